@@ -10,6 +10,8 @@ import networkx as nx
 
 from privcore.data.dot import edges_of_dot
 from privcore.errors import DataError
+from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import MARKS
 from privcore.graphs.texts import TETRAD_HEAD, bif_edges, from_tetrad
 from privcore.text import short
 
@@ -79,6 +81,11 @@ def _from_edge_list(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
             continue
         if note == "undirected":
             raise DataError(f"Line {number} of the graph file is undirected; give a direction.")
+        if note in MARKS and note != "directed":
+            raise DataError(
+                f"Line {number} of the graph file is a {note} edge, and a true graph is a DAG; "
+                "give a direction."
+            )
         edges += pairwise(path)
     return edges
 
@@ -111,6 +118,11 @@ def _from_graphml(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
     kinds = {data.get("kind") for _, _, data in graph.edges(data=True)}
     if not graph.is_directed() or "undirected" in kinds:
         raise DataError("The GraphML graph is undirected; give directed edges only.")
+    if kinds & (MARKS.keys() - {"directed"}):
+        raise DataError(
+            "The GraphML graph has edges with a circle or two arrowheads, and a true graph is a "
+            "DAG; give directed edges only."
+        )
     label = {}
     for node, data in graph.nodes(data=True):
         titles = [str(data[key]) for key in ("label", "name") if key in data]
@@ -120,6 +132,11 @@ def _from_graphml(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
 
 def _from_tetrad(text: str) -> list[tuple[str, str]]:
     graph = from_tetrad(text)
+    if isinstance(graph, PAG):
+        raise DataError(
+            "The Tetrad graph is a partial ancestral graph, and a true graph is a DAG; give each "
+            "edge one direction."
+        )
     if graph.undirected or graph.bidirected:
         raise DataError("The Tetrad graph has undirected edges; give each one direction.")
     return graph.named_directed()

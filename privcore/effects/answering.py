@@ -31,7 +31,7 @@ def effect_of(
 
     def effect(adjusted: frozenset[int], answer: Answer | None, why: str) -> Effect:
         return Effect(
-            parents=named(possible.parents),
+            parents=None if possible.parents is None else named(possible.parents),
             affected=bool(valid),
             adjustment=named(adjusted),
             valid=tuple(map(named, valid)),
@@ -45,6 +45,8 @@ def effect_of(
     cause, outcome = short(names[asked.cause], 30), short(names[asked.outcome], 30)
     if not valid:
         why = f"{outcome} comes before {cause} here: nothing changes."
+        if possible.parents is None:
+            why = f"{cause} does not cause {outcome}: nothing changes."
         return effect(frozenset(), Answer(_NONE), why)
     # Sorted is stable: with as many counts, the first is a smallest set.
     ranked = sorted(valid, key=lambda columns: evidence.cells(tuple(sorted(columns))))
@@ -52,7 +54,9 @@ def effect_of(
         answer = evidence.answer(asked, tuple(sorted(columns)), possible.shown)
         if answer is not None:
             why = _why(columns, ranked, names)
-            if not possible.adjustment.affected:
+            if possible.parents is None:
+                why = _why_in_pag(columns, names)
+            elif not possible.adjustment.affected:
                 why = f"No path leads from {cause} to {outcome} here. {why}"
             return effect(columns, answer, why)
     why = evidence.refusal(asked, tuple(sorted(ranked[0])), names)
@@ -63,9 +67,12 @@ def adjustments(asked: Asked, possible: ParentSet) -> tuple[frozenset[int], ...]
     """Sets that may be adjusted for, a smallest one first; none where the outcome comes first.
 
     Without a path either way there is no effect if no edge is missing.  But noise hides edges: the
-    parents are adjusted for, and the counts say how much there may be.
+    parents are adjusted for, and the counts say how much there may be.  In a PAG there is the one
+    set that is valid in every graph of the PAG, and none without an effect.
     """
     ways = possible.adjustment
+    if possible.parents is None:
+        return ways.minimal
     if asked.cause in descendants(possible.graph, asked.outcome):
         return ()
     if not ways.affected:
@@ -94,6 +101,13 @@ def _why(chosen: frozenset[int], ranked: Sequence[frozenset[int]], names: Sequen
     if chosen == ranked[0]:
         return f"Adjusted for {words}: of {len(ranked)} valid sets it needs the fewest counts."
     return f"Adjusted for {words}: of the valid sets whose counts were released, the smallest."
+
+
+def _why_in_pag(chosen: frozenset[int], names: Sequence[str]) -> str:
+    if not chosen:
+        return "Nothing has to be adjusted for, whatever the unobserved confounders."
+    words = ", ".join(short(names[column], 20) for column in sorted(chosen))
+    return f"Adjusted for {words}: valid in every graph that the PAG stands for."
 
 
 def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, float] | None, str]:

@@ -6,7 +6,7 @@ from privcore.effects.model import Effects
 from privcore.errors import DataError
 from privcore.graphs import PDAG
 from privcore.graphs.adjustment import consistent_extension, possible_parents
-from privcore.graphs.dowhy import dowhy_script
+from privcore.graphs.dowhy import dowhy_script, refuse_pag
 
 
 def to_dowhy(said: Effects) -> str:
@@ -15,7 +15,7 @@ def to_dowhy(said: Effects) -> str:
     DoWhy takes one DAG.  It is one that the graph allows; where the graph leaves directions open,
     there are others, with other effects: the script says so.
 
-    Raises DataError where no DAG has the graph.
+    Raises DataError for a PAG, and where no DAG has the graph.
 
     >>> from privcore.data import load_network
     >>> from privcore.effects import Question, effects
@@ -25,6 +25,7 @@ def to_dowhy(said: Effects) -> str:
     print(model.identify_effect(proceed_when_unidentifiable=True))
     """
     graph, question = said.result.graph, said.question
+    refuse_pag(graph)
     if graph.bidirected:
         raise DataError("The graph has edges with both directions, which no DAG has.")
     cause = graph.nodes.index(question.cause)
@@ -32,17 +33,19 @@ def to_dowhy(said: Effects) -> str:
         tuple(graph.nodes[i] for i in sorted(parents)): directed
         for parents, directed in possible_parents(graph, cause)
     }
-    shown = [effect for effect in said.shown if effect.parents in ways]
+    shown = [(e.parents, e) for e in said.shown if e.parents is not None and e.parents in ways]
     # One in which the cause has an effect, if the graph allows it.
-    chosen = min(shown, key=lambda e: (not e.affected, len(e.parents)), default=None)
-    parents = consistent_extension(graph if chosen is None else ways[chosen.parents])
+    pointing, chosen = min(
+        shown, key=lambda one: (not one[1].affected, len(one[0])), default=((), None)
+    )
+    parents = consistent_extension(graph if chosen is None else ways[pointing])
     dag = PDAG(graph.nodes, frozenset((i, j) for j, causes in enumerate(parents) for i in causes))
     notes = ["Made by CausalVeil: DoWhy's model of one DAG that a private graph allows."]
     if not said.identified:
         notes.append("The graph leaves directions open: other DAGs give other effects.")
     # Names are shown by `repr`, so that none of them ends a comment.
     if chosen is not None and chosen.affected:
-        notes.append(f"Parents of the cause here: {list(chosen.parents)!r}.")
+        notes.append(f"Parents of the cause here: {list(pointing)!r}.")
         notes.append(f"Adjusted for: {list(chosen.adjustment)!r}.")
     if chosen is not None and chosen.estimate is not None:
         value, low, high = chosen.estimate

@@ -15,6 +15,7 @@ from privcore.privacy.accounting import Guarantee
 class Effect:
     """The effect, if the cause has these parents.
 
+    parents: None in a PAG, where the adjustment is valid whatever the parents are.
     affected: False where the outcome comes before the cause then, so that nothing changes.
     adjustment: the columns that it is adjusted for; valid: the sets that do, a smallest one first,
     then the one with the least variance without noise, then the parents.
@@ -25,7 +26,7 @@ class Effect:
     reason: why it is adjusted so, or why there is no estimate.
     """
 
-    parents: tuple[str, ...]
+    parents: tuple[str, ...] | None
     affected: bool
     adjustment: tuple[str, ...]
     valid: tuple[tuple[str, ...], ...]
@@ -37,7 +38,7 @@ class Effect:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "parents": list(self.parents),
+            "parents": None if self.parents is None else list(self.parents),
             "affected": self.affected,
             "adjustment": list(self.adjustment),
             "valid_adjustments": [list(columns) for columns in self.valid],
@@ -57,7 +58,7 @@ class Effects:
     graph, with the guarantee of graph and effects together.  effects: under each set of
     parents that is plausible; those that the graph allows first.
     interval: holds those of all effects that are stated, the unknown graph included; None where it
-    is left open, and `reason` says why.
+    is left open, and `reason` says why.  Of a PAG it holds if the PAG is right.
     """
 
     question: Question

@@ -14,6 +14,8 @@ from privcore.errors import DataError
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.adjustment import Adjustment, adjustment_sets, possible_parents
 from privcore.graphs.constraints import Constraints
+from privcore.graphs.generalised_adjustment import identify
+from privcore.graphs.pag import PAG
 
 # Classes are kept from the most probable on until they have so much together.
 ENOUGH = 0.95
@@ -23,11 +25,12 @@ ENOUGH = 0.95
 class ParentSet:
     """One set of parents of the cause, and what may be adjusted for with them.
 
+    parents: None in a PAG, where one set of columns is valid whatever the parents are.
     graph: where all edges at the cause are directed so.  shown: whether the run's own graph allows
     it.  share: the probability of the classes that do.
     """
 
-    parents: frozenset[int]
+    parents: frozenset[int] | None
     adjustment: Adjustment
     graph: PDAG
     shown: bool
@@ -43,9 +46,13 @@ def parent_sets(
 ) -> list[ParentSet]:
     """Those of the graph first, then those of other classes that are plausible.
 
-    dags: with their probabilities.  known: background knowledge.
-    Raises ParameterError where the cause has too many neighbours without a direction.
+    dags: with their probabilities.  known: background knowledge.  In a PAG, which says by itself
+    where unobserved confounders may be, only its own adjustment set is used.
+    Raises ParameterError where the cause has too many neighbours without a direction, DataError
+    where a PAG does not identify the effect by adjustment.
     """
+    if isinstance(graph, PAG):
+        return [_of_pag(graph, cause, outcome)]
     classes: dict[PDAG, float] = {}
     for parents, share in dags:
         edges = {(i, j) for j, causes in enumerate(parents) for i in causes}
@@ -82,3 +89,14 @@ def parent_sets(
     for allowed, share in kept:
         add(allowed, share, False)
     return list(sets.values())
+
+
+def _of_pag(graph: PAG, cause: int, outcome: int) -> ParentSet:
+    """What the effect is adjusted for in every graph of the PAG; DataError if no set is valid."""
+    said = identify(graph, cause, outcome)
+    if said.set is None and said.affected:
+        raise DataError(said.reason)
+    valid = () if said.set is None else (said.set,)
+    columns = frozenset[int]() if said.set is None else said.set
+    ways = Adjustment(frozenset(), columns, valid, said.affected)
+    return ParentSet(None, ways, graph, True, 1.0)

@@ -64,7 +64,15 @@ def _sentence(
 
 
 def effect_line(question: Question, effect: Effect) -> str:
-    """One set of parents in a line: what they are, the effect, and what is adjusted for."""
+    """One set of parents in a line: what they are, the effect, and what is adjusted for.
+
+    Of a PAG, the effect and what is adjusted for.
+    """
+    if effect.parents is None:
+        if effect.estimate is None or not effect.affected:
+            return effect.reason
+        estimate = estimate_text(question, effect.estimate)
+        return f"Unobserved confounders allowed: {estimate}. {effect.reason}"
     names = [_name(name) for name in effect.parents]
     parents = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "nothing"
     verb = "point" if len(effect.parents) > 1 else "points"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from privcore.errors import DataError, ParameterError
 from privcore.graphs.meek import apply_meek_rules
+from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import PDAG, Edge, ordered
 from privcore.text import short
 
@@ -167,9 +168,15 @@ def valid(graph: PDAG, cause: int, outcome: int, columns: Collection[int]) -> bo
 def consistent_extension(graph: PDAG) -> tuple[frozenset[int], ...]:
     """The parents of each column in one of the DAGs that the graph represents (Dor & Tarsi 1992).
 
-    Any partially directed graph will do.  Raises DataError if it represents no DAG: it has a
-    bidirected edge, a directed cycle, or every way to direct the rest makes a new v-structure.
+    Any partially directed graph will do.  Raises DataError for a PAG, and if the graph represents
+    no DAG: it has a bidirected edge, a directed cycle, or every way to direct the rest makes a new
+    v-structure.
     """
+    if isinstance(graph, PAG):
+        raise DataError(
+            "A partial ancestral graph stands for graphs with unobserved confounders, and this "
+            "adjustment is for DAGs; choose a graph without circles."
+        )
     dag = _extension(graph)
     if dag is None:
         raise DataError(

@@ -13,11 +13,11 @@ from privcore.text import short
 NamedEdge = tuple[str, str, Kind]
 
 
-def build_graph(nodes: Iterable[str], edges: Iterable[NamedEdge]) -> PDAG:
+def build_graph(nodes: Iterable[str], edges: Iterable[NamedEdge], *, pag: bool = False) -> PDAG:
     """The graph with those nodes and, after them, others that the edges name.
 
     Raises DataError for a name that stands for two nodes, an edge from a node to itself, and a
-    pair of nodes with two edges.  With circles at ends, it is a `PAG`.
+    pair of nodes with two edges.  It is a `PAG` with circles at ends, or where `pag` is true.
     """
     named = list(nodes)
     twice = next((name for name, times in Counter(named).items() if times > 1), None)
@@ -40,7 +40,7 @@ def build_graph(nodes: Iterable[str], edges: Iterable[NamedEdge]) -> PDAG:
         pair = place[a], place[b]
         one_way = kind in ("directed", "partially_directed", "partially_undirected")
         of_kind[kind].add(pair if one_way else ordered(*pair))
-    circles = any(pairs for kind, pairs in of_kind.items() if "o" in MARKS[kind])
+    circles = pag or any(pairs for kind, pairs in of_kind.items() if "o" in MARKS[kind])
     chosen = {kind: frozenset(pairs) for kind, pairs in of_kind.items()}
     if circles:
         return PAG(nodes, **chosen)

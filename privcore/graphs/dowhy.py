@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from privcore.errors import DataError
+from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import PDAG
 from privcore.graphs.texts import to_gml
 
@@ -11,10 +13,13 @@ from privcore.graphs.texts import to_gml
 def dowhy_script(dag: PDAG, cause: str, outcome: str, notes: Sequence[str] = ()) -> str:
     """The model of an effect, and its estimand; notes: lines of comment, written as they are.
 
+    Raises DataError for a PAG.
+
     >>> graph = PDAG.from_names("abc", directed=["ab", "ac", "bc"])
     >>> print(dowhy_script(graph, "b", "c").splitlines()[-1])
     print(model.identify_effect(proceed_when_unidentifiable=True))
     """
+    refuse_pag(dag)
     # Names are written by `repr`, so that none of them ends a string or a line.
     return "\n".join(
         [
@@ -33,3 +38,12 @@ def dowhy_script(dag: PDAG, cause: str, outcome: str, notes: Sequence[str] = ())
             "",
         ]
     )
+
+
+def refuse_pag(graph: PDAG) -> None:
+    """Raises DataError for a PAG, which is no DAG."""
+    if isinstance(graph, PAG):
+        raise DataError(
+            "DoWhy takes one DAG, and a partial ancestral graph stands for many, with unobserved "
+            "confounders; choose a graph without circles."
+        )

@@ -11,11 +11,13 @@ import networkx as nx
 
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import exports, objects, texts
-from privcore.graphs.pdag import PDAG, Kind
+from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import MARKS, PDAG, Kind
 from privcore.text import short
 
-_ALL: tuple[Kind, ...] = ("directed", "undirected", "bidirected")
+_ALL: tuple[Kind, ...] = tuple(MARKS)
 _NOT_BOTH: tuple[Kind, ...] = ("directed", "undirected")
+_CIRCLES = tuple(kind for kind, mark in MARKS.items() if "o" in mark)
 _ENDS = {"undirected": "without a direction", "bidirected": "with both directions"}
 
 
@@ -23,7 +25,8 @@ _ENDS = {"undirected": "without a direction", "bidirected": "with both direction
 class Format:
     """A format that graphs are written in, and read from where `read` is given.
 
-    carries: the kinds of edges that it holds; a graph with others is refused.
+    carries: the kinds of edges that it holds; a graph with others is refused.  A format that
+    carries circles holds every PAG, also its bidirected edges, which share unobserved confounders.
     suffix: of its files; empty for the objects of a library.
     """
 
@@ -37,10 +40,17 @@ class Format:
 
     def export(self, graph: PDAG) -> Any:
         """The graph in this format; raises DataError where it cannot hold it."""
+        if isinstance(graph, PAG):
+            if not self.carries_circles:
+                others = [f.name for f in self._alike if f.carries_circles]
+                raise DataError(
+                    f"{self.title} holds no partial ancestral graph; choose one of "
+                    f"{', '.join(others)}."
+                )
+            return self.write(graph)
         for a, b, kind in graph.named_edges():
             if kind not in self.carries:
-                alike = (f for f in FORMATS.values() if bool(f.suffix) == bool(self.suffix))
-                others = [f.name for f in alike if kind in f.carries]
+                others = [f.name for f in self._alike if kind in f.carries]
                 raise DataError(
                     f"{self.title} holds no edge {_ENDS[kind]}, such as that between "
                     f"{short(a)!r} and {short(b)!r}; direct it, or choose one of "
@@ -51,6 +61,16 @@ class Format:
             if not nx.is_directed_acyclic_graph(directed):
                 raise DataError(f"{self.title} holds no directed cycle; remove an edge of it.")
         return self.write(graph)
+
+    @property
+    def carries_circles(self) -> bool:
+        """Whether it holds PAGs."""
+        return set(_CIRCLES) <= set(self.carries)
+
+    @property
+    def _alike(self) -> list[Format]:
+        """The texts if it is one, else the objects."""
+        return [form for form in FORMATS.values() if bool(form.suffix) == bool(self.suffix)]
 
     def refusal(self, graph: PDAG) -> str | None:
         """Why it cannot hold a graph, in a sentence; None if it can."""
@@ -73,12 +93,17 @@ FORMATS: dict[str, Format] = {
         Format("causal-learn", "causal-learn", objects.to_causal_learn, objects.from_causal_learn),
         Format("pgmpy", "pgmpy", objects.to_pgmpy, objects.from_pgmpy, _NOT_BOTH),
         Format(
-            "dagitty", "DAGitty", texts.to_dagitty, texts.from_dagitty, _NOT_BOTH, "dagitty.txt"
+            "dagitty",
+            "DAGitty",
+            texts.to_dagitty,
+            texts.from_dagitty,
+            (*_NOT_BOTH, *_CIRCLES),
+            "dagitty.txt",
         ),
         Format("tetrad", "Tetrad", texts.to_tetrad, texts.from_tetrad, _ALL, "tetrad.txt"),
         Format("gml", "GML (DoWhy)", texts.to_gml, texts.from_gml, _DAG, "gml"),
         Format("bif", "BIF", texts.to_bif, texts.from_bif, _DAG, "bif"),
-        Format("json", "JSON", _to_json, None, _ALL, "json", "application/json"),
+        Format("json", "JSON", _to_json, texts.from_json, _ALL, "json", "application/json"),
         Format("graphml", "GraphML", exports.to_graphml, None, _ALL, "graphml", "application/xml"),
         Format("dot", "DOT", exports.to_dot, None, _ALL, "dot", "text/vnd.graphviz"),
         Format("csv", "Edges CSV", exports.to_edge_csv, None, _ALL, "csv", "text/csv"),
@@ -100,8 +125,9 @@ def export_graph(graph: PDAG, to: str) -> Any:
 
     Raises:
         ParameterError: for a format that there is not.
-        DataError: where the format cannot hold the graph: gml and bif hold DAGs only, dagitty and
-            pgmpy no edges with both directions, and some have no room for odd names.
+        DataError: where the format cannot hold the graph: gml and bif hold DAGs only, pgmpy no
+            PAG, dagitty and pgmpy no edges with both directions outside a PAG, and some have no
+            room for odd names.
 
     Example:
         >>> from privcore import PDAG
@@ -121,12 +147,15 @@ def import_graph(source: Any, format: str) -> PDAG:
 
     Args:
         source: an object of networkx, causal-learn or pgmpy, or a text.
-        format: networkx, causal-learn, pgmpy, dagitty, tetrad, gml or bif.
+        format: networkx, causal-learn, pgmpy, dagitty, tetrad, gml, bif or json.
+
+    Returns:
+        The graph, which is a `PAG` where edges end in circles or the source says that it is one.
 
     Raises:
         ParameterError: for a format that is not read.
-        DataError: for what is not in that format, or has edges that a PDAG does not: with circles
-            at their ends, two between the same nodes, or from a node to itself.
+        DataError: for what is not in that format, or has two edges between the same nodes or one
+            from a node to itself.
 
     Example:
         >>> import_graph("dag { smoke -> lung -> cough }", "dagitty").named_directed()

@@ -13,8 +13,9 @@ from typing import Any, Literal, NamedTuple
 import networkx as nx
 import numpy as np
 
-from privcore.errors import ParameterError
+from privcore.errors import DataError, ParameterError
 from privcore.graphs.constraints import Constraints
+from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import PDAG, ordered
 from privcore.text import short
 
@@ -176,7 +177,15 @@ take one of the two back.
 
     @classmethod
     def of_graph(cls, graph: PDAG) -> Knowledge:
-        """An expert's graph with holes: its arrows and edges are required, all else is open."""
+        """An expert's graph with holes: its arrows and edges are required, all else is open.
+
+        Raises DataError for a PAG: its arrows may lead through other columns.
+        """
+        if isinstance(graph, PAG):
+            raise DataError(
+                "Knowledge cannot be read from a partial ancestral graph, whose arrows may lead "
+                "through other columns; give a DAG or a CPDAG."
+            )
         names = graph.nodes
         said = {Statement(names[i], "->", names[j]) for i, j in graph.directed}
         said |= {statement(names[i], "--", names[j]) for i, j in graph.undirected}

@@ -10,15 +10,19 @@ import networkx as nx
 
 from privcore.errors import DataError
 from privcore.graphs.building import NamedEdge, build_graph
-from privcore.graphs.pdag import PDAG, Kind
+from privcore.graphs.pag import PAG, End, kind_of_ends
+from privcore.graphs.pdag import MARKS, PDAG, Kind
+from privcore.text import short
 
-_KINDS: tuple[Kind, ...] = ("directed", "undirected", "bidirected")
+# An edge whose two ends differ has one direction to be stored in.
+_ONE_WAY = [kind for kind, mark in MARKS.items() if mark[0].replace("<", ">") != mark[-1]]
 
 
 def to_networkx(graph: PDAG) -> nx.DiGraph:
     """A `DiGraph` over the names, each arc with its `kind`.
 
-    An edge without one direction is two arcs, one each way, as in pgmpy's `PDAG`.
+    An edge whose two ends are alike is two arcs, one each way, as in pgmpy's `PDAG`.  Of a PAG the
+    attribute `pag` is true, and a o→ b and a o– b are one arc from a to b.
 
     Example:
         >>> chain = PDAG(("a", "b", "c"), frozenset({(0, 1)}), frozenset({(1, 2)}))
@@ -27,11 +31,11 @@ def to_networkx(graph: PDAG) -> nx.DiGraph:
         >>> from_networkx(to_networkx(chain)) == chain
         True
     """
-    network = nx.DiGraph()
+    network = nx.DiGraph(pag=True) if isinstance(graph, PAG) else nx.DiGraph()
     network.add_nodes_from(graph.nodes)
     for a, b, kind in graph.named_edges():
         network.add_edge(a, b, kind=kind)
-        if kind != "directed":
+        if kind not in _ONE_WAY:
             network.add_edge(b, a, kind=kind)
     return network
 
@@ -40,7 +44,8 @@ def from_networkx(network: Any) -> PDAG:
     """A `DiGraph` or a `Graph`, whose nodes are named by their text.
 
     An arc is of its `kind`, where it has one.  Without one it is directed, or undirected where
-    there are arcs both ways; the edges of a `Graph` are undirected.
+    there are arcs both ways; the edges of a `Graph` are undirected.  It is a `PAG` if an edge has a
+    circle, or the graph's attribute `pag` is true.
     """
     if not isinstance(network, nx.Graph):
         raise _stranger(network, "networkx Graph or DiGraph")
@@ -49,16 +54,22 @@ def from_networkx(network: Any) -> PDAG:
     names = {node: str(node) for node in network}
     edges: dict[tuple[Any, Any], Kind] = {}
     for a, b, said in network.edges(data="kind"):
-        back = edges.pop((b, a), None)
+        back = edges.get((b, a))
         usual: Kind = "directed" if network.is_directed() and back is None else "undirected"
-        edges[a, b] = said if said in _KINDS else usual
-        if back is not None and edges[a, b] == "directed":
+        edges[a, b] = said if isinstance(said, str) and said in MARKS else usual
+        if back is None:
+            continue
+        if edges[a, b] == "directed":
             edges[a, b] = "undirected"
-    return build_graph(names.values(), ((names[a], names[b], k) for (a, b), k in edges.items()))
+        # Two arcs with a circle at one of their ends are two edges, which are refused.
+        if edges[a, b] not in _ONE_WAY:
+            del edges[b, a]
+    named = [(names[a], names[b], kind) for (a, b), kind in edges.items()]
+    return build_graph(names.values(), named, pag=network.graph.get("pag") is True)
 
 
 def to_causal_learn(graph: PDAG) -> Any:
-    """A `GeneralGraph`: tails at both ends of an undirected edge, arrows at those of a bidirected.
+    """A `GeneralGraph`, whose edges have the same marks at their ends; `is_pag` is true of a PAG.
 
     Example:
         >>> chain = PDAG(("a", "b", "c"), frozenset({(0, 1)}), frozenset({(1, 2)}))
@@ -78,30 +89,41 @@ def to_causal_learn(graph: PDAG) -> Any:
 
     nodes = {name: GraphNode(name) for name in graph.nodes}
     made = GeneralGraph(list(nodes.values()))
-    tail, arrow = Endpoint.TAIL, Endpoint.ARROW
-    ends = {"directed": (tail, arrow), "undirected": (tail, tail), "bidirected": (arrow, arrow)}
+    made.set_pag(isinstance(graph, PAG))
+    ends = {"-": Endpoint.TAIL, "<": Endpoint.ARROW, ">": Endpoint.ARROW, "o": Endpoint.CIRCLE}
     for a, b, kind in graph.named_edges():
-        made.add_edge(Edge(nodes[a], nodes[b], *ends[kind]))
+        first, second = ends[MARKS[kind][0]], ends[MARKS[kind][-1]]
+        if kind == "partially_undirected":
+            # A GeneralGraph takes this edge from its tail to its circle only.
+            made.add_edge(Edge(nodes[b], nodes[a], second, first))
+        else:
+            made.add_edge(Edge(nodes[a], nodes[b], first, second))
     return made
 
 
 def from_causal_learn(source: Any) -> PDAG:
-    """A `GeneralGraph`, or the result of causal-learn's `pc`, whose `G` is one."""
+    """A `GeneralGraph`, or the result of causal-learn's `pc`, whose `G` is one, or of its `fci`.
+
+    It is a `PAG` if an edge has a circle, or its `is_pag` is true, as causal-learn's `fci` sets it.
+    """
     _library("causallearn", "causal-learn")
-    from causallearn.graph.Endpoint import Endpoint
     from causallearn.graph.GeneralGraph import GeneralGraph
 
-    general = getattr(source, "G", source)
+    first = source[0] if isinstance(source, tuple) and source else source
+    general = getattr(first, "G", first)
     if not isinstance(general, GeneralGraph):
         raise _stranger(source, "causal-learn GeneralGraph")
     edges: list[NamedEdge] = []
     for edge in general.get_graph_edges():
         a, b = edge.get_node1().get_name(), edge.get_node2().get_name()
-        ends = [edge.get_endpoint1().name, edge.get_endpoint2().name]
-        if not set(ends) <= {Endpoint.TAIL.name, Endpoint.ARROW.name}:
-            raise circles("The GeneralGraph")
-        edges.append(edge_of_ends(a, b, *(end == "ARROW" for end in ends)))
-    return build_graph(general.get_node_names(), edges)
+        ends = [_ENDS.get(end.name) for end in (edge.get_endpoint1(), edge.get_endpoint2())]
+        if ends[0] is None or ends[1] is None:
+            raise DataError(
+                f"The edge of {short(a)!r} and {short(b)!r} in the GeneralGraph ends in none of a "
+                "tail, an arrow and a circle; replace it by one that does."
+            )
+        edges.append(edge_of_ends(a, b, ends[0], ends[1]))
+    return build_graph(general.get_node_names(), edges, pag=general.is_pag())
 
 
 def to_pgmpy(graph: PDAG) -> Any:
@@ -131,18 +153,13 @@ def from_pgmpy(source: Any) -> PDAG:
     return build_graph(map(str, source.nodes()), edges)
 
 
-def edge_of_ends(a: str, b: str, arrow_at_a: bool, arrow_at_b: bool) -> NamedEdge:
-    """The edge with arrowheads at those of its ends."""
-    if arrow_at_a and not arrow_at_b:
-        return b, a, "directed"
-    if arrow_at_a:
-        return a, b, "bidirected"
-    return a, b, "directed" if arrow_at_b else "undirected"
+_ENDS: dict[str, End] = {"TAIL": "-", "ARROW": ">", "CIRCLE": "o"}
 
 
-def circles(what: str) -> DataError:
-    """The refusal of a partial ancestral graph."""
-    return DataError(f"{what} has edges that end in a circle; decide on a tail or an arrow there.")
+def edge_of_ends(a: str, b: str, end_a: End, end_b: End) -> NamedEdge:
+    """The edge with these marks at a and at b."""
+    kind, turned = kind_of_ends(end_a, end_b)
+    return (b, a, kind) if turned else (a, b, kind)
 
 
 def _library(module: str, package: str) -> ModuleType:

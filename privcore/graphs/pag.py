@@ -43,13 +43,9 @@ class PAG(PDAG):
         """From the marks at i and at j of each pair (i, j); raises ValueError for other marks."""
         kinds: dict[str, set[Edge]] = {kind: set() for kind in MARKS}
         for pair, marks in ends.items():
-            i, j = pair
-            if marks not in _BY_ENDS:
-                i, j, marks = j, i, marks[::-1]
-            if marks not in _BY_ENDS:
-                raise ValueError(f"{pair} has ends {marks!r}; they are '-', '>' or 'o'")
-            alike = marks[0] == marks[1]
-            kinds[_BY_ENDS[marks]].add(ordered(i, j) if alike else (i, j))
+            kind, turned = kind_of_ends(*marks)
+            i, j = pair[::-1] if turned else pair
+            kinds[kind].add(ordered(i, j) if marks[0] == marks[1] else (i, j))
         return cls(nodes, **{kind: frozenset(pairs) for kind, pairs in kinds.items()})
 
     @property
@@ -66,6 +62,17 @@ class PAG(PDAG):
         """The mark at j of the edge between i and j; None where they are not adjacent."""
         mark = self.mark(i, j)
         return None if mark is None else _END[mark[-1]]
+
+
+def kind_of_ends(first: End, second: End) -> tuple[Kind, bool]:
+    """The kind of an edge with these marks, and whether it is stored from its second end on.
+
+    Raises ValueError for other marks.
+    """
+    for marks, turned in (((first, second), False), ((second, first), True)):
+        if marks in _BY_ENDS:
+            return _BY_ENDS[marks], turned
+    raise ValueError(f"the ends of an edge are {(first, second)!r}; they are '-', '>' or 'o'")
 
 
 _END: dict[str, End] = {"-": "-", ">": ">", "o": "o"}

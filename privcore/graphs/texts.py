@@ -1,23 +1,28 @@
-"""Graphs to and from the texts of DAGitty, Tetrad, GML (DoWhy) and BIF.
+"""Graphs to and from the texts of DAGitty, Tetrad, GML (DoWhy), BIF and JSON.
 
 The readers look at no character more than a few times, whatever the text.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise, product
+from typing import Any
 
 import networkx as nx
 
 from privcore.errors import DataError
 from privcore.graphs.building import NamedEdge, build_graph
-from privcore.graphs.objects import circles, edge_of_ends, from_networkx
-from privcore.graphs.pdag import PDAG, Kind
+from privcore.graphs.objects import edge_of_ends, from_networkx
+from privcore.graphs.pag import PAG, End
+from privcore.graphs.pdag import MARKS, PDAG
 from privcore.text import short
 
-_DAGITTY_MARKS: dict[Kind, str] = {"directed": "->", "undirected": "--"}
+_DAGITTY_MARKS = {kind: mark.replace("o", "@") for kind, mark in MARKS.items()}
+_DAGITTY_HEADS = ("dag", "pdag", "mag", "pag")
+_END: dict[str, End] = {"-": "-", "<": ">", ">": ">", "@": "o", "o": "o"}
 _DAGITTY_TOKEN = re.compile(
     r"""
     (?P<space> \s++ )
@@ -28,7 +33,7 @@ _DAGITTY_TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_TETRAD_MARKS = {"directed": "-->", "undirected": "---", "bidirected": "<->"}
+_TETRAD_MARKS = {**MARKS, "directed": "-->", "undirected": "---"}
 _TETRAD_EDGE = re.compile(r"\s([<o-]-[->o])\s")
 TETRAD_HEAD = "Graph Nodes:"
 _BIF_NAME = re.compile(r"[\w.-]+")
@@ -41,7 +46,7 @@ _BIF_VARIABLE = re.compile(r'\bvariable\s++("[^"]*+"|[^\s"{}()|,;]++)\s*+\{')
 
 
 def to_dagitty(graph: PDAG) -> str:
-    """A `dag`, or a `pdag` where an edge has no direction.
+    """A `dag`, a `pdag` where an edge has no direction, or a `pag`.
 
     Example:
         >>> chain = PDAG(("a", "b", "c"), frozenset({(0, 1)}), frozenset({(1, 2)}))
@@ -61,15 +66,19 @@ def to_dagitty(graph: PDAG) -> str:
     lines = [
         f"{quoted[a]} {_DAGITTY_MARKS[kind]} {quoted[b]}" for a, b, kind in graph.named_edges()
     ]
-    head = "pdag {" if graph.undirected else "dag {"
-    return "\n".join([head, *quoted.values(), *lines, "}", ""])
+    head = "pag" if isinstance(graph, PAG) else "pdag" if graph.undirected else "dag"
+    return "\n".join([f"{head} {{", *quoted.values(), *lines, "}", ""])
 
 
 def from_dagitty(text: str) -> PDAG:
-    """A `dag` or a `pdag`; what stands in brackets (positions, roles) is left aside."""
+    """A `dag` or a `pdag`; a `mag` or a `pag` is a `PAG`.
+
+    What stands in brackets (positions, roles) is left aside.
+    """
     tokens = _dagitty_tokens(text)
-    if next(tokens) not in [("word", kind) for kind in ("dag", "pdag")]:
-        raise DataError("The DAGitty text must begin with dag or pdag, and then {.")
+    begin, head = next(tokens)
+    if begin != "word" or head not in _DAGITTY_HEADS:
+        raise DataError("The DAGitty text must begin with dag, pdag, mag or pag, and then {.")
     token = next(tokens)
     if token[0] in ("word", "quoted"):
         token = next(tokens)
@@ -107,7 +116,7 @@ def from_dagitty(text: str) -> PDAG:
                     raise _unreadable("DAGitty")
                 token = next(tokens)
             if len(path) > len(marks):
-                edges += _dagitty_edges(path, marks)
+                edges += _dagitty_edges(path, marks, head)
                 path, marks = [], []
             nodes |= dict.fromkeys(group)
             path.append(group)
@@ -115,23 +124,24 @@ def from_dagitty(text: str) -> PDAG:
             raise _unreadable("DAGitty")
     if next(tokens)[0] != "end" or len(path) != len(marks) + bool(path):
         raise _unreadable("DAGitty")
-    return build_graph(nodes, [*edges, *_dagitty_edges(path, marks)])
+    edges += _dagitty_edges(path, marks, head)
+    return build_graph(nodes, edges, pag=head in ("mag", "pag"))
 
 
-def _dagitty_edges(path: list[list[str]], marks: list[str]) -> Iterator[NamedEdge]:
+def _dagitty_edges(path: list[list[str]], marks: list[str], head: str) -> Iterator[NamedEdge]:
     for mark, (left, right) in zip(marks, pairwise(path), strict=True):
         for a, b in product(left, right):
-            if "@" in mark:
-                raise circles("The DAGitty graph")
-            if mark == "<->":
+            if "@" in mark and head != "pag":
+                raise DataError(
+                    "The DAGitty graph has edges that end in a circle; decide on a tail or an "
+                    "arrow there, or begin the text with pag."
+                )
+            if mark == "<->" and head in ("dag", "pdag"):
                 raise DataError(
                     f"{short(a)!r} <-> {short(b)!r} stands for a cause of both that is not in the "
-                    "graph; name that cause, or remove the edge."
+                    "graph; name that cause, remove the edge, or begin the text with mag."
                 )
-            if mark == "<-":
-                yield b, a, "directed"
-            else:
-                yield a, b, "directed" if mark == "->" else "undirected"
+            yield edge_of_ends(a, b, _END[mark[0]], _END[mark[-1]])
 
 
 def _dagitty_tokens(text: str) -> Iterator[tuple[str, str]]:
@@ -164,15 +174,21 @@ def to_tetrad(graph: PDAG) -> str:
     for name in graph.nodes:
         if not name or not name.isprintable() or any(c.isspace() or c in ";," for c in name):
             raise _unwritable("Tetrad", name, "blanks, commas or semicolons")
-    edges = [
-        f"{number}. {a} {_TETRAD_MARKS[kind]} {b}"
-        for number, (a, b, kind) in enumerate(graph.named_edges(), start=1)
-    ]
+    edges = []
+    for number, (a, b, kind) in enumerate(graph.named_edges(), start=1):
+        if kind == "partially_undirected":
+            # causal-learn reads this edge from its tail to its circle only.
+            edges.append(f"{number}. {b} --o {a}")
+        else:
+            edges.append(f"{number}. {a} {_TETRAD_MARKS[kind]} {b}")
     return "\n".join([TETRAD_HEAD, ";".join(graph.nodes), "", "Graph Edges:", *edges, ""])
 
 
 def from_tetrad(text: str) -> PDAG:
-    """Tetrad's text; attributes and bootstrapped probabilities after an edge are left aside."""
+    """Tetrad's text; attributes and bootstrapped probabilities after an edge are left aside.
+
+    It is a `PAG` if an edge has a circle: nothing else in the text says so.
+    """
     head, edges_head, rest = text.lstrip("\ufeff").partition("Graph Edges:")
     listed = head.strip().removeprefix(TETRAD_HEAD).strip()
     if not edges_head or listed == head.strip():
@@ -190,10 +206,8 @@ def from_tetrad(text: str) -> PDAG:
         b = b if b in known else b.split(maxsplit=1)[0]
         for name in (a, b):
             if name not in known:
-                raise DataError(f"The edges name {short(name)!r}, which is not among the nodes.")
-        if "o" in (mark[0], mark[2]):
-            raise circles("The Tetrad graph")
-        edges.append(edge_of_ends(a, b, mark[0] == "<", mark[2] == ">"))
+                raise _stranger(name)
+        edges.append(edge_of_ends(a, b, _END[mark[0]], _END[mark[2]]))
     return build_graph(filter(None, nodes), edges)
 
 
@@ -276,6 +290,51 @@ def bif_edges(text: str) -> list[tuple[str, str]]:
     for child, parents in _BIF_PARENTS.findall(_BIF_COMMENT.sub("", text)):
         edges += [(_bare(parent), _bare(child)) for parent in parents.split(",")]
     return edges
+
+
+def from_json(text: str) -> PDAG:
+    """JSON as `to_json_dict` has it; a `PAG` where it lists a kind of edge with a circle.
+
+    Positions are left aside.
+
+    Example:
+        >>> from_json('{"nodes": ["a", "b"], "nondirected": [["a", "b"]]}').mark(0, 1)
+        'o-o'
+    """
+    try:
+        said: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _unreadable("JSON") from None
+    if not isinstance(said, dict) or "nodes" not in said:
+        raise DataError('The JSON graph must be an object with the key "nodes".')
+    strange = next((key for key in said if key not in (*MARKS, "nodes", "positions")), None)
+    if strange is not None:
+        raise DataError(
+            f"The JSON graph has the key {short(strange)!r}; it may have nodes, positions, and the "
+            f"kinds of edges {', '.join(MARKS)}."
+        )
+    nodes = said["nodes"]
+    if not isinstance(nodes, list) or not all(isinstance(name, str) for name in nodes):
+        raise DataError("The nodes of the JSON graph must be a list of names.")
+    known, edges = set(nodes), list[NamedEdge]()
+    for kind in MARKS:
+        pairs = said.get(kind, [])
+        if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
+            raise DataError(f"{kind!r} of the JSON graph must be a list of pairs of names.")
+        for a, b in pairs:
+            edges.append((a, b, kind))
+            for name in (a, b):
+                if name not in known:
+                    raise _stranger(name)
+    return build_graph(nodes, edges, pag=any("o" in MARKS[kind] for kind in MARKS if kind in said))
+
+
+def _is_pair(said: Any) -> bool:
+    return isinstance(said, list) and len(said) == 2 and all(isinstance(end, str) for end in said)
+
+
+def _stranger(name: str) -> DataError:
+    return DataError(f"The edges name {short(name)!r}, which is not among the nodes.")
 
 
 def _bare(name: str) -> str:

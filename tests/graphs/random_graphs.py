@@ -5,6 +5,7 @@ from itertools import combinations
 from hypothesis import strategies as st
 
 from privcore.graphs import PDAG, cpdag_of_dag
+from privcore.graphs.pag import PAG
 
 ODD_NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 # Letters that break a writer who forgets to quote.
@@ -47,3 +48,17 @@ def pdags(draw, names=ODD_NAMES | HARD_NAMES | SPECIAL_NAMES):
         elif kind:
             kinds[1 if kind == "--" else 2].add((i, j))
     return PDAG(tuple(nodes), *map(frozenset, kinds))
+
+
+ENDS = [("-", ">"), (">", "-"), ("-", "-"), (">", ">"), ("o", ">"), (">", "o"), ("o", "o")]
+ENDS += [("o", "-"), ("-", "o")]
+
+
+@st.composite
+def pags(draw, names=ODD_NAMES | HARD_NAMES | SPECIAL_NAMES):
+    """Any graph of all six kinds of edges, of which PAGs are a part."""
+    nodes = draw(st.lists(names, min_size=1, max_size=5, unique=True))
+    ends = {
+        pair: draw(st.sampled_from([None, *ENDS])) for pair in combinations(range(len(nodes)), 2)
+    }
+    return PAG.from_ends(tuple(nodes), {pair: marks for pair, marks in ends.items() if marks})

@@ -7,6 +7,8 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from causallearn.graph.Edge import Edge
+from causallearn.graph.Endpoint import Endpoint
 from causallearn.graph.GeneralGraph import GeneralGraph
 from causallearn.graph.GraphNode import GraphNode
 from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
@@ -19,7 +21,12 @@ from privcore.cli import main
 from privcore.data import read_true_graph
 from privcore.errors import DataError, ParameterError
 from privcore.graphs.formats import FORMATS, TEXT_FORMATS
-from tests.graphs.random_graphs import PLAIN_NAMES, cpdags, dags, pdags
+from privcore.graphs.knowledge import Knowledge
+from privcore.graphs.knowledge_files import parse_knowledge
+from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import MARKS
+from tests.graphs.random_graphs import PLAIN_NAMES, cpdags, dags, pags, pdags
+from tests.graphs.test_fci import found, hidden
 
 ROOT = Path(__file__).parents[2]
 # pgmpy is tested in tests/peers, which has an environment of its own.
@@ -29,11 +36,10 @@ DAG_ONLY = {"gml", "bif"}
 
 def edges(graph):
     """The edges whatever the order of the nodes."""
-    return (
-        set(graph.named_directed()),
-        {frozenset(pair) for pair in graph.named_undirected()},
-        {frozenset(pair) for pair in graph.named_bidirected()},
-    )
+    alike = ("undirected", "bidirected", "nondirected")
+    return {
+        (frozenset((a, b)) if kind in alike else (a, b), kind) for a, b, kind in graph.named_edges()
+    }
 
 
 def same(one, other):
@@ -45,15 +51,22 @@ def one_sentence(error):
 
 
 @pytest.mark.parametrize("name", READ)
-@given(graph=dags() | cpdags() | pdags())
+@given(graph=dags() | cpdags() | pdags() | pags())
 @example(graph=PDAG(("b", "a"), frozenset({(0, 1)})))
 @example(graph=PDAG(('say "b"', '"'), frozenset({(1, 0)})))
 def test_a_graph_comes_back_or_is_refused_in_a_sentence(name, graph):
     refusal = FORMATS[name].refusal(graph)
     if refusal is None:
-        assert same(import_graph(export_graph(graph, name), name), graph)
+        read = import_graph(export_graph(graph, name), name)
+        assert same(read, graph)
+        assert isinstance(read, PAG) == isinstance(graph, PAG) or without_sign(name, graph)
     else:
         assert one_sentence(refusal)
+
+
+def without_sign(name, graph):
+    """Tetrad's text of a PAG that has no circle: nothing in it says that it is one."""
+    return name == "tetrad" and all("o" not in MARKS[kind] for *_, kind in graph.named_edges())
 
 
 @pytest.mark.parametrize("name", READ)
@@ -69,7 +82,7 @@ def test_ordinary_names_are_never_refused(name, data):
 
 
 @pytest.mark.parametrize("name", ["networkx", "causal-learn"])
-@given(graph=pdags())
+@given(graph=pdags() | pags())
 def test_objects_hold_every_graph(name, graph):
     assert import_graph(export_graph(graph, name), name) == graph
 
@@ -84,7 +97,7 @@ def test_networkx_does_with_it_what_it_does_with_its_own(graph):
     assert edges(import_graph(nx.DiGraph(list(network.edges)), "networkx")) == edges(graph)
 
 
-@given(graph=pdags(PLAIN_NAMES))
+@given(graph=pdags(PLAIN_NAMES) | pags(PLAIN_NAMES))
 def test_causal_learn_reads_the_text_and_writes_one_that_is_read(graph, tmp_path_factory):
     file = tmp_path_factory.mktemp("tetrad") / "graph.txt"
     file.write_text(export_graph(graph, "tetrad"), encoding="utf-8")
@@ -127,9 +140,11 @@ def test_the_grammar_of_dagitty(text, wanted):
 @pytest.mark.parametrize(
     ("text", "name", "says"),
     [
-        ("mag { x <-> y }", "dagitty", "begin with dag or pdag"),
+        ("graph { x <-> y }", "dagitty", "begin with dag, pdag, mag or pag"),
         ("dag { x <-> y }", "dagitty", "name that cause"),
-        ("pdag { x @-> y }", "dagitty", "circle"),
+        ("pdag { x <-> y }", "dagitty", "name that cause"),
+        ("pdag { x @-> y }", "dagitty", "begin the text with pag"),
+        ("mag { x @-> y }", "dagitty", "begin the text with pag"),
         ("dag { x -> }", "dagitty", "cannot be read"),
         ("dag { -> x }", "dagitty", "cannot be read"),
         ("dag { x -> y", "dagitty", "cannot be read"),
@@ -140,12 +155,28 @@ def test_the_grammar_of_dagitty(text, wanted):
         ("dag { x -> x }", "dagitty", "to itself"),
         ("", "dagitty", "begin with dag"),
         ("1. a --> b", "tetrad", "Graph Nodes"),
-        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a o-> b\n", "tetrad", "circle"),
         ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a --> c\n", "tetrad", "not among the nodes"),
         ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a b\n", "tetrad", "cannot be read"),
         ("Graph Nodes:\na;a\n\nGraph Edges:\n", "tetrad", "two nodes called"),
         ("graph [", "gml", "cannot be read"),
         ("network a { }", "bif", "cannot be read"),
+        ("{", "json", "cannot be read"),
+        ("[" * 100_000, "json", "cannot be read"),
+        ("[]", "json", 'object with the key "nodes"'),
+        ('{"directed": []}', "json", 'object with the key "nodes"'),
+        ('{"nodes": [], "tiers": []}', "json", "has the key 'tiers'"),
+        ('{"nodes": "ab"}', "json", "a list of names"),
+        ('{"nodes": [1]}', "json", "a list of names"),
+        ('{"nodes": ["a", "a"]}', "json", "two nodes called"),
+        ('{"nodes": ["a"], "directed": [["a", "b"]]}', "json", "not among the nodes"),
+        ('{"nodes": ["a", "b"], "directed": [["a"]]}', "json", "list of pairs"),
+        ('{"nodes": ["a", "b"], "directed": ["ab"]}', "json", "list of pairs"),
+        ('{"nodes": ["a", "b"], "nondirected": 3}', "json", "list of pairs"),
+        (
+            '{"nodes": ["a", "b"], "directed": [["a", "b"]], "bidirected": [["a", "b"]]}',
+            "json",
+            "two edges between",
+        ),
         (3, "bif", "give its text"),
         ("a", "networkx", "no networkx Graph"),
         (3, "causal-learn", "no causal-learn GeneralGraph"),
@@ -176,22 +207,80 @@ def test_a_text_of_attributes_after_the_edges_is_left_aside():
         "Graph Attributes:\nScore: -12.3\n"
     )
     graph = import_graph(text, "tetrad")
-    assert edges(graph) == ({("x", "y")}, {frozenset("yz")}, set())
+    assert edges(graph) == {(("x", "y"), "directed"), (frozenset("yz"), "undirected")}
     assert import_graph(text.replace(";", ","), "tetrad") == graph
 
 
-def test_circles_of_a_general_graph_are_refused():
-    from causallearn.graph.Edge import Edge
-    from causallearn.graph.Endpoint import Endpoint
-
+def test_circles_of_a_general_graph_make_a_pag():
     nodes = [GraphNode("a"), GraphNode("b")]
     made = GeneralGraph(nodes)
     made.add_edge(Edge(*nodes, Endpoint.CIRCLE, Endpoint.ARROW))
-    with pytest.raises(DataError, match="circle"):
+    wanted = PAG.from_ends(("a", "b"), {(0, 1): ("o", ">")})
+    assert import_graph(made, "causal-learn") == wanted
+    assert import_graph((made, made.get_graph_edges()), "causal-learn") == wanted
+    made.graph[1, 0] = Endpoint.STAR.value
+    made.get_graph_edges = lambda: [made.get_edge(*nodes)]
+    with pytest.raises(DataError, match="none of a tail, an arrow and a circle") as refused:
         import_graph(made, "causal-learn")
+    assert one_sentence(refused.value)
+
+
+@pytest.mark.parametrize("name", ["networkx", "causal-learn", "dagitty", "tetrad", "json"])
+def test_a_pag_of_fci_comes_back(name):
+    kinds = set()
+    for seed in range(30):
+        graph = found(*hidden(seed))
+        back = import_graph(export_graph(graph, name), name)
+        assert back == graph or without_sign(name, graph)
+        assert edges(back) == edges(graph)
+        kinds |= {kind for *_, kind in graph.named_edges()}
+    assert kinds >= {"directed", "bidirected", "partially_directed", "nondirected"}
+
+
+def test_the_edges_of_a_pag_are_written_as_causal_learn_writes_them():
+    for seed in range(10):
+        graph = found(*hidden(seed))
+        ours = export_graph(graph, "tetrad").splitlines()
+        theirs = str(export_graph(graph, "causal-learn")).splitlines()
+        written = [
+            {tuple(line.split()[1:]) for line in text if ". " in line} for text in (ours, theirs)
+        ]
+        turned = {">": "<", "<": ">"}
+        backward = {
+            (b, "".join(turned.get(c, c) for c in reversed(mark)), a) for a, mark, b in written[0]
+        }
+        assert written[1] <= written[0] | backward
+        assert len(written[1]) == len(written[0])
+
+
+def test_a_mag_and_a_pag_of_dagitty():
+    mag = import_graph("mag { x <-> y -> z }", "dagitty")
+    assert (type(mag), mag.mark(0, 1), mag.mark(1, 2)) == (PAG, "<->", "->")
+    pag = import_graph("pag { x @-> y <-> z @-@ w --@ v ; u <-@ {t s} }", "dagitty")
+    place = {name: i for i, name in enumerate(pag.nodes)}
+    marks = {a + b: pag.mark(place[a], place[b]) for a, b in ("xy", "yz", "zw", "wv", "tu", "su")}
+    assert marks == dict(xy="o->", yz="<->", zw="o-o", wv="--o", tu="o->", su="o->")
+    assert import_graph(export_graph(mag, "dagitty"), "dagitty") == mag
+
+
+def test_no_truth_and_no_knowledge_is_read_from_a_pag():
+    names = ("a", "b", "c")
+    for ends in ([("o", ">")], [("o", "o")], [("o", "-")], [("-", ">"), ("o", ">")]):
+        graph = PAG.from_ends(names, dict(zip([(0, 1), (1, 2)], ends, strict=False)))
+        for form in ("tetrad", "graphml", "dot", "csv", "json", "dagitty"):
+            with pytest.raises(DataError) as refused:
+                read_true_graph(export_graph(graph, form).encode(), f"truth.{form}", names)
+            assert one_sentence(refused.value)
+        with pytest.raises(DataError, match="partial ancestral graph"):
+            Knowledge.of_graph(graph)
+        for form in ("tetrad", "dagitty"):
+            with pytest.raises(DataError, match="partial ancestral graph") as refused:
+                parse_knowledge(export_graph(graph, form).encode(), f"graph.{form}.txt")
+            assert one_sentence(refused.value)
 
 
 CHAIN = PDAG.from_names("abc", ["ab"], ["bc"])
+PARTIAL = PAG.from_ends(("a", "b"), {(0, 1): ("-", ">")})
 CYCLE = PDAG.from_names("abc", ["ab", "bc", "ca"])
 BOTH = PDAG.from_names("abc", ["ab"], [], ["bc"])
 
@@ -202,6 +291,9 @@ BOTH = PDAG.from_names("abc", ["ab"], [], ["bc"])
         (CHAIN, "bif", "no edge without a direction, such as that between 'b' and 'c'"),
         (CHAIN, "gml", "choose one of dagitty, tetrad"),
         (BOTH, "dagitty", "no edge with both directions"),
+        (PARTIAL, "bif", "no partial ancestral graph; choose one of dagitty, tetrad, json"),
+        (PARTIAL, "gml", "no partial ancestral graph; choose one of dagitty, tetrad, json"),
+        (PARTIAL, "pgmpy", "no partial ancestral graph; choose one of networkx, causal-learn."),
         (CYCLE, "bif", "no directed cycle"),
         (CYCLE, "dagitty", "no directed cycle"),
         (PDAG(("two words",)), "bif", "rename 'two words'"),
@@ -221,8 +313,8 @@ def test_a_format_says_what_it_cannot_hold(graph, name, says):
 def test_a_format_that_is_not_there_is_refused():
     with pytest.raises(ParameterError, match="choose one of networkx"):
         export_graph(CHAIN, "word")
-    with pytest.raises(ParameterError, match="JSON is not read"):
-        import_graph("{}", "json")
+    with pytest.raises(ParameterError, match="DOT is not read"):
+        import_graph("{}", "dot")
 
 
 HALF = 200_000

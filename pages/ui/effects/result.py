@@ -16,6 +16,7 @@ from pages.ui.effects.runs import Compared
 from pages.ui.graphs.view import show_graphs
 from privcore.effects import Effect, Effects, Estimate, Question, headline
 from privcore.graphs.drawing import Pane, scene
+from privcore.graphs.pag import PAG
 from privcore.releases import large_delta_sentence
 from privcore.text import percent, short
 
@@ -116,7 +117,8 @@ def rows_of(said: Effects) -> tuple[list[Row], int]:
 def comparison_rows(said: Effects, other: Compared) -> list[Row]:
     """All effects together, and those without privacy."""
     question, rows = said.question, []
-    if said.interval is not None:
+    # Of a PAG the one effect has this interval already.
+    if said.interval is not None and not isinstance(said.result.graph, PAG):
         low, high = said.interval
         ends = texts.scaled(question, low), texts.scaled(question, high)
         amount = texts.between(question, low, high)
@@ -149,6 +151,16 @@ def _row(question: Question, effect: Effect, words: str, kind: Kind) -> Row:
 
 def parents_panel(said: Effects) -> None:
     """Every set of parents, what it is adjusted for, and why."""
+    if isinstance(said.result.graph, PAG):
+        if not said.effects:
+            st.caption(all_texts.plain(said.reason))
+            return
+        st.caption(
+            "The graph allows unobserved confounders. The adjustment is valid wherever the graph "
+            "leaves room for them; the interval holds if the private graph is right."
+        )
+        st.dataframe(parents_table(said), hide_index=True, alt="The adjustment")
+        return
     st.caption(
         all_texts.plain(
             f"Which columns point at {short(said.question.cause, 30)} decides what has to be "
@@ -178,7 +190,7 @@ def parents_table(said: Effects) -> pd.DataFrame:
         others = [s for s in effect.valid if s != effect.adjustment]
         rows.append(
             {
-                "parents": _names(effect.parents),
+                "parents": "any" if effect.parents is None else _names(effect.parents),
                 f"effect{unit}": "not measured"
                 if estimate is None
                 else texts.amount(question, estimate.value)

@@ -54,8 +54,11 @@ def axis_title(question: Question) -> str:
 
 
 def case(question: Question, group: Sequence[Effect]) -> str:
-    """What points at the cause, such as "if nothing or bronc points at smoke"."""
-    sets = list(dict.fromkeys(effect.parents for effect in group))
+    """What points at the cause, such as "if nothing or bronc points at smoke"; of a PAG, what it
+    allows."""
+    sets = list(dict.fromkeys(e.parents for e in group if e.parents is not None))
+    if not sets:
+        return "unobserved confounders allowed"
     cause = short(question.cause, 14)
     if len(sets) == 2 and all(len(parents) < 2 for parents in sets):
         return f"if {_joined(sets[0])} or {_joined(sets[1])} points at {cause}"
