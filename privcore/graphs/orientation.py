@@ -31,6 +31,13 @@ class Triples(NamedTuple):
     colliders: frozenset[Triple]
     ambiguous: frozenset[Triple]
 
+    def agreeing(self, other: Triples) -> Triples:
+        """Those of both; where they differ, the triple is ambiguous."""
+        return Triples(
+            self.colliders & other.colliders,
+            self.ambiguous | other.ambiguous | (self.colliders ^ other.colliders),
+        )
+
 
 def orient(
     skeleton: PDAG,

@@ -103,13 +103,16 @@ OPTIONS = {
     "sg-pc": [{"max_tests": 7}, {"correction": "ties"}],
     "em-pc": [{"selection": "permute-and-flip", "max_order": 2}, {"direction_share": 0.0}],
     "curate": [{"space": "p", "max_order": None}, {"correction": "ties"}],
-    "lapmech": [{"table_noise": "laplace", "score": "z-star"}],
+    "lapmech": [{"table_noise": "laplace", "score": "z-star"}, {"hidden_causes": True}],
     "privpc-star": [
         {"mechanism": "laplace"},
         {"mechanism": "laplace", "centring": "middle"},
         {"centring": "middle"},
+        {"hidden_causes": True},
     ],
     "moment-search": [
+        {"hidden_causes": True},
+        {"whole_table": 0, "hidden_causes": True},
         {"whole_table": 0},
         {"whole_table": 0, "table_noise_ratio": 10_000.0, "candidate_level": 0.9},
     ],

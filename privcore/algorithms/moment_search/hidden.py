@@ -84,7 +84,9 @@ def pag_of(run: Run[MomentSearchParameters], dag: Parents, evidence: Evidence) -
     )
     separating = _separated(dag) | skeleton.separating_sets
     skeleton = skeleton._replace(separating_sets=separating)
-    return with_hidden_causes(run, skeleton, decision, "majority", parameters.max_order)
+    return with_hidden_causes(
+        run, skeleton, decision, "majority", parameters.max_order, confirmed=True
+    )
 
 
 def _separated(dag: Parents) -> dict[Edge, frozenset[int]]:

@@ -173,8 +173,14 @@ def with_hidden_causes(
     decision: FreeDecision,
     rule: ColliderRule,
     max_order: int | None,
+    *,
+    confirmed: bool = False,
 ) -> Skeleton:
-    """The PAG, after tests of the edges that only unobserved confounders may make."""
+    """The PAG, after tests of the edges that only unobserved confounders may make.
+
+    confirmed: a triple is ambiguous, too, where the set that the search found says otherwise than
+    the rule.
+    """
     known = run.known
 
     def independent(x: int, y: int, held: Columns) -> bool:
@@ -188,7 +194,11 @@ def with_hidden_causes(
         sets = dict(read.sets)
         for pair, held in read.skeleton.separating_sets.items():
             sets[pair] = sets.get(pair) or [held]
-        return read.skeleton, sets, read_triples(skeleton.graph, sets, read.rule, known)
+        triples = read_triples(skeleton.graph, sets, read.rule, known)
+        if confirmed:
+            first = read_triples(skeleton.graph, read.skeleton.found_sets, "first", known)
+            triples = triples.agreeing(first)
+        return read.skeleton, sets, triples
 
     skeleton, sets, triples = read_triples_of(skeleton)
     edges = HiddenEdges.of(skeleton.graph, skeleton.separating_sets, known)
