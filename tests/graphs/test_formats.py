@@ -20,6 +20,7 @@ from privcore.data import read_true_graph
 from privcore.errors import DataError, ParameterError
 from privcore.graphs.formats import FORMATS, TEXT_FORMATS
 from tests.graphs.random_graphs import PLAIN_NAMES, cpdags, dags, pdags
+from tests.messages import says, shows
 
 ROOT = Path(__file__).parents[2]
 # pgmpy is tested in tests/peers, which has an environment of its own.
@@ -127,30 +128,30 @@ def test_the_grammar_of_dagitty(text, wanted):
 @pytest.mark.parametrize(
     ("text", "name", "says"),
     [
-        ("mag { x <-> y }", "dagitty", "begin with dag or pdag"),
-        ("dag { x <-> y }", "dagitty", "name that cause"),
-        ("pdag { x @-> y }", "dagitty", "circle"),
-        ("dag { x -> }", "dagitty", "cannot be read"),
-        ("dag { -> x }", "dagitty", "cannot be read"),
-        ("dag { x -> y", "dagitty", "cannot be read"),
-        ("dag { x -> y } }", "dagitty", "cannot be read"),
-        ("dag { x [pos", "dagitty", "cannot be read"),
-        ('dag { "x }', "dagitty", "cannot be read"),
-        ("dag { x -> y y -> x }", "dagitty", "two edges between"),
-        ("dag { x -> x }", "dagitty", "to itself"),
-        ("", "dagitty", "begin with dag"),
-        ("1. a --> b", "tetrad", "Graph Nodes"),
-        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a o-> b\n", "tetrad", "circle"),
-        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a --> c\n", "tetrad", "not among the nodes"),
-        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a b\n", "tetrad", "cannot be read"),
-        ("Graph Nodes:\na;a\n\nGraph Edges:\n", "tetrad", "two nodes called"),
-        ("graph [", "gml", "cannot be read"),
-        ("network a { }", "bif", "cannot be read"),
-        (3, "bif", "give its text"),
-        ("a", "networkx", "no networkx Graph"),
-        (3, "causal-learn", "no causal-learn GeneralGraph"),
-        (nx.MultiDiGraph([("a", "b")]), "networkx", "make the multigraph"),
-        (nx.DiGraph([(1, "1")]), "networkx", "two nodes called"),
+        ("mag { x <-> y }", "dagitty", says("begin-with-dag")),
+        ("dag { x <-> y }", "dagitty", says("name-that-cause")),
+        ("pdag { x @-> y }", "dagitty", says("ends-in-a-circle")),
+        ("dag { x -> }", "dagitty", says("cannot-be-read")),
+        ("dag { -> x }", "dagitty", says("cannot-be-read")),
+        ("dag { x -> y", "dagitty", says("cannot-be-read")),
+        ("dag { x -> y } }", "dagitty", says("cannot-be-read")),
+        ("dag { x [pos", "dagitty", says("cannot-be-read")),
+        ('dag { "x }', "dagitty", says("cannot-be-read")),
+        ("dag { x -> y y -> x }", "dagitty", says("two-edges-between")),
+        ("dag { x -> x }", "dagitty", says("edge-to-itself")),
+        ("", "dagitty", says("begin-with-dag")),
+        ("1. a --> b", "tetrad", says("no-graph-nodes")),
+        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a o-> b\n", "tetrad", says("ends-in-a-circle")),
+        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a --> c\n", "tetrad", says("no-node-of-edge")),
+        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a b\n", "tetrad", says("cannot-be-read")),
+        ("Graph Nodes:\na;a\n\nGraph Edges:\n", "tetrad", says("two-nodes-of-one-name")),
+        ("graph [", "gml", says("cannot-be-read")),
+        ("network a { }", "bif", says("cannot-be-read")),
+        (3, "bif", says("give-its-text")),
+        ("a", "networkx", says("no-networkx")),
+        (3, "causal-learn", says("no-causal-learn")),
+        (nx.MultiDiGraph([("a", "b")]), "networkx", says("no-multigraph")),
+        (nx.DiGraph([(1, "1")]), "networkx", says("two-nodes-of-one-name")),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_a_sentence(text, name, says):
@@ -187,7 +188,7 @@ def test_circles_of_a_general_graph_are_refused():
     nodes = [GraphNode("a"), GraphNode("b")]
     made = GeneralGraph(nodes)
     made.add_edge(Edge(*nodes, Endpoint.CIRCLE, Endpoint.ARROW))
-    with pytest.raises(DataError, match="circle"):
+    with pytest.raises(DataError, match=says("ends-in-a-circle")):
         import_graph(made, "causal-learn")
 
 
@@ -199,14 +200,14 @@ BOTH = PDAG.from_names("abc", ["ab"], [], ["bc"])
 @pytest.mark.parametrize(
     ("graph", "name", "says"),
     [
-        (CHAIN, "bif", "no edge without a direction, such as that between 'b' and 'c'"),
-        (CHAIN, "gml", "choose one of dagitty, tetrad"),
-        (BOTH, "dagitty", "no edge with both directions"),
-        (CYCLE, "bif", "no directed cycle"),
-        (CYCLE, "dagitty", "no directed cycle"),
-        (PDAG(("two words",)), "bif", "rename 'two words'"),
-        (PDAG(("two words",)), "tetrad", "rename 'two words'"),
-        (PDAG(("A", "a")), "bif", "rename one"),
+        (CHAIN, "bif", says("no-undirected-in-format", cause="'b'", outcome="'c'")),
+        (CHAIN, "gml", says("which-networks-there-are", names="dagitty, tetrad")),
+        (BOTH, "dagitty", says("no-bidirected-in-format")),
+        (CYCLE, "bif", says("no-cycle-in-format")),
+        (CYCLE, "dagitty", says("no-cycle-in-format")),
+        (PDAG(("two words",)), "bif", says("rename", name="'two words'")),
+        (PDAG(("two words",)), "tetrad", says("rename", name="'two words'")),
+        (PDAG(("A", "a")), "bif", says("rename-one")),
         (PDAG(("()",)), "gml", "rename"),
         (PDAG(("a\\",)), "dagitty", "backslash"),
     ],
@@ -219,9 +220,9 @@ def test_a_format_says_what_it_cannot_hold(graph, name, says):
 
 
 def test_a_format_that_is_not_there_is_refused():
-    with pytest.raises(ParameterError, match="choose one of networkx"):
+    with pytest.raises(ParameterError, match=says("which-networks-there-are", names="networkx")):
         export_graph(CHAIN, "word")
-    with pytest.raises(ParameterError, match="JSON is not read"):
+    with pytest.raises(ParameterError, match=says("not-json-format")):
         import_graph("{}", "json")
 
 
@@ -257,9 +258,9 @@ def test_a_true_graph_may_be_the_text_of_tetrad_or_causal_learn():
     for text in (export_graph(graph, "tetrad"), str(export_graph(graph, "causal-learn"))):
         assert set(read_true_graph(text.encode(), "truth.txt", names)) == wanted
     text = export_graph(CHAIN, "tetrad").encode()
-    with pytest.raises(DataError, match="undirected"):
+    with pytest.raises(DataError, match=says("edges-undirected")):
         read_true_graph(text, "truth.txt", names)
-    with pytest.raises(DataError, match="'c', which is not a column"):
+    with pytest.raises(DataError, match=says("not-a-column", name="c")):
         read_true_graph(export_graph(graph, "tetrad").encode(), "truth.txt", ("a", "b"))
 
 
@@ -270,7 +271,7 @@ def test_a_run_on_the_command_line_prints_its_graph(capsys):
     data = privcore.load_network("cancer").sample(2000, seed=1)
     assert same(graph, privcore.discover(data, "pc").graph)
     assert main([*words, "--format", "networkx"]) != 0
-    assert "choose one of dagitty" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "which-networks-there-are", names="dagitty")
 
 
 def test_the_table_of_the_documentation_is_the_registry():

@@ -3,6 +3,7 @@
 import pytest
 
 from privcore.extras.lab.planning.surrogate import Surrogates
+from tests.messages import shows
 from tests.pages.opening import clean, open_table, press, start
 from tests.pages.test_findings_page import MIXED
 
@@ -17,7 +18,7 @@ def test_advice_is_asked_for_and_followed(monkeypatch):
     app = clean(
         start(data="cancer", rows="1000", algorithm="svt-pc", discover_tab="Advice", epsilon="2")
     )
-    assert not any("At ε = 2 use" in m.value for m in app.markdown)
+    assert not any(shows(m.value, "advice-at", epsilon=2) for m in app.markdown)
     app = press(app, "Which algorithm at ε = 2?")
     sentence = next(m.value for m in app.markdown if "At ε = 2 use" in m.value)
     title = sentence.split("**")[1]
@@ -26,7 +27,7 @@ def test_advice_is_asked_for_and_followed(monkeypatch):
     assert follow == ([] if title == "SVT-PC" else [f"Use {title}"])
     app.slider(key="advice_target").set_value(0.2).run()
     app = press(app, "Which ε would")
-    assert any("mean skeleton F1 against the truth of surrogates" in m.value for m in app.markdown)
+    assert any(shows(m.value, "advice-of-surrogates") for m in app.markdown)
     if follow:
         app = press(app, "Use ")
         assert app.session_state["algorithm"] != "svt-pc"
@@ -48,7 +49,7 @@ def test_what_limits_weak_edges_is_said_without_asking_and_follows_the_budget():
     for algorithm, many in (("moment-search", 2), ("svt-pc", 1)):
         app = clean(start(algorithm=algorithm, **few))
         assert len(limits(app)) == many
-        assert all("In 1,000 rows no test sees one" in sentence for sentence in limits(app))
+        assert all(shows(sentence, "no-test-sees-one", rows="1,000") for sentence in limits(app))
     app = clean(start(data="asia", discover_tab="What can be seen"))
     assert len(limits(app)) == 2
 
@@ -57,7 +58,7 @@ def test_what_limits_weak_edges_is_said_without_asking_and_follows_the_budget():
 def test_numbers_have_limits_too_and_a_mixed_table_has_none_stated():
     app = clean(start(data="linear-gaussian", rows="2000", discover_tab="Advice"))
     assert len(limits(app)) == 2
-    assert all("a correlation of" in sentence for sentence in limits(app))
+    assert all(shows(sentence, "correlation-seen") for sentence in limits(app))
     app = open_table(MIXED, use=False, algorithm="moment-search", discover_tab="Advice")
     app.toggle(key="upload_uncut").set_value(True).run()
     press(app, "Use this table")

@@ -9,6 +9,7 @@ from privcore.data.schema_file import schema_json
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.verification import verify
+from tests.messages import shows
 from tests.pages.opening import open_table
 from tests.pages.test_release_page import agree, button, name_budget
 
@@ -42,16 +43,16 @@ def test_a_domain_is_explored_confirmed_bought_and_certified(ledger):
     app = bought_table()
     loaded = app.session_state["upload"]
     assert "(other)" in loaded.dataset.columns[0].levels
-    assert "simulated noise at ε = 0.4" in loaded.dataset.notes[0]
+    assert shows(loaded.dataset.notes[0], "simulated-at", epsilon="0.4")
     assert [column.levels for column in loaded.stated.schema] == [()] * 3
     table = next(t.value for t in app.table if "stated" in t.value)
     assert list(table["stated"]) == ["ordinal", "ordinal", "continuous, cut into 6 intervals"]
     app.switch_page("pages/release.py").run()
-    assert any("Confirm the kinds only if you knew them" in m.value for m in app.markdown)
+    assert any(shows(m.value, "kinds-known") for m in app.markdown)
     next(c for c in app.checkbox if c.label.startswith("I knew all of these kinds")).check().run()
     assert not app.exception
     assert not app.warning
-    assert any("buy the levels" in c.value for c in app.caption)
+    assert any(shows(c.value, "buy-the-levels") for c in app.caption)
     button(agree(name_budget(app)), "Release").click().run()
     assert not app.exception
     (charge,) = ledger.charges()
@@ -59,7 +60,7 @@ def test_a_domain_is_explored_confirmed_bought_and_certified(ledger):
     document = dict(app.session_state["_released"][0].made.certificate)
     assert document["domain"]["bought"]["epsilon"] == 0.4
     assert json.loads(certificate_json(document))
-    assert "bought domain come to" in " ".join(verify(certificate_json(document)).verified)
+    assert shows(" ".join(verify(certificate_json(document)).verified), "steps-of-domain")
 
 
 @pytest.mark.long

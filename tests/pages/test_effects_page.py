@@ -15,6 +15,7 @@ from privcore.data import load_network
 from privcore.effects import Effect, Effects, Estimate, Question, effects, headline
 from privcore.errors import DataError
 from privcore.graphs.knowledge import Knowledge
+from tests.messages import begins, shows
 from tests.pages.opening import TABLE, clean, open_page, open_table, titles
 
 QUICK = {"data": "asia", "rows": "20000", "outcome": "dysp", "cause": "smoke"}
@@ -58,8 +59,8 @@ def test_the_first_view_asks_something_and_answers_it():
     assert choices(app) == {
         "cause": "smoke", "from": "no", "to": "yes", "outcome": "lung", "level": "yes",
     }  # fmt: skip
-    assert app.title[0].value.startswith("Setting smoke from no to yes")
-    assert "With ε = 1 for each person." in said(app)
+    assert begins(app.title[0].value, "setting", cause="smoke", low="no", high="yes")
+    assert shows(said(app), "with-epsilon", epsilon=1)
     assert not {"cause", "outcome", "from", "to", "level"} & set(app.query_params)
 
 
@@ -68,9 +69,9 @@ def test_the_answer_is_that_of_the_engine_and_drawn_with_truth_and_without_priva
     assert app.title[0].value.replace("\\", "") == headline(SAID)
     (figure,) = figures(app)
     words = " ".join(notes(figure))
-    assert "points at smoke" in words
-    assert "whatever the graph" in words
-    assert "without privacy (PC)" in words
+    assert shows(words, "points-at", name="smoke")
+    assert shows(words, "whatever-the-graph")
+    assert shows(words, "without-privacy-pc")
     assert "truth +23.4" in words
     ends = sorted({shape["x0"] for shape in figure["layout"]["shapes"]})
     assert ends == [0.0, pytest.approx(23.36748)]
@@ -84,7 +85,7 @@ def test_what_is_chosen_stands_in_the_address_and_an_address_chooses():
     assert choices(app)["to"] == "no"
     assert text_of(app.query_params["from"]) == "yes"
     assert text_of(app.query_params["outcome"]) == "dysp"
-    assert app.title[0].value.startswith("Setting smoke from yes to no")
+    assert begins(app.title[0].value, "setting", cause="smoke", low="yes", high="no")
     other = start(data="cancer", rows="5000", cause="Pollution", outcome="Dyspnoea", level="False")
     assert choices(other)["cause"] == "Pollution"
     assert choices(other)["level"] == "False"
@@ -105,7 +106,7 @@ def test_a_column_cannot_be_cause_and_outcome():
 
 def test_a_share_of_the_budget_says_what_to_expect_and_stays_within_the_total():
     app = start(**QUICK, effect_share="0.5", effects_tab="What is promised")
-    assert "measures the effect to ±" in said(app)
+    assert shows(said(app), "measures-effect")
     assert "(ε = 1," in said(app)
     assert "basic composition" in said(app)
 
@@ -116,8 +117,10 @@ def test_numbers_have_units_and_no_share():
     assert not app.error
     assert set(choices(app)) == {"cause", "outcome"}
     assert not any(s.key == "effect_share" for s in app.slider)
-    assert "One more unit of" in app.title[0].value or "one more unit" in app.title[0].value
-    assert "for one more unit of" in figures(app)[0]["layout"]["xaxis"]["title"]["text"]
+    assert shows(app.title[0].value, "one-more-unit-of") or shows(
+        app.title[0].value, "one-more-unit"
+    )
+    assert shows(figures(app)[0]["layout"]["xaxis"]["title"]["text"], "for-one-more-unit")
 
 
 @pytest.mark.long
@@ -134,7 +137,7 @@ def test_names_of_a_table_stay_out_of_the_address():
 
 def test_without_a_table_the_page_says_where_to_load_one():
     app = start(data="your table")
-    assert "No table is loaded yet" in said(app)
+    assert shows(said(app), "no-table-loaded")
 
 
 @pytest.mark.parametrize("tab", ["Probabilities", "What is promised", "Take it along"])
@@ -155,14 +158,14 @@ def test_an_answer_that_is_left_open_is_no_error(monkeypatch):
 
     monkeypatch.setattr("pages.ui.effects.runs.effects_of", refused)
     app = start(**QUICK, seed="771")
-    assert "is left open. Why." in app.title[0].value
-    assert "nothing to draw" in said(app)
+    assert shows(app.title[0].value, "left-open", why="Why.")
+    assert shows(said(app), "nothing-to-draw")
 
 
 @pytest.mark.long
 def test_what_is_known_is_told_below_the_answer():
     app = start(**QUICK, knowledge=Knowledge.of(tiers="smoke;lung,bronc").text)
-    assert "Known beforehand: smoke before" in said(app)
+    assert shows(said(app), "known-beforehand-caption", statements="smoke before")
 
 
 def effect(parents, value, *, shown=True, probability=0.5, affected=True, adjustment=()):
@@ -265,5 +268,5 @@ def test_a_graph_that_dowhy_cannot_have_is_no_error(monkeypatch):
     app = start(**QUICK, effects_tab="Take it along")
     button = next(b for b in app.get("download_button") if b.proto.label == "DoWhy")
     assert button.proto.disabled
-    assert "No DAG has it" in button.proto.help
+    assert shows(button.proto.help, "no-dag-has-it")
     assert not app.error

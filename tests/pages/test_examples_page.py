@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from privcore.data import EXAMPLES, NUMERIC_EXAMPLES, StructuralExample
+from tests.messages import begins, shows
 from tests.pages.opening import clean, graphs, metric, open_page, open_table, press, start
 
 
@@ -36,10 +37,7 @@ def test_an_example_is_described_with_its_true_graph(kind):
     assert metric(app, "Edges in the true graph") == str(len(StructuralExample(kind).edges))
     assert any("Xu, S. Yuan" in c.value for c in app.caption)
     noun = "bounds" if kind in NUMERIC_EXAMPLES else "levels"
-    assert any(
-        m.value.startswith(f"Public: the number of rows, the column names and the {noun}")
-        for m in app.markdown
-    )
+    assert any(begins(m.value, "public-of-example", what=noun) for m in app.markdown)
     schema = frame(app, "Columns, kinds, and public levels or bounds")
     assert set(schema[f"{noun} are"]) == {"public"}
 
@@ -121,7 +119,7 @@ def test_numbers_go_to_algorithms_for_numbers():
     app.selectbox(key="algorithm").set_value("laplace-pc").run()
     clean(app)
     assert not app.error
-    assert any("Laplace-PC needs columns with levels" in i.value for i in app.info)
+    assert any(shows(i.value, "needs-columns-with-levels", name="Laplace-PC") for i in app.info)
     next(b for b in app.button if b.label == "Cut into 4 intervals").click().run()
     clean(app)
     assert app.select_slider(key="intervals").value == "4"
@@ -137,7 +135,7 @@ def test_a_model_too_large_is_one_sentence():
     app = start(data="random-categorical", rows="1000", nodes="50", table_density="1.0")
     clean(app)
     assert len(app.error) == 1
-    assert "lower density or nodes" in app.error[0].value
+    assert shows(app.error[0].value, "tables-too-large")
 
 
 def test_a_table_of_numbers_can_be_used_uncut():
@@ -147,7 +145,7 @@ def test_a_table_of_numbers_can_be_used_uncut():
     clean(app)
     assert not app.error
     assert metric(app, "Edges in the true graph") == "unknown"
-    assert any("2 of 2 columns have bounds that were read" in m.value for m in app.markdown)
+    assert any(shows(m.value, "bounds-of-columns-read", read=2, columns=2) for m in app.markdown)
     assert all(text.startswith("continuous, from") for text in app.table[0].value["public values"])
     app.switch_page("pages/discover.py").run()
     app.switch_page("pages/data.py").run()
@@ -158,5 +156,5 @@ def test_numbers_are_cut_unless_asked():
     app = open_table(NUMBERS)
     assert not app.error
     public = app.table[0].value["public values"]
-    assert all(text.startswith("ordinal, cut at") for text in public)
+    assert all(begins(text, "cut-at") for text in public)
     assert all(text.count("|") == 4 for text in public)

@@ -5,6 +5,7 @@ import pytest
 from pages.ui.discover.knowledge import changed, described, with_rule
 from privcore.errors import ParameterError
 from privcore.graphs.knowledge import Knowledge, Statement, statement
+from tests.messages import says, shows
 from tests.pages.opening import TABLE, clean, open_table, press, scenes, start
 
 QUICK = {"data": "asia", "rows": "5000", "algorithm": "laplace-pc", "epsilon": "2"}
@@ -30,7 +31,7 @@ def test_an_order_is_switched_on_obeyed_undone_and_stands_in_the_address():
     app = press(app, "Use an order from the literature")
     assert known_of(app) == TIERS
     assert Knowledge.read(text_of(app.query_params["knowledge"])) == TIERS
-    assert "Known beforehand: asia, smoke before" in captions(app)
+    assert shows(captions(app), "known-beforehand-caption", statements="asia, smoke before")
     app = press(app, "Undo")
     assert not known_of(app)
     assert "knowledge" not in app.query_params
@@ -45,7 +46,8 @@ def test_a_rule_of_two_columns_is_added_and_a_contradiction_told():
     app = press(app, "Add")
     assert known_of(app) == TIERS
     assert any(
-        "xray → asia is required, but asia is in an earlier tier" in e.value for e in app.error
+        shows(e.value, "required-against-tiers", cause="xray", outcome="asia", later="asia")
+        for e in app.error
     )
     app.selectbox(key="known_rule").set_value("has no edge with")
     app = press(app, "Add")
@@ -99,7 +101,7 @@ def test_a_pin_puts_back_its_own_data_and_leaves_others_alone():
 def test_an_address_that_cannot_be_read_is_told():
     app = clean(start(**QUICK, discover_tab="What is known", knowledge="tiers"))
     assert not known_of(app)
-    assert any("it must be JSON" in e.value for e in app.error)
+    assert any(shows(e.value, "must-be-json") for e in app.error)
 
 
 def test_names_of_other_columns_in_an_address_are_left_out():
@@ -112,14 +114,14 @@ def test_names_of_other_columns_in_an_address_are_left_out():
 def test_expected_quality_and_advice_take_it_along():
     app = clean(start(**QUICK, discover_tab="What is known", knowledge=TIERS.text))
     app = press(app, "What is it worth?")
-    assert any("What is known is worth" in m.value for m in app.markdown)
+    assert any(shows(m.value, "knowledge-is-worth") for m in app.markdown)
 
 
 @pytest.mark.long
 def test_trade_off_takes_it_into_the_plan():
     app = clean(start(data="asia", rows="5000", knowledge=TIERS.text))
     app = clean(app.switch_page("pages/tradeoff.py").run())
-    assert "Known beforehand: asia, smoke before" in captions(app)
+    assert shows(captions(app), "known-beforehand-caption", statements="asia, smoke before")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +149,7 @@ def test_acts_of_the_editor(act, words):
     ],
 )
 def test_acts_that_are_none_are_refused(act):
-    with pytest.raises(ParameterError, match="what it does not know"):
+    with pytest.raises(ParameterError, match=says("editor-sent-more")):
         changed(NAMES, Knowledge(), act)
 
 

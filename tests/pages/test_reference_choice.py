@@ -9,6 +9,7 @@ from privcore.data import load_network
 from privcore.measures import compare, skeleton_metrics
 from privcore.measures.price import link_count
 from privcore.releases import non_private_reference, price_sentence, references_of
+from tests.messages import shows
 from tests.pages.opening import TABLE, clean, metric, open_page, open_table, start, titles
 
 SWEEP = {
@@ -45,7 +46,7 @@ def test_the_same_algorithm_stands_beside_and_is_the_measure(made):
     assert titles(app) == ["Private graph", "SVT-PC without noise"]
     assert metric(app, "Skeleton F1") == f"{skeleton_metrics(result.graph, same.graph).f1:.3f}"
     right, wanted, _ = link_count(compare(result.graph, same.graph, ""))
-    assert f"{wanted - right} of the {wanted} links that SVT-PC" in app.title[0].value
+    assert shows(app.title[0].value, "links-of", links=wanted - right, all=wanted, name="SVT-PC")
     app = choose(app, "non_private")
     assert titles(app) == ["Private graph", "Without privacy (PC)"]
     app = choose(app, "truth")

@@ -4,6 +4,7 @@ import pytest
 
 from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
 from privcore.data.samples import SAMPLES
+from tests.messages import shows
 from tests.pages.opening import metric, open_page, press
 
 
@@ -29,8 +30,8 @@ def test_a_sample_goes_from_a_choice_to_a_table_with_its_true_graph(uploads, mon
     assert "Use this table" not in [button.label for button in app.button]
     choose(app, "clinic")
     assert SAMPLES["clinic"].story in said(app)
-    assert "9 columns are used, 1 needs a look, 3 left out" in said(app)
-    assert "clinic.csv: 12,000 rows" in said(app)
+    assert shows(said(app), "columns-used", used=9, look=1, left=3)
+    assert shows(said(app), "table-of-rows", file="clinic.csv", rows="12,000")
     assert [element.value for element in app.info].count(NO_UPLOADS) == (uploads == "off")
     press(app, "Use this table")
     assert (metric(app, "Rows"), metric(app, "Edges in the true graph")) == ("12,000", "11")
@@ -79,12 +80,12 @@ def test_the_last_choice_counts():
     app = choose(start(), "clinic")
     app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run()
     assert app.button_group(key="upload_sample").value is None
-    assert "t.csv: 3 rows" in said(app)
+    assert shows(said(app), "table-of-rows", file="t.csv", rows=3)
     press(app, "Use this table")
     assert metric(app, "Edges in the true graph") == "unknown"
     choose(app, "sensors")
-    assert "sensors.csv: 17,520 rows" in said(app)
+    assert shows(said(app), "table-of-rows", file="sensors.csv", rows="17,520")
     choose(app, "survey")
-    assert "survey.csv: 12,000 rows" in said(app)
+    assert shows(said(app), "table-of-rows", file="survey.csv", rows="12,000")
     choose(app, None)
     assert "Use this table" not in [button.label for button in app.button]

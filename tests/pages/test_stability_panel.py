@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from pages.ui.discover import stability
+from tests.messages import reads, shows
 from tests.pages.opening import clean, open_table, start
 
 SMALL = {"data": "cancer", "rows": "2000"}
@@ -42,8 +43,8 @@ def test_a_table_of_one_s_own_is_judged_when_somebody_wants_it(own, monkeypatch)
     assert button(own, "Open Stability") is None
     assert judged == []
     button(own, "Judge this graph").click().run()
-    assert "re-rolls of the noise the same graph came out" in said(clean(own))
-    assert "Not private: this comes from many runs on the exact rows." in said(own)
+    assert shows(said(clean(own)), "rolls-same")
+    assert shows(said(own), "many-runs-not-private")
     assert button(own, "Judge this graph") is None
     button(own, "Open Stability").click().run()
     clean(own)
@@ -58,15 +59,15 @@ def test_a_table_of_one_s_own_is_judged_when_somebody_wants_it(own, monkeypatch)
 
 def test_a_column_of_nearly_one_level_is_named_under_the_graphs(own):
     captions = " ".join(c.value for c in own.caption).replace("\\", "")
-    assert "Of column rare one level holds about 9" in captions
-    assert "% of the rows (estimated privately)" in captions
+    assert shows(captions, "column-level-holds", name="rare", share=9)
+    assert shows(captions, "share-estimated")
 
 
 def test_data_asks_about_a_column_of_nearly_one_level():
     app = open_table(chain(), use=False)
     why = app.dataframe[0].value["why"]
-    assert any("Nearly constant. One level has 97 % of the rows" in text for text in why)
-    assert app.header[0].value == "3 columns are used, 1 needs a look"
+    assert any(shows(text, "nearly-constant", share=97) for text in why)
+    assert reads(app.header[0].value, "columns-used-and-a-look", used=3, look=1)
 
 
 def test_a_network_has_a_truth_and_needs_no_button():
@@ -77,13 +78,13 @@ def test_a_network_has_a_truth_and_needs_no_button():
 @pytest.mark.long
 def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
     app = clean(start(**SMALL, epsilon="10", algorithm="moment-search", discover_tab="Stability"))
-    assert "Over 20 re-rolls of the noise" in said(app)
-    assert "Two halves of the rows agree on" in said(app)
-    assert "cannot be told" in said(app)
+    assert shows(said(app), "rolls", rolls=20)
+    assert shows(said(app), "halves-agree")
+    assert shows(said(app), "verdict-unclear")
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
     assert {"pair", "over re-rolls", "over halves", "verdict"} <= set(table)
     assert table["over halves"].between(0, 1).all()
-    assert "cannot be told" in set(table["verdict"])
+    assert shows(set(table["verdict"]), "verdict-unclear")
     assert list(table["verdict"][table["verdict"] == "edge"].index) == list(
         range((table["verdict"] == "edge").sum())
     )
@@ -97,14 +98,14 @@ def test_edges_that_halves_seldom_have_are_named():
     seldom = table[(table["verdict"] == "edge") & (table["over halves"] < 0.5)]
     assert len(seldom)
     warnings = " ".join(w.value for w in app.warning).replace("\\", "")
-    assert "Shown, but in fewer than half of the halves" in warnings
+    assert shows(warnings, "seldom")
 
 
 def test_pc_has_halves_only():
     app = clean(start(**SMALL, algorithm="pc", discover_tab="Stability"))
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
     assert "over re-rolls" not in table
-    assert any("no noise to re-roll" in c.value for c in app.caption)
+    assert any(shows(c.value, "no-noise-to-roll") for c in app.caption)
 
 
 def test_a_table_that_cannot_be_halved_is_one_sentence():
