@@ -134,7 +134,7 @@ def test_without_a_random_state_the_noise_is_secure(frame):
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "error", "message"),
     [
         (
             lambda frame: privcore.MomentSearch(speed=3),
@@ -169,8 +169,8 @@ def test_without_a_random_state_the_noise_is_secure(frame):
         (lambda frame: privcore.PC().graph_, AttributeError, says("not-fitted")),
     ],
 )
-def test_what_is_asked_wrongly_is_refused_in_a_sentence(call, error, says, frame):
-    with pytest.raises(error, match=says) as refused:
+def test_what_is_asked_wrongly_is_refused_in_a_sentence(call, error, message, frame):
+    with pytest.raises(error, match=message) as refused:
         call(frame)
     assert isinstance(refused.value, privcore.PrivcoreError)
     assert str(refused.value).endswith(".")

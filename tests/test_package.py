@@ -222,22 +222,34 @@ def test_a_data_frame_is_read_as_its_file_would_be(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "error", "message"),
     [
         (lambda: privcore.read_table("nowhere.csv"), DataError, says("cannot-be-read")),
-        (lambda: privcore.read_table(FRAME, missing="refuse"), DataError, "missing"),
-        (lambda: privcore.read_table(FRAME, columns=["wage"]), DataError, "'wage'"),
-        (lambda: privcore.discover(FRAME.dropna(), "magic"), ParameterError, "magic"),
-        (lambda: privcore.discover(FRAME.dropna(), speed=3), ParameterError, "speed"),
+        (lambda: privcore.read_table(FRAME, missing="refuse"), DataError, says("values-missing")),
+        (
+            lambda: privcore.read_table(FRAME, columns=["wage"]),
+            DataError,
+            says("no-such-column", name="wage"),
+        ),
+        (
+            lambda: privcore.discover(FRAME.dropna(), "magic"),
+            ParameterError,
+            says("no-such-algorithm", name="magic"),
+        ),
+        (
+            lambda: privcore.discover(FRAME.dropna(), speed=3),
+            ParameterError,
+            says("no-such-parameter", name="speed"),
+        ),
         (
             lambda: privcore.sweep(privcore.read_table(FRAME.dropna()), speed=3),
             ParameterError,
-            "has",
+            says("no-algorithm-has", name="speed"),
         ),
     ],
 )
-def test_what_is_asked_wrongly_is_refused_in_a_sentence(call, error, says):
-    with pytest.raises(error, match=says) as refused:
+def test_what_is_asked_wrongly_is_refused_in_a_sentence(call, error, message):
+    with pytest.raises(error, match=message) as refused:
         call()
     assert str(refused.value).endswith(".")
 

@@ -307,7 +307,7 @@ def test_other_rows_algorithms_and_pooled_numbers_are_refused(form):
     data, asked, result = first_run(form, 0.5)
     kept, asked = result.released.kept, {**asked, "epsilon": 2.0}
     fewer = FORMS[form][0](rows=data.n - 1)
-    with pytest.raises(DataError, match=f"{data.n} rows"):
+    with pytest.raises(DataError, match=says("earlier-of-other-rows", rows=data.n)):
         discover(fewer, "moment-search", asked, seed=1, before=kept)
     pooled = together([kept, kept], same_rows=True)
     with pytest.raises(ParameterError, match=says("put-together")):

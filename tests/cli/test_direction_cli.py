@@ -8,7 +8,7 @@ import pytest
 from privcore.cli import main
 from privcore.extras.pairs import PARAMETERS, PairGenerator, infer
 from tests.cli.schemas import confirmed
-from tests.messages import begins, says, shows
+from tests.messages import begins, label, says, shows
 
 
 def run(capsys, *arguments):
@@ -96,9 +96,7 @@ def test_a_file(capsys, table):
     assert (read["x"], read["y"]) == ("cause", "effect")
     assert read["data"]["rows"] == 400
     assert read["true_direction"] is None
-    assert read["guarantee"]["caveats"] == [
-        "bounds were read from the data: not covered (cause, effect)"
-    ]
+    assert read["guarantee"]["caveats"] == [label("bounds-of-not-covered", columns="cause, effect")]
     path = confirmed(table)
     capsys.readouterr()
     public = json.loads(run(capsys, *base, "--schema", path))

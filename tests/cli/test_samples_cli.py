@@ -77,7 +77,7 @@ def test_sweeps_and_drafts_take_samples(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         (
             ["discover", "--sample", "clinics"],
@@ -90,5 +90,5 @@ def test_sweeps_and_drafts_take_samples(capsys, tmp_path):
         ),
     ],
 )
-def test_a_wrong_name_or_two_sources_are_refused(capsys, words, says):
-    assert re.search(says, refused(capsys, *words))
+def test_a_wrong_name_or_two_sources_are_refused(capsys, words, message):
+    assert re.search(message, refused(capsys, *words))

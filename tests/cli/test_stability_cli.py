@@ -62,7 +62,7 @@ def test_pc_has_halves_and_no_note(capsys, path):
     assert (code, err) == (0, "")
     assert shows(out, "share-of-halves", halves=100)
     assert "re-rolls" not in out
-    assert not shows(out, "one-level-holds")
+    assert not shows(out, "note-of-one-level")
 
 
 @pytest.mark.parametrize("number", ["1", "x", "2.5", "-3", "100000"])

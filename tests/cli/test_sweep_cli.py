@@ -267,7 +267,7 @@ def test_an_example(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         (("--out", "a.xlsx"), says("must-end-in", ends=".parquet, .csv or .json")),
         (("--network", "asiaa"), says("no-such-network", name="asiaa")),
@@ -290,9 +290,9 @@ def test_an_example(capsys, tmp_path):
         (("--nodes", "4"), says("option-is-for", option="--nodes", source="--example")),
     ],
 )
-def test_wrong_options_are_one_sentence(capsys, tmp_path, monkeypatch, change, says):
+def test_wrong_options_are_one_sentence(capsys, tmp_path, monkeypatch, change, message):
     monkeypatch.chdir(tmp_path)
-    assert re.search(says, refused(capsys, *SMALL, "--out", "a.csv", *change))
+    assert re.search(message, refused(capsys, *SMALL, "--out", "a.csv", *change))
     assert os.listdir(tmp_path) == []
 
 
@@ -306,8 +306,8 @@ def test_another_plan_s_journal_is_refused(capsys, tmp_path):
 def test_a_scheduler_that_is_not_there(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("privcore.extras.lab.sweeps.dask.JOIN_SECONDS", 0.5)
     path = tmp_path / "a.csv"
-    says = refused(capsys, *SMALL, "--out", str(path), "--scheduler", "tcp://127.0.0.1:9")
-    assert shows(says, "no-scheduler", address="tcp://127.0.0.1:9")
+    message = refused(capsys, *SMALL, "--out", str(path), "--scheduler", "tcp://127.0.0.1:9")
+    assert shows(message, "no-scheduler", address="tcp://127.0.0.1:9")
     assert os.listdir(tmp_path) == []
 
 

@@ -12,7 +12,7 @@ from privcore.data.persons import names_persons
 from privcore.data.proposing import named_as_identifier, propose
 from privcore.data.writing import Writing, writing_of
 from privcore.errors import DataError
-from tests.messages import says
+from tests.messages import label, says
 
 
 def codes_of(numbers):
@@ -252,7 +252,7 @@ def test_lines_below_a_table():
     assert last_rows(rows, 3) == (0, (), 0)
     assert last_rows([*rows, ["", "", ""], []], 3) == (2, (), 0)
     left, (note,), _ = last_rows([*rows, [], ["Note"], ["Source: us", " 2020"]], 3)
-    assert (left, note) == (3, "The 2 lines below the table are left out.")
+    assert (left, note) == (3, label("lines-below-left-out", lines=2))
     # Without a blank line above, it is a row that lacks a cell, and is refused as such.
     assert last_rows([*rows, ["1", "x"]], 3) == (0, (), 0)
 

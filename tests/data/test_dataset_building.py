@@ -162,7 +162,7 @@ def test_cutting_at_given_points_is_public(measured):
         ({"x": 1}, says("cut-from-to", low=2, high=100)),
         ({"x": ()}, says("no-cut-points")),
         ({"x": (2, 1)}, says("cut-points-fall")),
-        ({"x": (1, float("nan"))}, "finite"),
+        ({"x": (1, float("nan"))}, says("cut-points-not-finite")),
     ],
 )
 def test_impossible_cuts_of_a_data_set(measured, cuts, sentence):

@@ -135,7 +135,7 @@ def test_parquet_with_a_repeated_name_says_so():
 def test_a_small_parquet_file_with_too_many_cells_is_refused(monkeypatch):
     content = parquet(pa.table({"a": [1] * 1000, "b": [2] * 1000}))
     monkeypatch.setattr(reading_module, "MAX_CELLS", 1999)
-    with pytest.raises(DataError, match="2,000 cells"):
+    with pytest.raises(DataError, match=says("too-many-cells", cells="2,000")):
         read_table(content, "t.parquet")
 
 

@@ -69,15 +69,18 @@ def test_quoted_cells_may_hold_the_delimiter_and_line_ends():
         (b"", says("file-empty")),
         (b"  \n \n", says("file-empty")),
         (b"a,b\n", says("header-alone")),
-        (b"a,b\n1,2\n", "1 row"),
-        (b"a\n1\n2\n", "1 column"),
+        (b"a,b\n1,2\n", says("one-row")),
+        (b"a\n1\n2\n", says("one-column")),
         (b"a,a\n1,2\n2,1\n", says("column-twice")),
         (b"a,b\n1,2\n2\n", says("wrong-cells-in-line", line=3, cells=1)),
         (b"a,b\n1,2\n2,1,3\n", says("wrong-cells-in-line", line=3, cells=3)),
         (b"\x89PNG\r\n\x1a\n\x00\x00", says("no-text-file")),
         (bytes(range(256)) * 20, says("no-text-file")),
         (b"\xff\xfea", says("no-text-file")),
-        (("n" * 10_000 + ",b\n1,2\n2,1\n").encode(), "10,000 characters"),
+        (
+            ("n" * 10_000 + ",b\n1,2\n2,1\n").encode(),
+            says("column-name-too-long", characters="10,000"),
+        ),
         (b"PAR1 nonsense PAR1", says("cannot-be-read")),
     ],
 )
@@ -145,7 +148,7 @@ def test_missing_values_as_a_level():
 
 
 def test_dropping_everything_is_refused():
-    with pytest.raises(DataError, match="leaves 0"):
+    with pytest.raises(DataError, match=says("all-rows-dropped", rows=0)):
         load("a,b\n1,NA\n,2\n", missing="drop")
 
 

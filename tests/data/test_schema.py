@@ -81,7 +81,7 @@ def test_columns_can_be_left_out(raw):
         ({"bins": 1}, says("cut-from-to", low=2, high=100)),
         ({"bins": 1000}, says("cut-from-to", low=2, high=100)),
         ({"cut_points": (3.0, 2.0)}, says("cut-points-fall")),
-        ({"cut_points": (3.0, float("inf"))}, "finite"),
+        ({"cut_points": (3.0, float("inf"))}, says("cut-points-not-finite")),
     ],
 )
 def test_bad_cuts(raw, changes, sentence):
@@ -106,10 +106,10 @@ def column(name, levels=("a", "b")):
 @pytest.mark.parametrize(
     ("columns", "codes", "sentence"),
     [
-        (["a"], [[0, 1]], "1 column"),
+        (["a"], [[0, 1]], says("one-column")),
         (["a", "a"], [[0, 1], [0, 1]], says("column-twice")),
         (["a", " "], [[0, 1], [0, 1]], says("no-column-name")),
-        (["a", "b"], [[0], [1]], "1 row"),
+        (["a", "b"], [[0], [1]], says("one-row")),
     ],
 )
 def test_impossible_data_sets(columns, codes, sentence):

@@ -17,7 +17,7 @@ from rdata.conversion import to_r
 from privcore.data import statistics_files
 from privcore.data.statistics_files import is_statistics_file, read_statistics
 from privcore.errors import DataError
-from tests.messages import says
+from tests.messages import label, says
 
 DAY = datetime.date(2024, 5, 31)
 NOON = datetime.datetime(2024, 5, 31, 10, 0, 0)
@@ -115,7 +115,9 @@ def test_spss(written, compress):
     assert cells(read, "hour") == ["10:00:00"] * 5
     assert read.levels == {"q": ("yes", "no", "no answer"), "place": ("Alpha", "Beta")}
     assert read.ordered == {"q"}
-    assert read.notes == ("Declared missing values of 3 columns (q, age, place) are missing.",)
+    assert read.notes == (
+        label("declared-missing", count=3, columns="columns", names="q, age, place"),
+    )
     assert all(isinstance(dtype, pd.CategoricalDtype) for dtype in read.frame.dtypes)
 
 
@@ -170,7 +172,7 @@ def test_stata(written):
     assert cells(read, "q") == ["yes", "no", None, "no"]
     assert cells(read, "day") == ["2024-05-31"] * 4
     assert read.levels == {"q": ("yes", "no", "maybe")}
-    assert read.notes == ("Declared missing values of 1 column (q) are missing.",)
+    assert read.notes == (label("declared-missing", count=1, columns="column", names="q"),)
 
 
 def test_old_stata_and_numbers_of_single_precision():

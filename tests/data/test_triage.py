@@ -300,7 +300,7 @@ def test_rows_of_merged_levels_count_together():
     many = [cells[k] for k in range(12) for _ in range(30)] + [c for c in cells[12:] for _ in "ab"]
     (proposal, _) = triage(raw_of(x=many, y=["u", "v"] * (len(many) // 2)))
     assert proposal.problem == "many levels"
-    assert not shows(proposal.reason, "one-level-has")
+    assert not shows(proposal.reason, "one-level-hides")
 
 
 @pytest.mark.long

@@ -126,7 +126,7 @@ def test_the_grammar_of_dagitty(text, wanted):
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "says"),
+    ("text", "name", "message"),
     [
         ("mag { x <-> y }", "dagitty", says("begin-with-dag")),
         ("dag { x <-> y }", "dagitty", says("name-that-cause")),
@@ -154,8 +154,8 @@ def test_the_grammar_of_dagitty(text, wanted):
         (nx.DiGraph([(1, "1")]), "networkx", says("two-nodes-of-one-name")),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_a_sentence(text, name, says):
-    with pytest.raises(DataError, match=says) as refused:
+def test_what_cannot_be_read_is_refused_in_a_sentence(text, name, message):
+    with pytest.raises(DataError, match=message) as refused:
         import_graph(text, name)
     assert one_sentence(refused.value)
 
@@ -198,7 +198,7 @@ BOTH = PDAG.from_names("abc", ["ab"], [], ["bc"])
 
 
 @pytest.mark.parametrize(
-    ("graph", "name", "says"),
+    ("graph", "name", "message"),
     [
         (CHAIN, "bif", says("no-undirected-in-format", cause="'b'", outcome="'c'")),
         (CHAIN, "gml", says("which-networks-there-are", names="dagitty, tetrad")),
@@ -208,12 +208,12 @@ BOTH = PDAG.from_names("abc", ["ab"], [], ["bc"])
         (PDAG(("two words",)), "bif", says("rename", name="'two words'")),
         (PDAG(("two words",)), "tetrad", says("rename", name="'two words'")),
         (PDAG(("A", "a")), "bif", says("rename-one")),
-        (PDAG(("()",)), "gml", "rename"),
-        (PDAG(("a\\",)), "dagitty", "backslash"),
+        (PDAG(("()",)), "gml", says("rename")),
+        (PDAG(("a\\",)), "dagitty", says("backslash-in-name")),
     ],
 )
-def test_a_format_says_what_it_cannot_hold(graph, name, says):
-    with pytest.raises(DataError, match=says) as refused:
+def test_a_format_says_what_it_cannot_hold(graph, name, message):
+    with pytest.raises(DataError, match=message) as refused:
         export_graph(graph, name)
     assert one_sentence(refused.value)
     assert FORMATS[name].refusal(graph) == str(refused.value)

@@ -126,10 +126,10 @@ def test_whatever_the_data_say_the_graph_obeys(conflicts, chunk):
 def test_a_v_structure_against_the_order_of_time_is_overruled_and_told():
     known = Knowledge.of(tiers="b; a, c").on(("a", "b", "c"))
     chain = PDAG(("a", "b", "c"), undirected=frozenset({(0, 1), (1, 2)}))
-    says = {(0, 2): [frozenset()]}
-    assert orient(chain, says, known=known).directed == {(1, 0), (1, 2)}
-    assert overruled(chain, says, "first", known) == {(0, 1, 2)}
-    assert orient(chain, says).directed == {(0, 1), (2, 1)}
+    sets = {(0, 2): [frozenset()]}
+    assert orient(chain, sets, known=known).directed == {(1, 0), (1, 2)}
+    assert overruled(chain, sets, "first", known) == {(0, 1, 2)}
+    assert orient(chain, sets).directed == {(0, 1), (2, 1)}
 
 
 def test_edges_that_leave_only_a_cycle_go_but_not_required_ones():

@@ -21,7 +21,7 @@ from privcore.data import ColumnSchema, read_table
 from privcore.data.schema_file import schema_json
 from privcore.data.triage import proposed_schema
 from tests.examples import few
-from tests.messages import begins, reads, says, shows
+from tests.messages import begins, label, reads, says, shows
 from tests.pages.opening import (
     TABLE,
     clean,
@@ -39,7 +39,7 @@ def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
     app = clean(start())
     # As most re-rolls give it, and not the rare noise that finds little.
     assert reads(app.title[0].value, "private-finds-all", pc=6, more=2)
-    assert titles(app) == ["Private graph", "Without privacy (PC)"]
+    assert titles(app) == ["Private graph", label("graph-without-privacy")]
     assert any("Proven: (ε = 1" in m.value for m in app.markdown)
     assert not app.error
 
@@ -114,7 +114,7 @@ def test_moving_epsilon_changes_the_run_but_not_the_layout():
 def test_re_rolling_draws_other_noise():
     app = clean(start(data="asia", rows="1000", epsilon="0.2"))
     first = graphs(app)[0]
-    next(b for b in app.button if b.label == "Re-roll noise").click().run()
+    next(b for b in app.button if b.label == label("re-roll")).click().run()
     clean(app)
     assert app.number_input(key="seed").value == 7
     assert graphs(app)[0] != first
@@ -128,13 +128,13 @@ def test_pc_alone_is_compared_with_the_truth():
 
 def test_only_scores_that_can_run_are_offered():
     app = clean(start(algorithm="priv-pc", rows="1000"))
-    assert "Kendall as published (kendall)" not in app.selectbox(key="score").options
+    assert label("kendall-published") not in app.selectbox(key="score").options
     app.selectbox(key="calibration").set_value("published").run()
     clean(app)
     assert app.selectbox(key="score_published").options == [
         "Auto",
-        "Kendall as published (kendall)",
-        "Spearman as published (spearman)",
+        label("kendall-published"),
+        label("spearman-published"),
     ]
     assert not app.error
 
@@ -198,14 +198,14 @@ def test_a_table_can_be_loaded_and_discovered():
     app.switch_page("pages/data.py").run()
     shown = "\n".join(map(str, app.table[0].value.to_numpy().ravel())).replace("\\", "")
     assert all(value in shown for value in ('"f" | "m"', "cut at", '"0"'))
-    next(c for c in app.checkbox if c.label.startswith("I knew all of these")).check().run()
+    next(c for c in app.checkbox if c.label.startswith(label("known-all"))).check().run()
     clean(app)
     assert any(begins(m.value, "public-rows") for m in app.markdown)
     app.switch_page("pages/discover.py").run()
     assert any("Proven: (ε = 1" in m.value for m in clean(app).markdown)
     app.switch_page("pages/data.py").run()
     app.selectbox(key="upload_missing").set_value("drop").run()
-    press(app, "Use this table")
+    press(app, label("use-table"))
     assert any(begins(m.value, "public-rows") for m in app.markdown)
     app.toggle(key="upload_uncut").set_value(True).run()
     app.session_state["upload_schema"] = [
@@ -214,7 +214,7 @@ def test_a_table_can_be_loaded_and_discovered():
     ]
     app.session_state["upload_edits"] += 1
     app.toggle(key="upload_uncut").set_value(False).run()
-    press(app, "Use this table")
+    press(app, label("use-table"))
     assert any(shows(m.value, "were-read") for m in clean(app).markdown)
     assert not next(c for c in app.checkbox if c.label.startswith("I knew all")).value
 
@@ -242,7 +242,7 @@ def test_values_missing_at_random_on_the_pages():
     gaps = TABLE.replace(b"f,30,", b",30,").replace(b"m,21,", b",21,")
     app = open_table(gaps, use=False, discover_tab="Guarantee")
     app.selectbox(key="upload_missing").set_value("available").run()
-    press(app, "Use this table")
+    press(app, label("use-table"))
     assert not clean(app).error
     app.switch_page("pages/discover.py").run()
     assert any(shows(i.value, "no-form-for-missing") for i in app.info)
@@ -257,7 +257,7 @@ def test_a_confirmed_schema_file_is_a_confirmation_of_these_values():
     uploader = next(u for u in app.file_uploader if u.label.startswith("Schema"))
     uploader.upload("s.json", schema_json(drafted, confirmed=True).encode(), "application/json")
     app.run()
-    press(app, "Use this table")
+    press(app, label("use-table"))
     clean(app)
     assert not app.error
     assert any(begins(m.value, "public-rows") for m in app.markdown)
@@ -274,8 +274,8 @@ def test_the_table_and_its_schema_outlive_a_visit_to_another_page():
     app.switch_page("pages/data.py").run()
     clean(app)
     assert metric(app, "Rows") == "200"
-    assert any(b.label == "Use this table" for b in app.button)
-    next(b for b in app.button if b.label == "Forget this table").click().run()
+    assert any(b.label == label("use-table") for b in app.button)
+    next(b for b in app.button if b.label == label("forget-table")).click().run()
     clean(app)
     assert not app.metric
     assert "upload" not in app.session_state
@@ -395,7 +395,7 @@ def test_one_dag_is_not_called_a_cpdag():
     app = clean(start(algorithm="moment-notears", data="asia", rows="2000", discover_truth="true"))
     assert [m.label for m in app.metric][3] == "DAG F1"
     captions = " ".join(c.value for c in app.caption)
-    undirected = linked(texts.UNDIRECTED, cpdag="A line without an arrow")
+    undirected = linked(texts.UNDIRECTED, cpdag=label("line-without-arrow"))
     assert texts.ALL_DIRECTED in captions
     assert undirected not in captions
     assert "Truth (DAG)" in [h.value for h in app.header]
@@ -414,8 +414,8 @@ def test_progress_is_told_in_the_algorithm_s_own_terms(noun):
     hooks.update = lambda share, text: told.append((share, text))
     hooks.progress(Progress(1, 5, 20, 1234, noun))
     expected = {
-        "pair": "order 1: pair 5 of 20, 1,234 tests so far",
-        "iteration": "5 of at most 20 iterations done, 1,234 steps so far",
+        "pair": label("progress-tests", order=1, pair=5, pairs=20, tests="1,234"),
+        "iteration": label("progress-steps", done=5, most=20, steps="1,234"),
         "gradient": "gradient 5 of 20",
     }
     assert told == [(0.25, expected[noun])]

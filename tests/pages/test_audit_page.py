@@ -7,14 +7,14 @@ import pytest
 from privcore.extras import audits as audit
 from privcore.extras.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES, UNITS
 from tests.examples import few
-from tests.messages import begins, shows
+from tests.messages import begins, label, shows
 from tests.pages.opening import open_page
 
 ALL = [
     *(("algorithms", name) for name in AUDITS),
     *(("released numbers", name) for name in RELEASES),
     *(("mechanisms", name) for name in MECHANISMS),
-    *(("several rows each", name) for name in UNITS),
+    *((label("several-rows-each"), name) for name in UNITS),
     *(("planted bugs", name) for name in PLANTED),
 ]
 
@@ -112,7 +112,7 @@ def test_events_are_said_in_sentences_and_pictures_name_their_axes():
     for inside in (" given {", "?", "score -", "score +", "(spent)"):
         assert not any(inside in sentence for sentence in shown["event"])
     options = app.selectbox(key="audit_feature_priv-pc").options
-    assert "The budget spent" in options
+    assert label("budget-spent") in options
     assert not any(option.endswith("?") or "{" in option for option in options)
     for chart in (json.loads(e.proto.spec) for e in app.get("plotly_chart")):
         assert chart["layout"]["title"]["text"]

@@ -6,7 +6,7 @@ from pages.ui.discover.budget import budget_sentence
 from pages.ui.discover.charts import budget_bar
 from privcore.algorithms import count, discover
 from privcore.data import load_network
-from tests.messages import begins, shows
+from tests.messages import begins, label, shows
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def test_one_release_has_no_number_and_a_thousand_are_one_part(asia):
     for name in ("lapmech", "moment-search"):
         assert list(bars(run(asia, name))) == ["release"]
     result = run(count(load_network("asia").sample(500, 1)), "noleaks", gradients=30)
-    assert set(bars(result)) <= {"release", "planned, not used"}
+    assert set(bars(result)) <= {"release", label("planned-not-used")}
 
 
 def test_steps_of_an_order_are_named_by_it(asia):

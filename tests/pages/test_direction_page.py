@@ -11,7 +11,7 @@ from pages.ui.direction.charts import curves
 from privcore.extras.pairs import PairGenerator, infer
 from privcore.extras.pairs.report import undecided
 from tests.examples import few
-from tests.messages import says, shows
+from tests.messages import label, says, shows
 from tests.pages.opening import open_page
 
 
@@ -61,7 +61,7 @@ def test_every_kind_of_release_is_drawn(calibration, protects, score):
     assert not app.exception
     assert not app.error
     text = said(app)
-    assert ("Proven: (ε = 1, δ" if calibration == "proven" else "This is not a guarantee") in text
+    assert ("Proven: (ε = 1, δ" if calibration == "proven" else label("not-a-guarantee")) in text
 
 
 def keyed(app, start_of_key):
@@ -80,13 +80,13 @@ def test_every_panel_draws(tab):
 
 
 def test_two_columns_of_the_current_data_set():
-    app = start(pair_source="current data set", data="nonlinear", rows="2000")
+    app = start(pair_source=label("current-data-set"), data="nonlinear", rows="2000")
     assert not app.error
     assert metric(app, "Released decision") != ""
 
 
 def test_levels_are_no_numbers():
-    app = start(pair_source="current data set", data="asia", rows="2000")
+    app = start(pair_source=label("current-data-set"), data="asia", rows="2000")
     assert shows(said(app), "fewer-than-two-columns-of-numbers")
 
 
@@ -97,7 +97,7 @@ def table(rows, make):
 
 
 def upload(content, filename="t.csv"):
-    app = start(pair_source="two columns of a file")
+    app = start(pair_source=label("columns-of-a-file"))
     app.file_uploader[0].upload(filename, content, "text/csv").run()
     assert not app.exception
     return app
@@ -117,7 +117,7 @@ def test_an_uploaded_pair_says_what_is_not_covered_until_bounds_are_public():
 
 
 def public_bounds(app):
-    return next(c for c in app.checkbox if c.label.startswith("I knew these bounds"))
+    return next(c for c in app.checkbox if c.label.startswith(label("known-these-bounds")))
 
 
 @pytest.mark.parametrize(
@@ -175,9 +175,9 @@ def awkward_table():
 def with_cut_table():
     app = open_page("data", data="your table")
     app.file_uploader[0].upload("t.csv", awkward_table().encode(), "text/csv").run()
-    next(b for b in app.button if b.label == "Use this table").click().run()
+    next(b for b in app.button if b.label == label("use-table")).click().run()
     app.switch_page("pages/direction.py").run()
-    app.radio(key="pair_source").set_value("current data set").run()
+    app.radio(key="pair_source").set_value(label("current-data-set")).run()
     assert not app.exception
     assert not app.error
     return app

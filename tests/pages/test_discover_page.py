@@ -13,7 +13,7 @@ from pages.ui.discover.runs import run
 from privcore.algorithms import count, discover
 from privcore.data import load_network
 from privcore.extras.lab.repeat import Repeat, Roll
-from tests.messages import begins, shows
+from tests.messages import begins, label, shows
 from tests.pages.opening import clean, graphs, start
 
 _WANT = Background.want
@@ -117,10 +117,10 @@ def test_graphs_that_are_to_come_say_when(data):
     around = SimpleNamespace(lively=True, background=background)
     when = {e: Around.when(around, e) for e in STRIP if e != 1.0}
     assert when == {
-        10.0: "being made, about 20 s",
+        10.0: label("when-being-made", seconds=20),
         3.0: "next",
-        0.3: "in about 60 s",
-        0.1: "in about 80 s",
+        0.3: label("when-in", seconds=60),
+        0.1: label("when-in", seconds=80),
     }
     background._broken = True
     assert Around.when(around, 10.0) == "not made"

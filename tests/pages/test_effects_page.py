@@ -15,7 +15,7 @@ from privcore.data import load_network
 from privcore.effects import Effect, Effects, Estimate, Question, effects, headline
 from privcore.errors import DataError
 from privcore.graphs.knowledge import Knowledge
-from tests.messages import begins, shows
+from tests.messages import begins, label, shows
 from tests.pages.opening import TABLE, clean, open_page, open_table, titles
 
 QUICK = {"data": "asia", "rows": "20000", "outcome": "dysp", "cause": "smoke"}
@@ -105,7 +105,7 @@ def test_a_column_cannot_be_cause_and_outcome():
 
 
 def test_a_share_of_the_budget_says_what_to_expect_and_stays_within_the_total():
-    app = start(**QUICK, effect_share="0.5", effects_tab="What is promised")
+    app = start(**QUICK, effect_share="0.5", effects_tab=label("what-is-promised"))
     assert shows(said(app), "measures-effect")
     assert "(ε = 1," in said(app)
     assert "basic composition" in said(app)
@@ -140,12 +140,15 @@ def test_without_a_table_the_page_says_where_to_load_one():
     assert shows(said(app), "no-table-loaded")
 
 
-@pytest.mark.parametrize("tab", ["Probabilities", "What is promised", "Take it along"])
+@pytest.mark.parametrize("tab", ["Probabilities", label("what-is-promised"), label("take-along")])
 def test_every_tab_draws(tab):
     app = start(**QUICK, effects_tab=tab)
     assert not app.error
     assert {"Probabilities": 2}.get(tab, 1) == len(figures(app))
-    wanted = {"What is promised": "Proven: (ε = 1", "Take it along": "hold only what was released"}
+    wanted = {
+        label("what-is-promised"): "Proven: (ε = 1",
+        label("take-along"): label("hold-only-released"),
+    }
     assert wanted.get(tab, "") in said(app)
 
 
@@ -188,10 +191,10 @@ def test_equal_effects_share_a_row_and_those_of_the_graph_come_first():
     )
     rows, more = rows_of(made)
     assert [(row.amount, row.words, row.kind) for row in rows] == [
-        ("+20.0", "if nothing or a points at x", "shown"),
-        ("+40.0", "if c and d point at x", "shown"),
-        ("not measured", "if e points at x", "shown"),
-        ("+30.0", "(20 %) if b points at x", "other"),
+        ("+20.0", label("row-nothing-or", name="a", cause="x"), "shown"),
+        ("+40.0", label("row-two", one="c", other="d", cause="x"), "shown"),
+        ("not measured", label("row-one", name="e", cause="x"), "shown"),
+        ("+30.0", label("row-chance", share=20, name="b", cause="x"), "other"),
     ]
     assert more == 0
     assert rows[2].points == ()
@@ -218,7 +221,9 @@ def test_without_privacy_the_row_holds_all_effects_and_none_where_refused():
 def test_the_table_has_every_set_of_parents():
     table = parents_table(SAID)
     assert len(table) == len(SAID.effects)
-    assert {"parents", "adjusted for", "other valid sets", "probability", "why"} <= set(table)
+    assert {"parents", "adjusted for", label("other-valid-sets"), "probability", "why"} <= set(
+        table
+    )
 
 
 def test_the_usual_question_is_one_that_has_an_answer():
@@ -265,7 +270,7 @@ def test_a_graph_that_dowhy_cannot_have_is_no_error(monkeypatch):
         raise DataError("No DAG has it.")
 
     monkeypatch.setattr(exports, "to_dowhy", refused)
-    app = start(**QUICK, effects_tab="Take it along")
+    app = start(**QUICK, effects_tab=label("take-along"))
     button = next(b for b in app.get("download_button") if b.proto.label == "DoWhy")
     assert button.proto.disabled
     assert shows(button.proto.help, "no-dag-has-it")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.messages import shows
+from tests.messages import label, shows
 from tests.pages.opening import clean, graphs, open_table, press, start
 
 POOR = {"algorithm": "moment-search", "epsilon": "0.1", "rows": "20000"}
@@ -34,14 +34,14 @@ def test_pairs_and_what_can_be_seen_have_tabs():
     either = table["first → second"].astype(float) + table["second → first"].astype(float)
     assert either.to_numpy() == pytest.approx(table["probability"].astype(float), abs=2e-3)
     assert any(shows(m.value, "verdict-none") for m in app.markdown)
-    app = clean(start(**POOR, discover_tab="What can be seen"))
+    app = clean(start(**POOR, discover_tab=label("what-can-be-seen")))
     assert any("90 % probability" in m.value for m in app.markdown)
     assert app.get("plotly_chart")
 
 
 def test_other_algorithms_say_nothing_of_pairs():
     app = clean(start(algorithm="priv-pc", data="cancer", rows="1000"))
-    assert not {"Pairs", "What can be seen"} & {tab.label for tab in app.tabs}
+    assert not {"Pairs", label("what-can-be-seen")} & {tab.label for tab in app.tabs}
     assert not any("discover_unclear" in str(t.key) for t in app.toggle)
 
 
@@ -52,7 +52,7 @@ def test_numbers_have_them_too():
             algorithm="moment-search",
             data="linear-gaussian",
             rows="5000",
-            discover_tab="What can be seen",
+            discover_tab=label("what-can-be-seen"),
         )
     )
     assert any(shows(m.value, "correlation-seen") for m in app.markdown)
@@ -68,10 +68,10 @@ MIXED = b"sex,height,weight\n" + b"".join(
 def test_what_is_done_with_a_mixed_table_is_said():
     app = open_table(MIXED, use=False, algorithm="priv-pc")
     app.toggle(key="upload_uncut").set_value(True).run()
-    press(app, "Use this table")
+    press(app, label("use-table"))
     assert not clean(app).error
     app.switch_page("pages/discover.py").run()
     assert any(shows(i.value, "hold-numbers") for i in app.info)
-    next(b for b in app.button if b.label == "Use Moment search").click().run()
+    next(b for b in app.button if b.label == label("use-moment-search")).click().run()
     assert not clean(app).error
     assert shows(captions(app), "two-levels-count")

@@ -19,7 +19,7 @@ from privcore.extras.teaching.panel import number as number_parameter
 from privcore.extras.teaching.sensitivity import PRESETS
 from privcore.extras.teaching.sparse_vector import BROKEN
 from tests.examples import few
-from tests.messages import reads, shows
+from tests.messages import label, reads, shows
 from tests.pages.opening import open_page
 
 TASKS = [(name, k + 1) for name, lesson in LESSONS.items() for k in range(len(lesson.tasks))]
@@ -234,7 +234,7 @@ def test_values_too_far_apart_are_warned_of():
 def test_a_broken_variant_is_told_and_leads_to_its_audit(variant):
     app = start(panel="sparse-vector", sparse_vector_variant=variant)
     assert app.error[0].value.startswith("Broken: ")
-    button = next(b for b in app.button if b.label == "Catch it on the Audit page")
+    button = next(b for b in app.button if b.label == label("catch-on-audit"))
     button.click().run()
     assert not app.exception
     assert app.title[0].value == "Audit"
@@ -244,8 +244,8 @@ def test_a_broken_variant_is_told_and_leads_to_its_audit(variant):
 @pytest.mark.parametrize("preset", few(PRESETS, 2))
 def test_every_preset_of_the_playground_is_drawn(preset):
     app = start(panel="sensitivity", sensitivity_preset=preset)
-    frame = next(f for f in app.dataframe if f.proto.alt == "Scores before and after").value
-    broken = frame["verdict"] == "published constant broken"
+    frame = next(f for f in app.dataframe if f.proto.alt == label("preset-scores")).value
+    broken = frame["verdict"] == label("preset-broken")
     assert len(app.error) == broken.sum()
     assert broken.any() == (preset not in ("rare-cell", "ordinary"))
     assert (
@@ -260,7 +260,7 @@ def test_one_page_of_pages_says_when_no_iteration_fits():
 
 def test_a_task_and_its_panel_lead_to_each_other():
     app = start(lesson="composition", task="2", composition_2_releases="20")
-    (link,) = [x.proto for x in app.get("page_link") if x.proto.label == "Play with this panel"]
+    (link,) = [x.proto for x in app.get("page_link") if x.proto.label == label("play-with-panel")]
     assert parse_qs(link.query_string) == {
         "panel": ["averaging"],
         "averaging_epsilon": ["0.1"],
@@ -276,7 +276,7 @@ def test_a_link_to_another_place_is_followed_in_the_same_session():
     app = start(lesson="sieving", task="3")
     for query, header in (
         ({"panel": "selection"}, PANELS["selection"].question),
-        ({"lesson": "epsilon", "task": "2"}, "Task 2: What it costs"),
+        ({"lesson": "epsilon", "task": "2"}, label("task", number=2, title="What it costs")),
         ({"panel": "noise"}, PANELS["noise"].question),
     ):
         app.query_params.clear()

@@ -5,7 +5,7 @@ import pytest
 from pages.ui.papers.charts import Curve, reproduction_figure, small_panels
 from privcore.extras.lab.reproductions import NAMES, TIMED, shipped
 from tests.examples import few
-from tests.messages import begins, reads, says, shows
+from tests.messages import begins, label, reads, says, shows
 from tests.pages.opening import open_page
 
 ITEMS = {name: shipped(name).item for name in NAMES}
@@ -36,8 +36,8 @@ def test_every_item_draws(name):
 def test_the_table_has_the_printed_numbers_beside_ours():
     table = start(item="xu-table-8").dataframe[0].value
     assert list(table.columns[-3:]) == [
-        "ours, no privacy",
-        "ours, published (not proven)",
+        label("ours-exact"),
+        label("ours-published"),
         "ours, proven",
     ]
     assert table["paper"][0] == "0.975 ± 0.056"

@@ -12,7 +12,7 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Spending
 from privcore.releases.release_file import file_text, parsed_file
 from privcore.releases.verification import verify
-from tests.messages import begins, reads, says, shows
+from tests.messages import begins, label, reads, says, shows
 from tests.pages.opening import open_page, open_table, press, titles
 
 
@@ -39,7 +39,7 @@ def agree(app):
 
 def charge(app):
     """The box that agrees to the charge."""
-    return next(c for c in app.checkbox if "with secure noise" in c.label)
+    return next(c for c in app.checkbox if label("with-secure-noise") in c.label)
 
 
 def name_budget(app, name="study", epsilon=3.0):
@@ -133,7 +133,7 @@ def test_what_has_no_proof_cannot_be_released(query, sentence):
 
 
 def confirm(app):
-    return next(c for c in app.checkbox if c.label.startswith("I knew all of these")).check().run()
+    return next(c for c in app.checkbox if c.label.startswith(label("known-all"))).check().run()
 
 
 def test_what_is_public_must_be_confirmed():
@@ -148,15 +148,13 @@ def test_what_is_public_must_be_confirmed():
     assert not app.exception
     assert not app.warning
     assert button(app, "Release").disabled
-    press(app, "Simulate the expected quality")
+    press(app, label("simulate-quality"))
     assert any("Expected F1" in m.label for m in app.metric)
 
 
 def test_nothing_on_the_page_depends_on_the_rows():
     def words(seed):
-        app = press(
-            start(data_seed=seed, algorithm="moment-search"), "Simulate the expected quality"
-        )
+        app = press(start(data_seed=seed, algorithm="moment-search"), label("simulate-quality"))
         parts = (app.markdown, app.caption, app.metric, app.info, app.warning, app.dataframe)
         assert app.metric
         return [str(e.value) for part in parts for e in part]
@@ -170,7 +168,7 @@ def test_no_seed_is_asked_for_where_noise_is_secure():
 
 def test_a_blank_name_is_one_sentence():
     app = name_budget(start(), name=" ")
-    assert [w.value for w in app.warning] == ["The budget has no name; give it one."]
+    assert [w.value for w in app.warning] == [label("budget-without-name")]
     assert charge(app).disabled
 
 
@@ -191,7 +189,7 @@ def test_a_table_of_ones_own_is_released_with_two_ticks_and_a_press(ledger):
     button(agree(app), "Release").click().run()
     assert not app.exception
     assert shows(app.success[0].value, "paid-and-recorded")
-    assert "Certificate (JSON, signed)" in [b.label for b in app.get("download_button")]
+    assert label("certificate-file") in [b.label for b in app.get("download_button")]
     assert ledger.budget("study").unit == "zcdp"
     assert [c.budget for c in ledger.charges()] == ["study"]
     # The next one is charged to the same; another is refused, and nothing is made.
@@ -281,14 +279,15 @@ def told(app):
 def test_what_leaves_for_whom_and_what_it_costs_stand_first(ledger):
     app = start()
     first = [m.value for m in app.markdown][:6]
-    assert first[0::2] == ["**What leaves**", "**For whom**", "**What it costs**"]
+    assert first[0::2] == ["**What leaves**", "**For whom**", label("what-it-costs")]
     assert shows(first[1], "what-leaves", columns=5, data="cancer", algorithm="Laplace-PC")
     assert shows(first[3], "protects-records", rows="2,000")
     assert reads(first[5], "spent-for-ever", epsilon=1, delta="1e-06")
     assert shows(told(app), "of-a-new-budget", epsilon=3, delta="1e-05")
     button(agree(name_budget(app, name="demo-budget_1")), "Release").click().run()
-    assert not shows(told(app), "all-is-spent", epsilon=3, delta="1e-05", share=100)
-    assert "% is spent" in told(app)
+    spent = {"epsilon": 3, "delta": "1e-05"}
+    assert shows(told(app), "share-is-spent", **spent)
+    assert not shows(told(app), "share-is-spent", share=100, **spent)
     # Not known while something is refused.
     assert shows(told(start(algorithm="pc")), "not-known-yet")
 

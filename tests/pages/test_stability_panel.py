@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pages.ui.discover import stability
-from tests.messages import reads, shows
+from tests.messages import label, reads, shows
 from tests.pages.opening import clean, open_table, start
 
 SMALL = {"data": "cancer", "rows": "2000"}
@@ -42,18 +42,18 @@ def test_a_table_of_one_s_own_is_judged_when_somebody_wants_it(own, monkeypatch)
     own.run()
     assert button(own, "Open Stability") is None
     assert judged == []
-    button(own, "Judge this graph").click().run()
+    button(own, label("judge-graph")).click().run()
     assert shows(said(clean(own)), "rolls-same")
     assert shows(said(own), "many-runs-not-private")
-    assert button(own, "Judge this graph") is None
+    assert button(own, label("judge-graph")) is None
     button(own, "Open Stability").click().run()
     clean(own)
     assert own.session_state["discover_tab"] == "Stability"
     assert any("over halves" in d.value for d in own.dataframe)
-    assert said(own).count("Over 20 re-rolls") == 1
+    assert said(own).count(label("rolls-over", rolls=20)) == 1
     # Another roll is judged by the same runs.
-    button(own, "Re-roll noise").click().run()
-    assert "Over 20 re-rolls" in said(clean(own))
+    button(own, label("re-roll")).click().run()
+    assert label("rolls-over", rolls=20) in said(clean(own))
     assert judged == [1]
 
 
@@ -72,7 +72,7 @@ def test_data_asks_about_a_column_of_nearly_one_level():
 
 def test_a_network_has_a_truth_and_needs_no_button():
     app = clean(start(**SMALL))
-    assert button(app, "Judge this graph") is None
+    assert button(app, label("judge-graph")) is None
 
 
 @pytest.mark.long
@@ -82,7 +82,7 @@ def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
     assert shows(said(app), "halves-agree")
     assert shows(said(app), "verdict-unclear")
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
-    assert {"pair", "over re-rolls", "over halves", "verdict"} <= set(table)
+    assert {"pair", label("over-rolls"), "over halves", "verdict"} <= set(table)
     assert table["over halves"].between(0, 1).all()
     assert shows(set(table["verdict"]), "verdict-unclear")
     assert list(table["verdict"][table["verdict"] == "edge"].index) == list(
@@ -104,7 +104,7 @@ def test_edges_that_halves_seldom_have_are_named():
 def test_pc_has_halves_only():
     app = clean(start(**SMALL, algorithm="pc", discover_tab="Stability"))
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
-    assert "over re-rolls" not in table
+    assert label("over-rolls") not in table
     assert any(shows(c.value, "no-noise-to-roll") for c in app.caption)
 
 
@@ -112,7 +112,7 @@ def test_a_table_that_cannot_be_halved_is_one_sentence():
     content = b"a,b\n0,1\n1,0\n1,1\n"
     app = open_table(content, algorithm="pc")
     app.switch_page("pages/discover.py").run()
-    button(app, "Judge this graph").click().run()
+    button(app, label("judge-graph")).click().run()
     assert [w.value for w in clean(app).warning] == [
-        "The table has 3 rows; halves need at least 4."
+        label("too-few-rows-to-halve", rows=3, least="4.")
     ]

@@ -9,11 +9,11 @@ import pytest
 from pages.ui.texts import ONE_ROW, odds_sentence
 from privcore.algorithms.protecting import Protection
 from privcore.unit import ADDED, Unit
-from tests.messages import says, shows
+from tests.messages import label, says, shows
 from tests.pages.opening import metric, open_page, open_table, press
 from tests.pages.test_samples_page import said
 
-PERSONS = "Rows belong to persons"
+PERSONS = label("rows-of-persons")
 
 
 def visits(lacking=0):
@@ -36,14 +36,14 @@ def loaded(content=None):
 
 
 def choose(app, value=PERSONS):
-    next(r for r in app.radio if r.label == "Who is protected").set_value(value).run()
+    next(r for r in app.radio if r.label == label("who-is-protected")).set_value(value).run()
     assert not app.exception
     return app
 
 
 def bound(app, rows):
-    label = "At most this many rows of one person"
-    next(n for n in app.number_input if n.label == label).set_value(rows).run()
+    field = label("rows-of-one-person")
+    next(n for n in app.number_input if n.label == field).set_value(rows).run()
     assert not app.exception
     return app
 
@@ -57,7 +57,7 @@ def names(app):
 
 
 def test_by_default_each_row_is_another_person():
-    app = press(loaded(), "Use this table")
+    app = press(loaded(), label("use-table"))
     assert app.session_state["upload"].dataset.unit == Unit()
     assert not shows(said(app), "guarantees-are-about")
     assert "Protected:" not in said(app)
@@ -65,15 +65,15 @@ def test_by_default_each_row_is_another_person():
 
 def test_a_column_of_persons_goes_from_data_to_discover_and_release():
     app = choose(loaded())
-    unit = next(s for s in app.selectbox if s.label == "Column that says whose a row is")
+    unit = next(s for s in app.selectbox if s.label == label("column-of-persons"))
     # What is called an identifier comes first.
     assert unit.value == "patient_id"
     assert shows(captions(app), "unit-is-protected", unit="patient", kept=5)
     assert names(app) == ["smoke", "cough", "ward"]
     before = captions(app)
     bound(app, 3)
-    assert "One patient with at most 3 rows is protected: " in captions(app) != before
-    press(app, "Use this table")
+    assert label("unit-is-protected", unit="patient", kept=3) in captions(app) != before
+    press(app, label("use-table"))
     dataset = app.session_state["upload"].dataset
     assert dataset.unit == Unit("patient", 3)
     assert dataset.n < 700
@@ -86,7 +86,7 @@ def test_a_column_of_persons_goes_from_data_to_discover_and_release():
     assert shows(captions(app), "about-rows-of", unit="patient")
     app.switch_page("pages/data.py").run()
     # What was chosen is still chosen, and so is the table.
-    assert next(r for r in app.radio if r.label == "Who is protected").value == PERSONS
+    assert next(r for r in app.radio if r.label == label("who-is-protected")).value == PERSONS
     assert shows(captions(app), "rows-are-protected", rows=3)
     assert app.session_state["upload"].dataset.unit == Unit("patient", 3)
     app.switch_page("pages/release.py").run()
@@ -106,7 +106,7 @@ def test_what_was_edited_stays_when_persons_are_named():
     choose(app)
     ward = next(c for c in app.session_state["upload_schema"] if c.name == "ward")
     assert ward.levels == ("c", "b", "a")
-    choose(app, "Each row is another person")
+    choose(app, label("row-is-a-person"))
     assert names(app) == ["smoke", "patient_id", "cough", "ward"]
     ward = next(c for c in app.session_state["upload_schema"] if c.name == "ward")
     assert ward.levels == ("c", "b", "a")
@@ -116,18 +116,18 @@ def test_rows_of_nobody_are_refused_in_one_sentence():
     app = choose(loaded(visits(lacking=7)))
     (error,) = app.error
     assert shows(error.value, "rows-without-unit", missing=7, rows="1,500")
-    choose(app, "Each row is another person")
+    choose(app, label("row-is-a-person"))
     assert not app.error
-    press(app, "Use this table")
+    press(app, label("use-table"))
 
 
 def test_another_table_begins_anew():
     app = choose(loaded())
     app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run()
     assert not app.exception
-    assert next(r for r in app.radio if r.label == "Who is protected").value != PERSONS
+    assert next(r for r in app.radio if r.label == label("who-is-protected")).value != PERSONS
     assert names(app) == ["a", "b"]
-    press(app, "Forget this table")
+    press(app, label("forget-table"))
     for key in ("upload_bounded", "upload_unit", "upload_triaged"):
         assert key not in app.session_state
 
@@ -135,7 +135,7 @@ def test_another_table_begins_anew():
 def test_a_bought_domain_for_persons_is_refused_in_one_sentence():
     app = choose(loaded())
     app.toggle(key="upload_buy").set_value(True).run()
-    next(b for b in app.button if b.label == "Use this table").click().run()
+    next(b for b in app.button if b.label == label("use-table")).click().run()
     assert not app.exception
     assert shows(app.error[0].value, "domain-protects-one-row", unit="patient", rows=5)
 
@@ -179,6 +179,6 @@ def test_more_rows_of_a_person_show_less():
         app = open_page("discover", data="asia", rows_per_unit=rows)
         assert not app.exception
         tab = "\n".join(element.value for element in (*app.markdown, *app.caption))
-        sentences += [line for line in tab.splitlines() if "moment search sees" in line][:1]
+        sentences += [line for line in tab.splitlines() if label("moment-search-sees") in line][:1]
     assert len(sentences) == 2
     assert sentences[0] != sentences[1]

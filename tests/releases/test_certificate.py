@@ -156,13 +156,13 @@ def test_added_fields_are_caught(document):
         (("guarantee", "delta"), 1.0, says("no-finite-guarantee")),
         (("guarantee", "epsilon"), 0.5, says("plain-words-differ")),
         (("guarantee", "caveats"), ["levels were read"], says("caveats-not-accepted")),
-        (("mechanism", "noise"), "simulated", "simulated"),
+        (("mechanism", "noise"), says("noise-simulated"), says("noise-simulated")),
         (("meaning",), ["Nothing can happen."], says("plain-words-differ")),
         (("limits",), [], says("plain-words-differ")),
         (("limits",), "none", says("part-no-texts")),
         (("mechanism", "planned"), [{"kind": "pure"}], says("steps-impossible")),
         (("schema",), "causalveil-certificate/1", says("no-certificate")),
-        (("ledger",), {}, "'ledger'"),
+        (("ledger",), {}, says("part-incomplete", part="ledger")),
     ],
 )
 def test_what_is_not_a_proven_release_is_refused_though_signed(document, path, value, words):
@@ -278,7 +278,7 @@ def test_the_key_is_made_once_and_for_its_owner_alone(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [p.name for p in path.parent.iterdir()] == [FILE]
     path.chmod(0o644)
-    with pytest.raises(LedgerError, match="chmod 600"):
+    with pytest.raises(LedgerError, match=says("key-readable-by-others")):
         load_key(tmp_path / "new")
     path.chmod(0o600)
     path.write_text("no key")

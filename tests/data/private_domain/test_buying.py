@@ -244,8 +244,14 @@ def test_bounds_leave_few_rows_outside():
     ("columns", "epsilon", "delta", "error", "words"),
     [
         ([], 1.0, 0.1, DataError, says("nothing-to-buy")),
-        ([ColumnSchema("v", "nominal", ("a", "b"))], 1.0, 0.1, DataError, "already"),
-        ([ColumnSchema("v", "continuous", bounds=(0, 1))], 1.0, 0.1, DataError, "already"),
+        ([ColumnSchema("v", "nominal", ("a", "b"))], 1.0, 0.1, DataError, says("has-its-domain")),
+        (
+            [ColumnSchema("v", "continuous", bounds=(0, 1))],
+            1.0,
+            0.1,
+            DataError,
+            says("has-its-domain"),
+        ),
         (
             [ColumnSchema("v", "continuous", bins=1)],
             1.0,
@@ -253,10 +259,10 @@ def test_bounds_leave_few_rows_outside():
             DataError,
             says("cut-from-to", low=2, high=100),
         ),
-        (COLUMNS, 0.0, 0.1, ParameterError, "above 0"),
-        (COLUMNS, math.nan, 0.1, ParameterError, "above 0"),
+        (COLUMNS, 0.0, 0.1, ParameterError, says("domain-epsilon-not-positive")),
+        (COLUMNS, math.nan, 0.1, ParameterError, says("domain-epsilon-not-positive")),
         (COLUMNS, 1.0, 0.0, ParameterError, says("raise-delta")),
-        (COLUMNS, 1.0, 1.0, ParameterError, "below 1"),
+        (COLUMNS, 1.0, 1.0, ParameterError, says("domain-delta-too-large", delta="1.0")),
         (COLUMNS, 1e-300, 1e-300, ParameterError, says("domain-too-poor")),
     ],
 )

@@ -43,7 +43,7 @@ def test_what_is_refused_comes_last_and_is_never_advised():
     wide = Surrogates(Shape(300, levels=(4,) * 14), (1, 2))
     advice = advise(wide, 1.0, 1e-6, ["lapmech", "svt-pc"])
     assert advice.candidates[-1].algorithm == "lapmech"
-    assert shows(advice.candidates[-1].refused, "too-many-cells-to-count")
+    assert shows(advice.candidates[-1].refused, "full-table-too-large")
     assert [c.algorithm for c in advice.close] == ["svt-pc"]
 
 

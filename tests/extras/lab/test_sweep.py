@@ -35,7 +35,7 @@ from privcore.extras.worker import Crew, Pool
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.measures import skeleton_metrics
 from privcore.privacy.mechanisms import NoNoise
-from tests.messages import begins, says, shows
+from tests.messages import begins, label, says, shows
 
 PLAN = SweepPlan(
     (NetworkData("cancer"), NetworkData("survey", seed=3)),
@@ -229,11 +229,11 @@ def test_what_has_no_effect_is_left_out():
     assert [len(v) for v in kinds.values()] == [1, 6, 3, 6, 6]
     # Only one of two scores that nobody chose uses blocks.
     assert all(cell.setting.choice.shown["blocks"] is None for cell in plan.cells)
-    assert plan.left_out == ("No algorithm of the sweep has the parameter radius.",)
+    assert plan.left_out == (label("no-parameter-in-sweep", name="radius"),)
     lacking = SweepPlan(
         (NetworkData("cancer"),), ("pc", "moment-notears"), calibrations=("published",)
     )
-    assert lacking.left_out == ("moment-notears has no published calibration.",)
+    assert lacking.left_out == (label("no-published-in-sweep", name="moment-notears"),)
     assert lacking.size == 1
 
 
@@ -257,7 +257,7 @@ def test_refused_runs_are_rows():
     rows = rows_of(plan, workers=0)
     assert len(rows) == plan.size
     refused = {(r["data"], r["algorithm"], r["score"]): r["error"] for r in rows}
-    assert shows(refused[("child", "lapmech", "g2")], "too-many-cells-to-count")
+    assert shows(refused[("child", "lapmech", "g2")], "full-table-too-large")
     assert refused[("cancer", "lapmech", "g2")] is None
     # svt-pc has no proven bound for g2, which its declaration says.
     assert begins(refused[("cancer", "svt-pc", "g2")], "out-of-range", name="score", value="g2")
@@ -308,7 +308,7 @@ def test_a_table_in_memory_crosses_processes_and_is_sampled():
     here, there = rows_of(plan, workers=0), rows_of(plan, workers=2)
     assert here == there
     assert {row["error"] for row in here if row["rows"] == 1000} == {
-        "The table has 900 rows, fewer than the 1,000 required."
+        label("fewer-rows-than-required", rows=900, required="1,000")
     }
     part = table.load(400)
     assert part.n == 400
@@ -324,7 +324,7 @@ def test_a_table_in_memory_crosses_processes_and_is_sampled():
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         ({"data": ()}, says("no-data-set")),
         ({"algorithms": ()}, says("no-algorithm-named")),
@@ -354,8 +354,8 @@ def test_a_table_in_memory_crosses_processes_and_is_sampled():
         ),
     ],
 )
-def test_plans_that_make_no_sense_are_refused(change, says):
-    with pytest.raises(ParameterError, match=says) as caught:
+def test_plans_that_make_no_sense_are_refused(change, message):
+    with pytest.raises(ParameterError, match=message) as caught:
         SweepPlan(**{**vars_of(PLAN), **change})
     assert str(caught.value).count("\n") == 0
 

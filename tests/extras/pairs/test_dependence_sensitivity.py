@@ -132,9 +132,9 @@ def test_the_constants(m):
 @pytest.mark.parametrize(
     ("score", "m", "calibration", "reason"),
     [
-        ("hsic-root", 100, "published", "published"),
-        ("iqr", 100, "proven", "iqr"),
-        ("kendall", 100, "none", "none"),
+        ("hsic-root", 100, "published", says("no-constant", calibration="published")),
+        ("iqr", 100, "proven", says("no-constant", score="iqr")),
+        ("kendall", 100, "none", says("no-constant", calibration="none")),
         ("kendall", 1, "proven", says("too-few-test-records", least=2)),
     ],
 )

@@ -21,7 +21,7 @@ from privcore.extras.pairs.releases import two_noises_interval
 from privcore.extras.pairs.report import caution
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from tests.extras.pairs.configurations import PROVEN, PUBLISHED, pair_of
-from tests.messages import says, shows
+from tests.messages import label, says, shows
 
 
 @pytest.mark.parametrize("parameters", PROVEN + PUBLISHED)
@@ -259,7 +259,7 @@ def test_other_regressions_need_another_preparation(small):
 
 
 def test_caveats_of_the_data_limit_the_guarantee(small):
-    caveat = "bounds were read from the data: not covered (a)"
+    caveat = label("bounds-of-not-covered", columns="a")
     limited = infer(pair_of(small.x, small.y, caveats=(caveat,)), seed=1).guarantee
     assert limited.caveats == (caveat,)
     assert not limited.holds

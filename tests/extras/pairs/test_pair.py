@@ -6,7 +6,7 @@ import pytest
 from privcore.data import Column, Dataset
 from privcore.errors import DataError
 from privcore.extras.pairs import LEAST_ROWS, Pair
-from tests.messages import reads, says
+from tests.messages import label, reads, says
 
 N = 30
 
@@ -37,7 +37,7 @@ def test_public_bounds_become_minus_one_and_one():
 
 
 def test_only_these_two_columns_limit_the_guarantee():
-    note = "rows with missing values were left out"
+    note = label("missing-rows-left-out")
     assert Pair.from_dataset(simple(notes=(note,)), "a", "b").caveats == (note,)
     (caveat,) = Pair.from_dataset(simple(), "a", "c").caveats
     assert reads(caveat, "bounds-of-not-covered", columns="c")
@@ -73,7 +73,7 @@ def test_ordinal_levels_that_are_numbers_are_numbers():
         (Column("k", "ordinal", ("low", "high"), declared=True), says("levels-not-numbers")),
         (Column("k", "ordinal", ("1", "nan"), declared=True), says("levels-not-numbers")),
         (Column("k", "ordinal", ("1", "(missing)"), declared=True), says("levels-not-numbers")),
-        (Column("k", "nominal", ("1", "2"), declared=True), "nominal"),
+        (Column("k", "nominal", ("1", "2"), declared=True), says("column-is-nominal")),
         (Column("k", "ordinal", ("1",), declared=True), says("same-value-in-every-row")),
     ],
 )
