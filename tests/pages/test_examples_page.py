@@ -37,7 +37,8 @@ def test_an_example_is_described_with_its_true_graph(kind):
     assert metric(app, label("true-edges")) == str(len(StructuralExample(kind).edges))
     assert any("Xu, S. Yuan" in c.value for c in app.caption)
     noun = "bounds" if kind in NUMERIC_EXAMPLES else "levels"
-    assert any(begins(m.value, "public-of-example", what=noun) for m in app.markdown)
+    (public,) = (m.value for m in app.markdown if begins(m.value, "public-of-example", what=noun))
+    assert shows(public, "guarantees-are-about")
     schema = frame(app, label("public-columns"))
     assert set(schema[f"{noun} are"]) == {"public"}
 
