@@ -218,7 +218,7 @@ def test_a_data_frame_is_read_as_its_file_would_be(tmp_path):
     assert (one.n, one.names) == (3, ("smokes", "age", "ward"))
     assert all((a == b).all() for a, b in zip(one.values, other.values, strict=True))
     assert privcore.read_table(FRAME, columns=["ward", "age"]).names == ("age", "ward")
-    assert shows(" ".join(one.caveats), "read-from-data")
+    assert shows(" ".join(one.caveats), "levels-not-covered")
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_release_needs_a_schema_and_is_charged(tmp_path):
     ledger.set_total("clinic", 2.0, 1e-5)
     frame = pd.DataFrame({"a": ["x", "y"] * 200, "b": ["u", "v", "u", "u"] * 100})
     wanted = {"ledger": ledger, "budget": "clinic", "epsilon": 1.0}
-    with pytest.raises(ReleaseError, match=says("not-confirmed")):
+    with pytest.raises(ReleaseError, match=says("levels-not-confirmed")):
         privcore.release(frame, **wanted)
     public = [
         ColumnSchema("a", "nominal", ("x", "y"), declared=True),

@@ -60,7 +60,7 @@ def test_all_of_them(capsys):
     ("words", "sentence"),
     [
         (["--algorithm", "pc"], says("no-audited-algorithm", name="pc")),
-        (["--rows-per-unit", "7"], says("no-audit-of-persons", rows=7)),
+        (["--rows-per-unit", "7"], says("which-audits-of-persons", rows=7)),
         (["--rows-per-unit", "some"], says("rows-per-unit-unread")),
         (
             ["--mechanism", "laplace", "--epsilon", "0"],

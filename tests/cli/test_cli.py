@@ -166,7 +166,7 @@ def test_a_file_with_levels_from_the_data_says_so(capsys, tmp_path):
     path.write_text(TEXT)
     _, out, _ = run(capsys, "discover", "--csv", str(path), "--json")
     report = json.loads(out)
-    assert shows(report["guarantee"]["caveats"][0], "levels-read")
+    assert shows(report["guarantee"]["caveats"][0], "levels-not-covered")
     assert set(report["metrics"]) == {"non_private"}
     schema = confirmed(path)
     capsys.readouterr()

@@ -107,7 +107,7 @@ def test_a_release_has_the_effect_in_its_certificate(capsys, tmp_path):
          says("no-such-column", name="cough")),
         (("effect", *ASIA, "--cause", "smoke", "--outcome", "smoke"),
          says("cause-and-outcome-the-same")),
-        (("effect", *ASIA, *SMOKE, "--to", "maybe"), says("no-level", level="maybe")),
+        (("effect", *ASIA, *SMOKE, "--to", "maybe"), says("no-such-level", level="maybe")),
         (("effect", *ASIA, *SMOKE, "--effect-share", "2"), "effect-share"),
         (("release", *ASIA, "--algorithm", "laplace-pc", *SMOKE, "--budget-name", "b"), "choose"),
         (("release", *ASIA, "--algorithm", "moment-search", "--cause", "smoke",

@@ -268,7 +268,7 @@ def test_a_run_on_numbers_beside_levels_says_what_it_did_with_them(capsys, tmp_p
     three.write_text("\n".join(["sex,height,place", *rows]))
     two.write_text("\n".join(["sex,height", *(row.rpartition(",")[0] for row in rows)]))
     text = run(capsys, "discover", "--csv", str(three), "--intervals", "none")
-    assert shows(text, "note-cut-by-release", columns="height", levels=3)
+    assert shows(text, "cut-by-release", columns="height", levels=3)
     assert "sex -- height" in text
     text = run(capsys, "discover", "--csv", str(two), "--intervals", "none")
     assert shows(text, "two-levels-as-numbers")

@@ -111,7 +111,7 @@ def test_a_release_takes_confirmed_values_and_nothing_else(files, capsys):
         missing = () if schema else ("--missing", "level")
         for accept in ((), ("--accept-caveats",)):
             words = refused(capsys, *released(files, *schema, *missing, *accept, "--epsilon", "1"))
-            assert shows(words, "not-confirmed")
+            assert shows(words, "levels-not-confirmed")
     assert Ledger().charges() == []
     code, out, err = run(capsys, *released(files, "--schema", path, "--epsilon", "1"))
     assert (code, err) == (0, "")

@@ -49,7 +49,7 @@ def test_a_folder_gives_what_the_csv_gives(files, capsys):
 
 def test_without_a_schema_the_levels_are_not_covered(files, capsys):
     report = found(capsys, "--table", files / "t", "--algorithm", "svt-pc")
-    assert shows(report["guarantee"]["caveats"][0], "levels-read")
+    assert shows(report["guarantee"]["caveats"][0], "levels-not-covered")
 
 
 def test_little_memory_is_enough_where_unique_rows_do_not_fit(files, capsys, monkeypatch):

@@ -107,7 +107,7 @@ def test_strange_names_are_kept_verbatim(name):
 
 def test_infinite_numbers_are_refused_with_their_count():
     text = "a,b\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(40)) + "inf,1\n-inf,0\n"
-    with pytest.raises(DataError, match=says("rows-not-finite", rows=2)):
+    with pytest.raises(DataError, match=says("column-rows-not-finite", rows=2)):
         load(text)
 
 

@@ -55,7 +55,7 @@ def test_uncut_columns_stay_continuous_and_are_clipped_to_public_bounds(raw):
 
 def test_declared_levels_must_cover_the_data(raw):
     schema = with_column(guessed_schema(raw), "sex", levels=("f",), declared=True)
-    with pytest.raises(DataError, match=says("rows-outside-levels", rows=20)):
+    with pytest.raises(DataError, match=says("column-rows-outside-levels", rows=20)):
         build_dataset(raw, schema, name="t")
 
 

@@ -280,7 +280,7 @@ def gaps() -> Dataset:
 REFUSED: list[tuple[str, Mapping[str, Any]]] = [
     (says("no-such-column"), {"question": Question("smoking", "lung")}),
     (says("cause-and-outcome-the-same"), {"question": Question("lung", "lung")}),
-    (says("no-level"), {"question": Question("smoke", "lung", to="often")}),
+    (says("no-such-level"), {"question": Question("smoke", "lung", to="often")}),
     ("share", {"share": 0.96}),
     ("share", {"share": -0.1}),
     ("share", {"share": math.nan}),

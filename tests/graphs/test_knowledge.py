@@ -223,7 +223,7 @@ def test_the_text_of_knowledge_is_read_back_and_is_the_same_for_the_same(seed):
     ],
 )
 def test_other_texts_are_refused_in_a_sentence(text):
-    with pytest.raises(ParameterError, match=says("must-be-json")):
+    with pytest.raises(ParameterError, match=says("bad-knowledge-json")):
         Knowledge.read(text)
 
 

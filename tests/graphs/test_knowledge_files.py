@@ -82,7 +82,7 @@ def test_causal_learn_says_the_same():
         (b"", says("knowledge-neither-format")),
         (b"a,b\n1,2\n", says("knowledge-neither-format")),
         (b"\xff\xfe", says("not-utf8")),
-        (b"{}{", says("must-be-json")),
+        (b"{}{", says("bad-knowledge-json")),
         (b"/knowledge\nknowing\na b\n", says("knowledge-line-unknown", line=3)),
         (b"/knowledge\naddtemporal\n1- a b\n", says("knowledge-line", line=3)),
         (b"/knowledge\nforbiddirect\na b c\n", says("knowledge-line", line=3)),

@@ -193,7 +193,7 @@ def test_a_table_can_be_loaded_and_discovered():
     app.switch_page("pages/discover.py").run()
     clean(app)
     assert not app.error
-    assert any(shows(m.value, "levels-gap") for m in app.markdown)
+    assert any(shows(m.value, "levels-not-covered") for m in app.markdown)
     # Confirming the values that are shown closes the gap; another value opens it again.
     app.switch_page("pages/data.py").run()
     shown = "\n".join(map(str, app.table[0].value.to_numpy().ravel())).replace("\\", "")

@@ -60,7 +60,7 @@ def test_a_domain_is_explored_confirmed_bought_and_certified(ledger):
     document = dict(app.session_state["_released"][0].made.certificate)
     assert document["domain"]["bought"]["epsilon"] == 0.4
     assert json.loads(certificate_json(document))
-    assert shows(" ".join(verify(certificate_json(document)).verified), "steps-of-domain")
+    assert shows(" ".join(verify(certificate_json(document)).verified), "steps-of-domain-cost")
 
 
 @pytest.mark.long

@@ -106,7 +106,7 @@ def upload(content, filename="t.csv"):
 def test_an_uploaded_pair_says_what_is_not_covered_until_bounds_are_public():
     app = upload(table(400, lambda x: (x, x**3 + 0.1 * np.sin(50 * x))))
     assert not app.error
-    assert shows(said(app), "bounds-not-covered")
+    assert shows(said(app), "bounds-of-not-covered")
     public_bounds(app).check().run()
     assert "Proven: (ε = 1" in said(app)
     # Another bound is another question, and not answered yet.

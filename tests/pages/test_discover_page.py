@@ -172,4 +172,4 @@ def test_two_pinned_runs_are_compared():
 def test_without_privacy_there_is_no_epsilon():
     app = clean(start(algorithm="pc", data="cancer", rows="1000"))
     assert not [s for s in app.select_slider if "epsilon" in (s.key or "")]
-    assert begins(app.title[0].value, "pc-finds-something")
+    assert begins(app.title[0].value, "pc-finds")

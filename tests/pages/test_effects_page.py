@@ -106,7 +106,7 @@ def test_a_column_cannot_be_cause_and_outcome():
 
 def test_a_share_of_the_budget_says_what_to_expect_and_stays_within_the_total():
     app = start(**QUICK, effect_share="0.5", effects_tab=label("what-is-promised"))
-    assert shows(said(app), "measures-effect")
+    assert shows(said(app), "share-measures")
     assert "(ε = 1," in said(app)
     assert "basic composition" in said(app)
 

@@ -74,4 +74,4 @@ def test_what_is_done_with_a_mixed_table_is_said():
     assert any(shows(i.value, "hold-numbers") for i in app.info)
     next(b for b in app.button if b.label == label("use-moment-search")).click().run()
     assert not clean(app).error
-    assert shows(captions(app), "two-levels-count")
+    assert shows(captions(app), "two-levels-as-numbers")

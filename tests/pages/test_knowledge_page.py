@@ -101,7 +101,7 @@ def test_a_pin_puts_back_its_own_data_and_leaves_others_alone():
 def test_an_address_that_cannot_be_read_is_told():
     app = clean(start(**QUICK, discover_tab=label("what-is-known"), knowledge="tiers"))
     assert not known_of(app)
-    assert any(shows(e.value, "must-be-json") for e in app.error)
+    assert any(shows(e.value, "bad-knowledge-json") for e in app.error)
 
 
 def test_names_of_other_columns_in_an_address_are_left_out():

@@ -43,7 +43,7 @@ def test_a_table_of_one_s_own_is_judged_when_somebody_wants_it(own, monkeypatch)
     assert button(own, "Open Stability") is None
     assert judged == []
     button(own, label("judge-graph")).click().run()
-    assert shows(said(clean(own)), "rolls-same")
+    assert shows(said(clean(own)), "rolls")
     assert shows(said(own), "many-runs-not-private")
     assert button(own, label("judge-graph")) is None
     button(own, "Open Stability").click().run()
@@ -98,7 +98,7 @@ def test_edges_that_halves_seldom_have_are_named():
     seldom = table[(table["verdict"] == "edge") & (table["over halves"] < 0.5)]
     assert len(seldom)
     warnings = " ".join(w.value for w in app.warning).replace("\\", "")
-    assert shows(warnings, "seldom")
+    assert shows(warnings, "seldom-edges")
 
 
 def test_pc_has_halves_only():

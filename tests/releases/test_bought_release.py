@@ -87,7 +87,9 @@ def test_one_charge_pays_for_both_and_the_certificate_says_so(ledger):
 def test_other_algorithms_on_a_bought_domain(ledger, name, given, delta):
     made = release(table(delta=delta), name, given, ledger=ledger, budget="clinic")
     assert (made.guarantee.epsilon, made.guarantee.delta) == (1.0, 1e-6)
-    assert shows(" ".join(verify(certificate_json(made.certificate)).verified), "steps-of-domain")
+    assert shows(
+        " ".join(verify(certificate_json(made.certificate)).verified), "steps-of-domain-cost"
+    )
 
 
 @pytest.mark.long

@@ -69,7 +69,7 @@ def test_a_release_is_verified(made, document):
     fingerprint = document["signature"]["fingerprint"]
     assert found.fingerprint == fingerprint
     assert any("Whose key" in sentence for sentence in found.limits)
-    assert any(shows(sentence, "planned-steps") for sentence in found.verified)
+    assert any(shows(sentence, "planned-steps-cost") for sentence in found.verified)
     known = verify(json.dumps(document), fingerprint.upper())
     assert not any("Whose key" in sentence for sentence in known.limits)
     with pytest.raises(CertificateError, match=says("signed-by-another")):

@@ -75,7 +75,7 @@ def test_what_is_missing_to_the_whole_is_charged_and_both_are_certified(tmp_path
     assert both.certificate["released"]["tops_up"] == file.id
     assert "tops_up" not in made.certificate["released"]
     said = verify(certificate_json(both.certificate))
-    assert any(shows(sentence, "planned-steps") for sentence in said.verified)
+    assert any(shows(sentence, "planned-steps-cost") for sentence in said.verified)
     assert second.holds == (file.id,)
     assert second.kept.topped
 

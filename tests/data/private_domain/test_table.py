@@ -165,7 +165,7 @@ def test_columns_with_levels_keep_them_and_refuse_other_values_at_once():
     assert made.largest().columns[0].levels == ("u", "v")
     table = rows()
     table["a"][0] = "w"
-    with pytest.raises(DataError, match=says("rows-outside-levels")):
+    with pytest.raises(DataError, match=says("column-rows-outside-levels")):
         stated(schema, **table)
     known = (schema[0], *(ColumnSchema(n, "nominal", ("1",)) for n in "bx"))
     with pytest.raises(DataError, match=says("nothing-to-buy")):

@@ -337,7 +337,7 @@ def test_a_table_in_memory_crosses_processes_and_is_sampled():
         ({"grids": {"calibration": ("proven",)}}, says("calibrations-have-a-list")),
         ({"settings": {"threshold": 0.1}}, says("fixed-and-in-a-grid")),
         ({"own": {"priv-pc": {"tweak": 1}}}, says("not-among-the-algorithms")),
-        ({"own": {"svt-pc": {"thresh-old": 1}}}, says("no-algorithm-has-parameter")),
+        ({"own": {"svt-pc": {"thresh-old": 1}}}, says("no-algorithm-has")),
         ({"own": {"svt-pc": {"tweak": 1}}}, says("no-such-parameter", name="tweak")),
         ({"own": {"svt-pc": {"threshold": 1}}}, says("fixed-and-in-a-grid")),
         ({"rows": (1,)}, says("out-of-range", name="rows", value=1)),

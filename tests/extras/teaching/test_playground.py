@@ -83,7 +83,7 @@ def test_scores_are_those_of_scipy():
     [
         ([(0, 0, 0)] * 2, 0, (0, 0, 0), says("playground-rows", rows=2, low=3, high=40)),
         ([(0, 0, 0)] * 5, 5, (0, 0, 0), says("no-such-record-of", low=1, high=5)),
-        ([(0, 0, 0)] * 5, float("nan"), (0, 0, 0), says("no-such-record")),
+        ([(0, 0, 0)] * 5, float("nan"), (0, 0, 0), says("no-such-record-of")),
         ([(0, 0, 0)] * 5, 0, (0, 0), says("record-of-whole-numbers")),
         ([(0, 0, 0)] * 5, 0, (0, None, 0), says("record-of-whole-numbers")),
         ([(0, 0, 0)] * 5, 0, (0, float("nan"), 0), says("record-of-whole-numbers")),
