@@ -477,6 +477,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "not-json-compliant": "not JSON compliant",
     },
     "The command line": {
+        "stopped": "Stopped; the same command goes on from here.",
         "interrupted": "Interrupted; if the release was charged, the charge stays",
         "file-too-large": "The file is too large for a certificate",
         "rows-per-unit-unread": "rows per unit",
@@ -687,6 +688,8 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "cut-at": "ordinal, cut at",
     },
     "Pages": {
+        "used-of-planned": "Used … of the planned",
+        "total-would-have": "A total ε of {epsilon} with {paid} deletions paid for would have",
         "no-finite-number-in-url": "{name} is no finite number in the address; it is left out.",
         "in-url": "{what} in the address",
         "advice-of-surrogates": "mean skeleton F1 against the truth of surrogates",

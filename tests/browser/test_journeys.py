@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from benchmarks.own_tables import on_page
 from privcore import SAMPLES, load_sample
 from tests.browser.conftest import columns, graph, links, settle, upload
-from tests.messages import label
+from tests.messages import label, says
 
 pytestmark = pytest.mark.browser
 
@@ -320,7 +320,7 @@ def test_the_stability_and_budget_panels(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=5000&algorithm=laplace-pc")
     settle(page, "Discover")
     page.get_by_role("tab", name="Budget").click()
-    shown(page, re.compile("Used .* of the planned"))
+    shown(page, re.compile(says("used-of-planned")))
     expect(page.locator(".js-plotly-plot .point path").first).to_be_visible()
     settle(page, "Discover")
     page.get_by_role("tab", name="Stability").click()
@@ -375,7 +375,7 @@ def test_a_search_that_stops_says_what_would_have_finished_it(server, visit):
     page = visit(f"{server.url}/?data=asia&algorithm=svt-pc&max_deletions=5&epsilon=0.5")
     settle(page, "Discover")
     shown(page, label("deletions-used-up", paid=5))
-    shown(page, re.compile(r"A total ε of [\d.]+ with \d+ deletions paid for would have"))
+    shown(page, re.compile(says("total-would-have")))
 
 
 @pytest.mark.long

@@ -196,11 +196,11 @@ def test_interrupted_and_resumed(tmp_path):
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert out == b""
-    assert err == b"Stopped; the same command goes on from here.\n"
+    assert reads(err.decode(), "stopped")
     kept = journal.read_bytes().count(b"\n") - 1
     assert 0 < kept < 1000
     done = subprocess.run(command, capture_output=True, check=True)
-    assert done.stderr == f"Going on from {kept:,} of 1,000 runs.\n".encode()
+    assert reads(done.stderr.decode(), "going-on", done=f"{kept:,}", runs="1,000")
     assert len(pd.read_csv(path)) == 1000
 
 
