@@ -60,7 +60,7 @@ def test_a_sentence_outside_of_its_table_is_seen(kind: str) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        'with pytest.raises(DataError, match="epsilon is"):\n    pass',
+        'with pytest.raises(DataError, match="max-tests"):\n    pass',
         'with pytest.raises(DataError, match=says("too-few-rows", rows=4)):\n    pass',
         'assert shows(label("hint", hint="Read it once more from here"), "hint")',
         'assert found.command == "python -m privcore sweep --network asia --rows 100 --out a.csv"',
