@@ -22,6 +22,7 @@ import privcore
 from docs import reference
 from privcore.extras.lab.sweeps.eight_networks import eight_networks
 from tests.lint.documents import NOTEBOOKS, PAGES, README, ROOT, blocks, name_of
+from tests.messages import shows
 
 TABLE = ROOT / "docs" / "how-to" / "table.md"
 
@@ -125,7 +126,7 @@ def test_every_algorithm_score_and_parameter_is_in_the_reference():
         section = page.split(f"{{ #{algorithm.name} }}")[1].split("\n## ")[0]
         for parameter in algorithm.parameters:
             assert f"`{parameter.option}`" in section.replace("\\", "")
-        assert ("Why the published" in section) == bool(algorithm.published_flaw)
+        assert (shows(section, "why-published")) == bool(algorithm.published_flaw)
     for name in reference.SCORES:
         assert f"{{ #{name} }}" in reference.scores_page()
 
@@ -136,8 +137,8 @@ def test_every_algorithm_score_and_parameter_is_in_the_reference():
 def test_what_the_readme_says_of_its_table():
     rows = eight_networks()
     said = README.read_text("utf-8").split("## Results")[1]
-    assert "eight networks of 5 to 37 columns: 100,000 rows, δ = 10⁻⁶" in said
-    assert "five runs each" in said
+    assert shows(said, "eight-networks")
+    assert shows(said, "runs-each", runs="five")
     frame = reference.eight_networks_means()
     names = frame["data"].unique()
     sizes = [len(privcore.load_network(name).names) for name in names]
@@ -161,9 +162,11 @@ def test_discover_opens_as_the_readme_and_the_tour_say():
     assert state["parameters"]["epsilon"] == 1.0
     for page in (README, ROOT / "docs" / "tutorials" / "presenter.md"):
         text = " ".join(page.read_text("utf-8").replace("*", "").split())
-        assert "Discover opens on asia, 100,000 rows, with moment search at ε = 1" in text
+        assert shows(
+            text, "opens-on", data="asia", rows="100,000", algorithm="moment search", epsilon=1
+        )
 
 
 def test_the_package_runs_from_the_versions_that_the_readme_says():
-    assert "Python 3.11 or later" in README.read_text("utf-8")
+    assert shows(README.read_text("utf-8"), "python-version", version="3.11")
     assert 'requires-python = ">=3.11"' in (ROOT / "pyproject.toml").read_text("utf-8")

@@ -19,6 +19,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.estimators import ESTIMATORS, stub
 from privcore.estimators.base import class_name
 from tests.examples import few
+from tests.messages import says
 
 ROOT = Path(__file__).parents[1]
 RERUN = "run `python -m privcore.estimators.stub`"
@@ -133,23 +134,43 @@ def test_without_a_random_state_the_noise_is_secure(frame):
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "says"),
+    ("call", "error", "message"),
     [
-        (lambda frame: privcore.MomentSearch(speed=3), ParameterError, "no parameter 'speed'"),
-        (lambda frame: privcore.MomentSearch().set_params(a=1), ParameterError, "no parameter 'a'"),
-        (lambda frame: privcore.MomentSearch(epsilon=-1).fit(frame), ParameterError, "epsilon is"),
-        (lambda frame: privcore.PC(random_state=-1).fit(frame), ParameterError, "random-state is"),
-        (lambda frame: privcore.PC(score="x").fit(frame), ParameterError, "one of z-star"),
+        (
+            lambda frame: privcore.MomentSearch(speed=3),
+            ParameterError,
+            says("no-such-parameter", name="speed"),
+        ),
+        (
+            lambda frame: privcore.MomentSearch().set_params(a=1),
+            ParameterError,
+            says("no-such-parameter", name="a"),
+        ),
+        (
+            lambda frame: privcore.MomentSearch(epsilon=-1).fit(frame),
+            ParameterError,
+            says("out-of-range", name="epsilon"),
+        ),
+        (
+            lambda frame: privcore.PC(random_state=-1).fit(frame),
+            ParameterError,
+            says("out-of-range", name="random-state"),
+        ),
+        (
+            lambda frame: privcore.PC(score="x").fit(frame),
+            ParameterError,
+            says("must-be-one-of", choices="z-star"),
+        ),
         (
             lambda frame: privcore.PC().fit(frame[["wet"]].assign(one="1")),
             DataError,
-            "the same value",
+            says("same-value-in-every-row"),
         ),
-        (lambda frame: privcore.PC().graph_, AttributeError, "call fit first"),
+        (lambda frame: privcore.PC().graph_, AttributeError, says("not-fitted")),
     ],
 )
-def test_what_is_asked_wrongly_is_refused_in_a_sentence(call, error, says, frame):
-    with pytest.raises(error, match=says) as refused:
+def test_what_is_asked_wrongly_is_refused_in_a_sentence(call, error, message, frame):
+    with pytest.raises(error, match=message) as refused:
         call(frame)
     assert isinstance(refused.value, privcore.PrivcoreError)
     assert str(refused.value).endswith(".")

@@ -29,6 +29,7 @@ from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, gaussian_mu
 from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, weighted_sensitivity
 from tests.examples import examples
+from tests.messages import says
 from tests.releases.steps_of import FORMS, SUMS, levels_table
 from tests.transcripts import Recorder
 
@@ -306,15 +307,15 @@ def test_other_rows_algorithms_and_pooled_numbers_are_refused(form):
     data, asked, result = first_run(form, 0.5)
     kept, asked = result.released.kept, {**asked, "epsilon": 2.0}
     fewer = FORMS[form][0](rows=data.n - 1)
-    with pytest.raises(DataError, match=f"{data.n} rows"):
+    with pytest.raises(DataError, match=says("earlier-of-other-rows", rows=data.n)):
         discover(fewer, "moment-search", asked, seed=1, before=kept)
     pooled = together([kept, kept], same_rows=True)
-    with pytest.raises(ParameterError, match="put together"):
+    with pytest.raises(ParameterError, match=says("put-together")):
         discover(data, "moment-search", asked, seed=1, before=pooled)
-    with pytest.raises(ParameterError, match="put together"):
+    with pytest.raises(ParameterError, match=says("put-together")):
         discover(data, "moment-search", asked, seed=1, before=kept.closed)
     if form in ("table", "sums"):
-        with pytest.raises(ParameterError, match="keeps nothing"):
+        with pytest.raises(ParameterError, match=says("nothing-to-add-to")):
             discover(data, "lapmech", {"epsilon": 2.0}, seed=1, before=kept)
 
 
@@ -329,7 +330,7 @@ def test_numbers_of_another_kind_of_table_are_refused(form, other):
         # Of the same columns, and of as many that were all cut.
         return
     noise = Recorder(1)
-    with pytest.raises(DataError, match="other columns or levels"):
+    with pytest.raises(DataError, match=says("earlier-of-other-columns")):
         discover(data, "moment-search", {**asked, "epsilon": 2.0}, noise=noise, before=kept)
     assert noise.calls == []
 
@@ -342,18 +343,18 @@ def test_columns_of_other_levels_are_refused():
         wider = replace(data.columns[2], levels=("no", "yes", "never"))
         other = replace(data, columns=(*data.columns[:2], wider))
         for changed in (other, levels_table(columns=4)):
-            with pytest.raises(DataError, match="other columns or levels"):
+            with pytest.raises(DataError, match=says("earlier-of-other-columns")):
                 discover(changed, "moment-search", {**asked, "epsilon": 2.0}, seed=1, before=kept)
 
 
 def test_pairs_alone_need_sums_to_add_to():
     data, asked, result = first_run("sums", 0.5)
     asked = {**asked, "epsilon": 2.0}
-    with pytest.raises(ParameterError, match="only to add"):
+    with pytest.raises(ParameterError, match=says("only-to-add")):
         discover(data, "moment-search", asked, seed=1, only=[(0, 1)])
     for form in ("table", "numbers"):
         other, whole, made = first_run(form, 0.5)
-        with pytest.raises(ParameterError, match="measured as a whole"):
+        with pytest.raises(ParameterError, match=says("measured-as-a-whole")):
             discover(
                 other,
                 "moment-search",
@@ -364,7 +365,7 @@ def test_pairs_alone_need_sums_to_add_to():
             )
     kept = result.released.kept
     for pair in ((1, 0), (1, 1), (0, 3), (-1, 0)):
-        with pytest.raises(ParameterError, match="not one of two columns"):
+        with pytest.raises(ParameterError, match=says("not-one-of-two-columns")):
             discover(data, "moment-search", asked, seed=1, before=kept, only=[pair])
 
 

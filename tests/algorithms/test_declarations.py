@@ -10,6 +10,7 @@ from privcore.algorithms.search import parameters
 from privcore.algorithms.search.model import _no_plan
 from privcore.errors import ParameterError
 from privcore.parameter import Parameters
+from tests.messages import says
 
 LAPMECH, PC = ALGORITHMS["lapmech"], ALGORITHMS["pc"]
 
@@ -27,22 +28,30 @@ WITHOUT_EPSILON = tuple(p for p in LAPMECH.parameters if p.name != "epsilon")
     ("algorithm", "changed", "message"),
     [
         # The shared parameter offers "published" too, which was answered with "proven".
-        (LAPMECH, {"calibrations": ("proven",)}, "but offers"),
-        (LAPMECH, {"calibrations": ("published", "proven")}, "by default"),
-        (ALGORITHMS["moment-search"], {"calibrations": ("proven", "published")}, "but offers"),
-        (LAPMECH, {"calibrations": ()}, "each once"),
-        (LAPMECH, {"calibrations": ("proven", "proven")}, "each once"),
-        (LAPMECH, {"calibrations": ("proved",)}, "each once"),
-        (LAPMECH, {"calibrations": ("proven", "none")}, "both kinds"),
-        (LAPMECH, {"title": ""}, "what it is"),
-        (LAPMECH, {"takes": taking(*WITHOUT_EPSILON)}, "no parameter 'epsilon'"),
-        (LAPMECH, {"takes": taking(*LAPMECH.parameters, parameters.CORRECTION)}, "is never"),
-        (LAPMECH, {"takes": taking(*LAPMECH.parameters[1:])}, "but offers"),
-        (LAPMECH, {"published_flaw": ""}, "why its published"),
-        (LAPMECH, {"planned": _no_plan}, "no plan"),
-        (LAPMECH, {"reference": dict}, "compared with"),
-        (PC, {"takes": taking(*PC.parameters, parameters.EPSILON)}, "spends nothing"),
-        (PC, {"takes": taking(*PC.parameters, parameters.PROVEN_ONLY)}, "spends nothing"),
+        (LAPMECH, {"calibrations": ("proven",)}, says("calibrations-differ")),
+        (LAPMECH, {"calibrations": ("published", "proven")}, says("calibration-by-default")),
+        (
+            ALGORITHMS["moment-search"],
+            {"calibrations": ("proven", "published")},
+            says("calibrations-differ"),
+        ),
+        (LAPMECH, {"calibrations": ()}, says("calibrations-once")),
+        (LAPMECH, {"calibrations": ("proven", "proven")}, says("calibrations-once")),
+        (LAPMECH, {"calibrations": ("proved",)}, says("calibrations-once")),
+        (LAPMECH, {"calibrations": ("proven", "none")}, says("calibrations-of-both-kinds")),
+        (LAPMECH, {"title": ""}, says("no-description")),
+        (LAPMECH, {"takes": taking(*WITHOUT_EPSILON)}, says("no-such-parameter", name="epsilon")),
+        (
+            LAPMECH,
+            {"takes": taking(*LAPMECH.parameters, parameters.CORRECTION)},
+            says("depends-on-what-never-is"),
+        ),
+        (LAPMECH, {"takes": taking(*LAPMECH.parameters[1:])}, says("calibrations-differ")),
+        (LAPMECH, {"published_flaw": ""}, says("no-flaw-stated")),
+        (LAPMECH, {"planned": _no_plan}, says("proven-without-plan")),
+        (LAPMECH, {"reference": dict}, says("no-reference")),
+        (PC, {"takes": taking(*PC.parameters, parameters.EPSILON)}, says("public-with-budget")),
+        (PC, {"takes": taking(*PC.parameters, parameters.PROVEN_ONLY)}, says("public-with-budget")),
     ],
 )
 def test_an_algorithm_checks_itself(algorithm, changed, message):
@@ -54,26 +63,38 @@ def test_an_algorithm_checks_itself(algorithm, changed, message):
 @pytest.mark.parametrize(
     ("parameter", "changed", "message"),
     [
-        (parameters.EPSILON, {"name": "epsilon-total"}, "a program can use"),
-        (parameters.EPSILON, {"kind": "double"}, "which there is not"),
-        (parameters.EPSILON, {"choices": ("1", "2")}, "alone has some"),
-        (parameters.SPACE, {"choices": ()}, "alone has some"),
-        (parameters.SPACE, {"choices": ("z", "z")}, "twice"),
-        (parameters.SPACE, {"default": "q"}, "its own default"),
-        (parameters.EPSILON, {"low": 2.0, "high": 1.0}, "no values"),
-        (parameters.EPSILON, {"default": 0.0}, "its own default"),
-        (parameters.EPSILON, {"default": None}, "its own default"),
-        (parameters.MAX_ORDER, {"default": 2.5}, "its own default"),
-        (parameters.MAX_ORDER, {"auto_help": ""}, "what auto means"),
-        (parameters.EPSILON, {"auto_help": "some"}, "what auto means"),
-        (parameters.EPSILON, {"slider": (0.0, 1.0)}, "slider"),
-        (parameters.EPSILON, {"slider": (1.0, 1.0)}, "slider"),
-        (parameters.EPSILON, {"calibrations": ()}, "matters in"),
-        (parameters.EPSILON, {"calibrations": ("proved",)}, "matters in"),
-        (parameters.SCORE, {"limited": (("none", ("q",)),)}, "does not have"),
-        (parameters.SCORE, {"limited": (("proven", ("z-star", "q")),)}, "does not have"),
-        (parameters.SPACE, {"labels": (("q", "No choice"),)}, "labels of choices that it does"),
-        (parameters.SPACE, {"only_with": ("space", ("z",))}, "depends on itself"),
+        (parameters.EPSILON, {"name": "epsilon-total"}, says("no-program-name")),
+        (parameters.EPSILON, {"kind": "double"}, says("unknown-kind")),
+        (parameters.EPSILON, {"choices": ("1", "2")}, says("choices-without-choice")),
+        (parameters.SPACE, {"choices": ()}, says("choices-without-choice")),
+        (parameters.SPACE, {"choices": ("z", "z")}, says("choice-twice")),
+        (parameters.SPACE, {"default": "q"}, says("default-not-taken")),
+        (parameters.EPSILON, {"low": 2.0, "high": 1.0}, says("empty-range")),
+        (parameters.EPSILON, {"default": 0.0}, says("default-not-taken")),
+        (parameters.EPSILON, {"default": None}, says("default-not-taken")),
+        (parameters.MAX_ORDER, {"default": 2.5}, says("default-not-taken")),
+        (parameters.MAX_ORDER, {"auto_help": ""}, says("auto-unexplained")),
+        (parameters.EPSILON, {"auto_help": "some"}, says("auto-unexplained")),
+        (
+            parameters.EPSILON,
+            {"slider": (0.0, 1.0)},
+            says("slider-out-of-range"),
+        ),
+        (
+            parameters.EPSILON,
+            {"slider": (1.0, 1.0)},
+            says("slider-out-of-range"),
+        ),
+        (parameters.EPSILON, {"calibrations": ()}, says("matters-in-no-calibration")),
+        (parameters.EPSILON, {"calibrations": ("proved",)}, says("matters-in-no-calibration")),
+        (parameters.SCORE, {"limited": (("none", ("q",)),)}, says("choices-it-does-not-have")),
+        (
+            parameters.SCORE,
+            {"limited": (("proven", ("z-star", "q")),)},
+            says("choices-it-does-not-have"),
+        ),
+        (parameters.SPACE, {"labels": (("q", "No choice"),)}, says("labels-of-no-choice")),
+        (parameters.SPACE, {"only_with": ("space", ("z",))}, says("depends-on-itself")),
     ],
 )
 def test_a_parameter_checks_itself(parameter, changed, message):
@@ -101,5 +122,5 @@ def test_a_field_that_is_no_parameter_is_refused():
     renamed = [("budget", float, parameters.EPSILON.field())]
     other = make_dataclass("Renamed", renamed, bases=(Parameters,), frozen=True)
     for wrong in (plain, other):
-        with pytest.raises(ParameterError, match="of a parameter of that name"):
+        with pytest.raises(ParameterError, match=says("field-of-another-name")):
             wrong.declared()

@@ -8,6 +8,7 @@ import pytest
 from privcore.algorithms import count, discover
 from privcore.data import load_network
 from privcore.independence import get_score, z_threshold
+from tests.messages import shows
 
 
 @pytest.fixture(scope="module")
@@ -96,4 +97,4 @@ def test_the_published_form_stops_when_its_fifteen_rounds_are_used(asia):
     assert result.spent.used == pytest.approx(1.0)
     assert result.stopped == "budget"
     assert (result.guarantee.epsilon, result.guarantee.calibration) == (1.0, "published")
-    assert "change it by 8" in result.guarantee.caveats[0]
+    assert shows(result.guarantee.caveats[0], "change-by", amount=8)

@@ -14,6 +14,7 @@ from privcore.graphs import cpdag_of_names
 from privcore.measures import cpdag_metrics, skeleton_metrics
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
 from tests.examples import few
+from tests.messages import shows
 from tests.transcripts import Recorder
 
 
@@ -119,9 +120,7 @@ def test_numbers_beside_more_than_two_levels_are_cut_by_what_is_released():
     result = discover(data, "moment-search", asked, noise=noise)
     assert {(0, 1), (1, 2)} <= result.graph.skeleton
     assert not any(3 in pair for pair in result.graph.skeleton)
-    assert "height, shoe cut into 4 levels by their released middle and spread" in (
-        result.guarantee.public
-    )
+    assert shows(result.guarantee.public, "cut-by-release", columns="height, shoe", levels=4)
     assert result.intervals is None
     assert result.guarantee.holds
     assert planned_events("moment-search", asked, count(data)) == result.planned
@@ -146,7 +145,7 @@ def test_numbers_beside_yes_and_no_stay_numbers_where_lines_tell_all():
     result = discover(data, "moment-search", {"epsilon": 1.0}, seed=1)
     assert result.intervals is None
     assert result.graph.skeleton == {(0, 1), (1, 2)}
-    assert "columns with two levels count as −1 and 1" in result.guarantee.public
+    assert shows(result.guarantee.public, "two-levels-as-numbers")
     # The same moments as of a table in which yes and no are numbers.
     coded = Dataset(
         "coded",

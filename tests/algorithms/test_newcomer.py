@@ -21,6 +21,7 @@ from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases import non_private_reference
 from tests.algorithms import test_conformance as conformance
 from tests.algorithms.exact import UNLUCKY
+from tests.messages import says
 
 PAGE = conformance.ROOT / "CONTRIBUTING.md"
 FENCE = re.compile(r"<!-- the template -->\n```python\n(.*?)```", re.DOTALL)
@@ -265,12 +266,12 @@ def test_a_careless_one_is_caught(fault, registered):
 def test_a_promise_that_was_not_asked_for_is_refused(survey, registered):
     """So that no page or certificate shows it."""
     promise = discover(survey, "toy", seed=1).guarantee
-    for wrong, says in (
-        (replace(promise, calibration="published"), "answered with a published guarantee"),
-        (replace(promise, epsilon=0.5), "promises 0.5"),
+    for wrong, key in (
+        (replace(promise, calibration="published"), "answered-as-published"),
+        (replace(promise, epsilon=0.5), "release-promises"),
     ):
         registered(replace(TOY, run=careless(guarantee=wrong)))
-        with pytest.raises(ParameterError, match=says):
+        with pytest.raises(ParameterError, match=says(key)):
             discover(survey, "toy", seed=1)
 
 
@@ -283,7 +284,7 @@ class OwnParameters(Parameters):
 
 
 def test_parameters_that_no_guarantee_is_checked_against_are_refused():
-    with pytest.raises(ParameterError, match="is private; let OwnParameters extend Proven"):
+    with pytest.raises(ParameterError, match=says("private-without-parameters")):
         replace(TOY, takes=OwnParameters)
 
 

@@ -13,6 +13,7 @@ from privcore.independence.fisher import covariance, partial_correlation
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import analytic_sigma
 from privcore.privacy.mechanisms.second_moments import l1_sensitivity, l2_sensitivity
+from tests.messages import says, shows
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def test_marginals_of_a_noisy_table_are_summed_before_they_are_cut_off():
     assert source.table([2, 0]).tolist() == [[0, 8], [7, 0]]
     strata = source.conditional_tables(0, 1, (2,))
     assert strata.tolist() == [[[0, 0], [7, 1]], [[5, 2], [0, 1]]]
-    with pytest.raises(DataError, match="no rows"):
+    with pytest.raises(DataError, match=says("no-rows-to-draw")):
         source.subsample(2, SimulatedNoise(1))
 
 
@@ -71,11 +72,11 @@ def test_privpc_star_s_noise_is_that_derived(numbers):
         result = discover(numbers, "privpc-star", {"epsilon": 0.7, **given}, seed=1)
         assert release(result).noise_scale == pytest.approx(pytest.approx(scale))
         assert (result.guarantee.epsilon, result.guarantee.delta) == (0.7, delta)
-        assert "column names, and their bounds" in result.guarantee.public
+        assert shows(result.guarantee.public, "names-and-bounds-public")
 
 
 def test_gaussian_noise_needs_a_delta(numbers):
-    with pytest.raises(ParameterError, match="choose Laplace"):
+    with pytest.raises(ParameterError, match=says("gaussian-needs-delta")):
         discover(numbers, "privpc-star", {"delta": 0.0}, seed=1)
 
 

@@ -27,6 +27,7 @@ from privcore.privacy.mechanisms import SimulatedNoise, SmoothMedian
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon
 from privcore.releases.accounts import accounts
 from tests.examples import examples
+from tests.messages import says, shows
 
 STREAM = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc", "curate")
 
@@ -74,9 +75,9 @@ def test_medians_need_a_delta_and_get_one_for_each_test(asia):
     assert "docs/proofs/smooth_median.md" in result.guarantee.proof
     scales = {step.noise_scale for step in result.trace}
     assert len(scales) > 5  # They follow the data.
-    with pytest.raises(ParameterError, match="failure probability above 0"):
+    with pytest.raises(ParameterError, match=says("smooth-noise-needs-delta")):
         discover(asia, "laplace-pc", {**given, "delta": 0.0}, seed=1)
-    with pytest.raises(ParameterError, match="correction none"):
+    with pytest.raises(ParameterError, match=says("correction-needs-z")):
         discover(asia, "laplace-pc", {**given, "correction": "ties"}, seed=1)
     # ε/30 for each of the tests or less; β from the δ of one test.
     mechanism = SmoothMedian.proven(10 / 30, 1e-6 / 2 / 30)
@@ -85,7 +86,7 @@ def test_medians_need_a_delta_and_get_one_for_each_test(asia):
 
 @pytest.mark.parametrize("name", ["svt-pc", "priv-pc", "sg-pc", "curate"])
 def test_a_median_is_not_offered_where_one_sensitivity_is_needed(asia, name):
-    with pytest.raises(ParameterError, match="score is g2-median"):
+    with pytest.raises(ParameterError, match=says("out-of-range", name="score", value="g2-median")):
         discover(asia, name, {"score": "g2-median"}, seed=1)
 
 
@@ -101,10 +102,10 @@ def test_votes_and_medians_without_noise_decide_alike(asia):
 
 
 def test_blocks_must_be_odd_and_have_rows(asia):
-    with pytest.raises(ParameterError, match="blocks is 4; it must be odd"):
+    with pytest.raises(ParameterError, match=says("even-blocks", blocks=4)):
         discover(asia, "svt-pc", {"score": "g2-votes", "blocks": 4}, seed=1)
     small = count(load_network("asia").sample(100, 3))
-    with pytest.raises(ParameterError, match="choose fewer blocks"):
+    with pytest.raises(ParameterError, match=says("few-rows-in-blocks")):
         discover(small, "svt-pc", {"score": "g2-votes", "blocks": 51}, seed=1)
 
 
@@ -376,5 +377,5 @@ def test_a_plan_with_known_noise_says_how_much_less_it_could_promise(asia):
     result = discover(asia, "laplace-pc", {"epsilon": 1}, seed=1)
     exact = accounts(result)[-1]
     assert exact.epsilon < 0.97 * result.guarantee.epsilon
-    assert f"{1 - exact.epsilon:.1%} below the promise" in exact.note
+    assert shows(exact.note, "below-the-promise", share=f"{1 - exact.epsilon:.1%}")
     assert accounts(result, delta=1e-3)[-1].epsilon < exact.epsilon

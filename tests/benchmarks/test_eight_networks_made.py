@@ -6,6 +6,7 @@ from benchmarks.eight_networks import remake
 from privcore.cli import main
 from privcore.extras.cli.sweep import plan_of
 from privcore.extras.lab.sweeps.sweep import read_sweep, write_rows
+from tests.messages import shows
 
 SMALL = (
     "sweep",
@@ -47,7 +48,7 @@ def test_only_the_rows_that_are_named_are_made_again(made, capsys):
     assert fresh == [row["algorithm"] == "svt-pc" and row["data"] == "survey" for row in after.rows]
     for row, new in zip(without_time(before.rows), without_time(after.rows), strict=True):
         assert new == (row if new["tests_run"] != -1 else {**row, "tests_run": -1})
-    assert "4 runs made; 18 of 18 are there" in capsys.readouterr().out
+    assert shows(capsys.readouterr().out, "runs-made", made=4, there=18, all=18)
     assert not made.with_name("sweep.parquet.journal").exists()
 
 
@@ -56,5 +57,5 @@ def test_rows_that_were_never_made_are_made(made, capsys):
     fewer = [row for row in before.rows if row["algorithm"] != "priv-pc"]
     write_rows(made, fewer, plan_of(before.command), before.command)
     remake(made, ["pc", "priv-pc"], ["cancer", "survey"], 0, missing=True)
-    assert "8 runs made; 18 of 18 are there" in capsys.readouterr().out
+    assert shows(capsys.readouterr().out, "runs-made", made=8, there=18, all=18)
     assert without_time(read_sweep(made).rows) == without_time(before.rows)

@@ -22,6 +22,7 @@ from privcore.algorithms import count, discover
 from privcore.data import load_network
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import ordered
+from tests.messages import shows
 
 ROOT = Path(__file__).parents[2]
 STORED = json.loads((Path(__file__).parent / "causal_learn.json").read_text())
@@ -62,7 +63,7 @@ def test_edges_that_differ_are_named():
         found, directed=found.directed | {(i, j)}, undirected=found.undirected - {(i, j)}
     )
     (sentence,) = differences(source, mine, turned)
-    assert f"{found.nodes[i]} -- {found.nodes[j]} under their rules, theirs ->" in sentence
+    assert shows(sentence, "under-their-rules", one=found.nodes[i], other=found.nodes[j])
     lost = PDAG(found.nodes, found.directed, found.undirected - {(i, j)})
     assert "theirs None" in differences(source, mine, lost)[0]
 

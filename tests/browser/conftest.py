@@ -19,6 +19,8 @@ import pytest
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect, sync_playwright
 
+from tests.messages import label
+
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
@@ -205,9 +207,9 @@ def settle(page, heading):
 def upload(page, path):
     """Load a table on the page Data and use it as it is proposed."""
     page.locator("input[type=file]").first.set_input_files(path)
-    page.get_by_role("button", name="Use this table").click(timeout=_PATIENCE)
+    page.get_by_role("button", name=label("use-table")).click(timeout=_PATIENCE)
     # Leaving before the click has arrived would leave without the table.
-    expect(page.get_by_text("The table is ready").first).to_be_visible(timeout=_PATIENCE)
+    expect(page.get_by_text(label("table-ready")).first).to_be_visible(timeout=_PATIENCE)
 
 
 def press(button, opened):

@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from tests.browser.conftest import graph, settle
+from tests.messages import label
 
 pytestmark = pytest.mark.browser
 PATIENCE = 60_000
@@ -50,7 +51,7 @@ def opened(visit, server, name, scheme, width=1280):
     page.set_viewport_size({"width": width, "height": 800})
     settle(page, name.split(",")[0])
     if name == "Discover":
-        page.get_by_role("button", name="Make the graphs of the strip").click()
+        page.get_by_role("button", name=label("make-strip")).click()
         strip = page.locator(".st-key-epsilon-strip")
         expect(strip.get_by_role("button", name="Go to ε = 0.1:")).to_contain_text(
             "true", timeout=PATIENCE
@@ -132,7 +133,7 @@ def test_discover_is_used_by_keyboard_alone(server, visit):
     page.locator(".st-key-epsilon-strip").get_by_role("button", name="Go to ε = 0.3:").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-answer h1")).to_contain_text(
-        "With ε = 0.3 for each person", timeout=PATIENCE
+        label("with-epsilon", epsilon="0.3"), timeout=PATIENCE
     )
     settle(page, "Discover")
     slider = page.get_by_role("slider", name=re.compile("Privacy budget"))

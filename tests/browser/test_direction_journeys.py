@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import settle
+from tests.messages import label
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -22,9 +23,9 @@ def test_a_direction_its_curve_and_its_accuracy(server, visit):
     shown(page, "Proven: (ε = 1, δ = 0)")
     shown(page, "X → Y")
     page.get_by_role("tab", name="Decision against ε").click()
-    shown(page, "100 simulated releases at each ε")
+    shown(page, label("simulated-releases", releases=100))
     page.get_by_role("tab", name="Accuracy").click()
-    shown(page, "data sets of each kind")
+    shown(page, label("data-sets-of-each-kind"))
     settle(page, TITLE)
     assert "pair_rows=1000" in page.url
 
@@ -39,16 +40,16 @@ def test_two_columns_of_a_file_from_upload_to_a_decision(server, visit, tmp_path
     page = visit(f"{server.url}/direction?pair_source=two+columns+of+a+file")
     settle(page, TITLE)
     page.locator("input[type=file]").first.set_input_files(path)
-    shown(page, "were read from the data: not covered")
+    shown(page, label("read-not-covered"))
     settle(page, TITLE)
-    page.get_by_text("I knew these bounds").click()
+    page.get_by_text(label("known-these-bounds")).click()
     shown(page, "Proven: (ε = 1")
     settle(page, TITLE)
     assert "private" not in page.url
     bad = tmp_path / "bad.csv"
     bad.write_bytes(b"\x89PNG\r\n\x1a\n\x00")
     page.locator("input[type=file]").first.set_input_files(bad)
-    shown(page, "neither text in a known encoding")
+    shown(page, label("no-text-file"))
     assert page.get_by_text("Traceback").count() == 0
 
 

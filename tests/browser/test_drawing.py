@@ -13,6 +13,7 @@ from privcore.graphs.drawing import Pane, graph_css, graph_script, scene
 from privcore.graphs.layout import shared_layout
 from tests.browser.conftest import columns, graph, links
 from tests.graphs.random_dags import random_dag
+from tests.messages import label
 
 pytestmark = pytest.mark.browser
 
@@ -148,14 +149,14 @@ def test_a_click_the_search_and_keys_change_the_focus(show):
     graph(page, "Two").locator('[data-node="5"]').click()
     assert in_sight(page) == ["efg"] * 2
     assert page.evaluate("looks.at(-1).focus") == "5"
-    page.get_by_label("Show of it").select_option("2")
+    page.get_by_label(label("show-of-it")).select_option("2")
     assert in_sight(page) == ["defgh"] * 2
     field = page.get_by_label("Find a column")
     field.fill("Q")
     field.press("Enter")
     # How far it reaches stays.
     assert page.evaluate("looks.at(-1).focus") == "16-2"
-    page.get_by_role("button", name="Show all columns").click()
+    page.get_by_role("button", name=label("show-all-columns")).click()
     assert page.evaluate("looks.at(-1).focus") == ""
     assert in_sight(page) == ["".join(CHAIN)] * 2
     first = graph(page, "One").locator("[data-node][tabindex='0']")
@@ -214,7 +215,7 @@ def test_links_of_the_reference_alone_are_counted_where_they_are_many(show):
 def test_columns_without_a_link_are_one_line(show):
     page = show(two(CHAIN, EDGES[:6]))
     folded = page.locator(".folded")
-    expect(folded).to_contain_text("19 columns without a link")
+    expect(folded).to_contain_text(label("columns-without-link", columns=19))
     assert len(columns(graph(page, "One"))) == 7
 
 

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import graph, settle
+from tests.messages import label
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +20,7 @@ def test_an_effect_is_asked_answered_and_left_for_discover(server, visit):
     page = visit(f"{server.url}/{ADDRESS}")
     settle(page, "Effects")
     answer = page.locator(".st-key-answer h1")
-    expect(answer).to_contain_text("Setting smoke from no to yes")
+    expect(answer).to_contain_text(label("setting", cause="smoke", low="no", high="yes"))
     expect(page.locator(".st-key-chart-effects .js-plotly-plot")).to_contain_text("truth +23.4")
     shown = graph(page, "Private graph")
     expect(shown.locator(".node.marked")).to_have_count(2)

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from benchmarks.own_tables import on_page
 from privcore import SAMPLES, load_sample
 from tests.browser.conftest import columns, graph, links, settle, upload
+from tests.messages import label, says
 
 pytestmark = pytest.mark.browser
 
@@ -63,7 +64,7 @@ def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
     assert "epsilon=0.3" in page.url
     links.nth(1).click()
     settle(page, "Discover")
-    shown(page, "With ε = 0.3 for each person")
+    shown(page, label("with-epsilon", epsilon="0.3"))
     assert "data=child" in page.url
 
 
@@ -71,7 +72,7 @@ def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
 def test_an_infinite_seed_in_the_address_is_left_out(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=1000&seed=inf")
     settle(page, "Discover")
-    expect(page.get_by_text("seed is no finite number in the address")).to_be_visible()
+    expect(page.get_by_text(label("no-finite-number-in-url", name="seed"))).to_be_visible()
     assert "seed" not in page.url
     assert graph(page, "Private graph")
 
@@ -81,9 +82,9 @@ def test_moving_epsilon_keeps_the_nodes_where_they_are(server, visit):
     page = visit(f"{server.url}/?data=asia")
     settle(page, "Discover")
     before = [columns(graph(page, title)) for title in ("Private graph", "Without privacy")]
-    shown(page, "With ε = 1 for each person")
+    shown(page, label("with-epsilon", epsilon=1))
     move_slider(page, "Privacy budget", "Home")
-    shown(page, "With ε = 0.05 for each person")
+    shown(page, label("with-epsilon", epsilon="0.05"))
     settle(page, "Discover")
     assert "epsilon=0.05" in page.url
     after = [columns(graph(page, title)) for title in ("Private graph", "Without privacy")]
@@ -91,13 +92,13 @@ def test_moving_epsilon_keeps_the_nodes_where_they_are(server, visit):
     assert links(graph(page, "Without privacy"))
     page.reload()
     settle(page, "Discover")
-    shown(page, "With ε = 0.05 for each person")
+    shown(page, label("with-epsilon", epsilon="0.05"))
 
 
 def test_a_click_in_one_graph_selects_in_the_other(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=5000")
     settle(page, "Discover")
-    left, right = graph(page, "Private graph"), graph(page, "Without privacy (PC)")
+    left, right = graph(page, "Private graph"), graph(page, label("graph-without-privacy"))
     left.locator('[data-node="2"]').click()
     expect(right.locator(".node.chosen")).to_have_attribute("data-node", "2")
     page.wait_for_url(re.compile("focus=2"))
@@ -123,7 +124,7 @@ def test_a_click_in_one_graph_selects_in_the_other(server, visit):
 def test_re_rolling_changes_the_seed_in_the_address(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=5000")
     settle(page, "Discover")
-    page.get_by_role("button", name="Re-roll noise").click()
+    page.get_by_role("button", name=label("re-roll")).click()
     page.wait_for_url(re.compile("seed=7"), timeout=60_000)
     settle(page, "Discover")
 
@@ -135,9 +136,9 @@ def test_comparing_with_the_truth(server, visit):
     # Where the truth is known, it is what both graphs are judged by.
     shown(page, "reference: truth")
     page.get_by_role("radio", name="non-private PC", exact=True).click()
-    shown(page, "reference: non-private PC")
+    shown(page, label("reference-pc"))
     settle(page, "Discover")
-    page.get_by_text("Show the true graph").click()
+    page.get_by_text(label("show-true-graph")).click()
     expect(page.get_by_role("heading", name="Truth (CPDAG)").first).to_be_visible(timeout=60_000)
     settle(page, "Discover")
     assert len(links(graph(page, "Truth"))) == 6
@@ -218,7 +219,7 @@ def test_a_messy_table_is_used_at_first_try(server, visit, tmp_path):
     page = visit(f"{server.url}/data?data=your+table")
     settle(page, "Data")
     upload(page, path)
-    page.get_by_role("link", name="Go to Discover").first.click()
+    page.get_by_role("link", name=label("go-to-discover")).first.click()
     settle(page, "Discover")
     assert len(named(page)) == 3
 
@@ -240,16 +241,16 @@ def test_a_workbook_from_upload_to_graph(server, visit, tmp_path):
     page.locator("input[type=file]").first.set_input_files(path)
     page.get_by_role("combobox", name="Sheet").click()
     page.get_by_role("option", name="Visits").click()
-    shown(page, "study.xlsx: 400 rows, 4 columns")
-    page.get_by_text("Rows belong to persons", exact=True).click()
-    shown(page, "One patient with at most 5 rows is protected")
-    use = page.get_by_role("button", name="Use this table")
+    shown(page, label("table-of-rows-and-columns", file="study.xlsx", rows=400, columns=4))
+    page.get_by_text(label("rows-of-persons"), exact=True).click()
+    shown(page, label("unit-is-protected", unit="patient", kept=5))
+    use = page.get_by_role("button", name=label("use-table"))
     # The way on stays in view, however far the table is.
-    page.get_by_role("button", name="Forget this table").scroll_into_view_if_needed()
+    page.get_by_role("button", name=label("forget-table")).scroll_into_view_if_needed()
     expect(use).to_be_in_viewport()
     use.click()
-    shown(page, "The table is ready")
-    page.get_by_role("link", name="Go to Discover").first.click()
+    shown(page, label("table-ready"))
+    page.get_by_role("link", name=label("go-to-discover")).first.click()
     settle(page, "Discover")
     assert len(named(page)) == 3
 
@@ -260,9 +261,9 @@ def test_a_sample_table_becomes_a_graph_at_first_try(server, visit, name):
     page = visit(f"{server.url}/data?data=your+table")
     settle(page, "Data")
     page.get_by_text(SAMPLES[name].title, exact=True).click()
-    page.get_by_role("button", name="Use this table").click(timeout=60_000)
-    shown(page, "The table is ready")
-    page.get_by_role("link", name="Go to Discover").first.click()
+    page.get_by_role("button", name=label("use-table")).click(timeout=60_000)
+    shown(page, label("table-ready"))
+    page.get_by_role("link", name=label("go-to-discover")).first.click()
     settle(page, "Discover")
     assert len(named(page)) == load_sample(name).p
     assert len(links(graph(page, "Private graph"))) > 3
@@ -284,8 +285,8 @@ def test_a_bad_upload_is_one_sentence_and_loses_nothing(server, visit, tmp_path)
     settle(page, "Data")
     upload(page, good)
     page.locator("input[type=file]").first.set_input_files(bad)
-    shown(page, "neither text in a known encoding")
-    shown(page, "Taken as public")
+    shown(page, label("no-text-file"))
+    shown(page, label("taken-as-public"))
     assert page.get_by_text("Traceback").count() == 0
 
 
@@ -298,7 +299,7 @@ def test_a_long_run_shows_progress_and_can_be_cancelled(server, visit):
     expect(cancel).to_be_visible(timeout=60_000)
     shown(page, re.compile(r"order \d+: pair \d+ of \d+"))
     cancel.click()
-    shown(page, "The run was cancelled")
+    shown(page, label("run-cancelled"))
     expect(page.get_by_role("button", name="Run again")).to_be_visible()
 
 
@@ -319,15 +320,15 @@ def test_the_stability_and_budget_panels(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=5000&algorithm=laplace-pc")
     settle(page, "Discover")
     page.get_by_role("tab", name="Budget").click()
-    shown(page, re.compile("Used .* of the planned"))
+    shown(page, re.compile(says("used-of-planned")))
     expect(page.locator(".js-plotly-plot .point path").first).to_be_visible()
     settle(page, "Discover")
     page.get_by_role("tab", name="Stability").click()
     # Forty runs of the search, while other tests have the processors too.
-    expect(page.get_by_text("Over 20 re-rolls of the noise").first).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(label("rolls", rolls=20)).first).to_be_visible(timeout=120_000)
     settle(page, "Discover")
     page.get_by_role("tab", name="Decisions").click()
-    shown(page, "this log is not private")
+    shown(page, label("log-not-private"))
 
 
 @pytest.mark.long
@@ -354,7 +355,7 @@ def choose(page, label, option):
 def test_numbers_need_an_algorithm_for_numbers(server, visit):
     """From a refusal in one sentence to PrivPC*'s graph, and to cut columns for the others."""
     page = visit(f"{server.url}/?algorithm=priv-pc&data=linear-gaussian&rows=20000&nodes=6")
-    shown(page, "Priv-PC needs columns with levels")
+    shown(page, label("needs-columns-with-levels", name="Priv-PC"))
     page.get_by_role("button", name="Use PrivPC").click()
     settle(page, "Discover")
     shown(page, "correlation |r|")
@@ -373,8 +374,8 @@ def test_numbers_need_an_algorithm_for_numbers(server, visit):
 def test_a_search_that_stops_says_what_would_have_finished_it(server, visit):
     page = visit(f"{server.url}/?data=asia&algorithm=svt-pc&max_deletions=5&epsilon=0.5")
     settle(page, "Discover")
-    shown(page, "The 5 deletions that were paid for are used up")
-    shown(page, re.compile(r"A total ε of [\d.]+ with \d+ deletions paid for would have"))
+    shown(page, label("deletions-used-up", paid=5))
+    shown(page, re.compile(says("total-would-have")))
 
 
 @pytest.mark.long
@@ -385,6 +386,6 @@ def test_published_forms_are_never_shown_as_proven(server, visit, name):
         "&discover_tab=Guarantee"
     )
     settle(page, "Discover")
-    shown(page, "This is not a guarantee")
-    shown(page, "Were the published figure right")
+    shown(page, label("not-a-guarantee"))
+    shown(page, label("published-right"))
     shown(page, re.compile("^Limit: "))

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import graph, settle
+from tests.messages import label
 
 pytestmark = pytest.mark.browser
 
@@ -29,7 +30,9 @@ def test_columns_are_ordered_by_pointer_and_by_keys_and_edges_ruled_out(server, 
         chip(page, "lung").focus()
         page.keyboard.press("ArrowRight")
         expect(lane(page, where)).to_contain_text("lung")
-    expect(page.get_by_text("Known beforehand: smoke before lung.")).to_be_visible()
+    expect(
+        page.get_by_text(label("known-beforehand-caption", statements="smoke before lung."))
+    ).to_be_visible()
     settle(page, "Discover")
 
     drawn = graph(page, "Private graph").locator('[data-pair]:not([data-kind="missing"]) .hit')

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from privcore.extras.teaching.lessons import LESSONS
 from tests.browser.conftest import settle
+from tests.messages import label
 
 pytestmark = pytest.mark.browser
 
@@ -23,12 +24,12 @@ def test_the_last_tasks_of_a_lesson_are_done_and_kept(server, visit):
     page = visit(f"{server.url}/learn?lesson=epsilon&task=3")
     settle(page, "Learn")
     answer(page, "50")
-    expect(page.get_by_text("Not yet. Hint: ")).to_be_visible()
+    expect(page.get_by_text(label("hint-to-come"))).to_be_visible()
     # The task: move the value on D′ to 3, and read off the largest ratio.
     slider = page.get_by_role("slider", name=re.compile("Value on D′"))
     slider.focus()
     slider.press("End")
-    expect(page.get_by_text("further apart than the sensitivity")).to_be_visible()
+    expect(page.get_by_text(label("neighbours-too-far"))).to_be_visible()
     assert "epsilon_3_neighbour=5" in page.url
     for number, task in enumerate(lesson.tasks[2:], 3):
         expect(page.get_by_role("heading", name=f"Task {number}: {task.title}")).to_be_visible()
@@ -72,11 +73,13 @@ def test_a_teacher_s_class_link_shows_the_class_what_the_teacher_sees(server, vi
     assert "membership_3_n=1500" in link
     student = visit(link)
     settle(student, "Learn")
-    expect(student.get_by_role("heading", name="Task 3: With noise")).to_be_visible(timeout=60_000)
+    expect(
+        student.get_by_role("heading", name=label("task", number=3, title="With noise"))
+    ).to_be_visible(timeout=60_000)
     assert figures(student) == figures(teacher) != before
     # It stays so for one who answers.
     answer(student, "88.1")
-    expect(student.get_by_text("Not yet. Hint: ")).to_be_visible(timeout=60_000)
+    expect(student.get_by_text(label("hint-to-come"))).to_be_visible(timeout=60_000)
     answer(student, "73.1")
     expect(student.get_by_text("Right. 73 %.")).to_be_visible(timeout=60_000)
     assert figures(student) == figures(teacher)
@@ -121,9 +124,7 @@ def test_a_word_leads_to_the_glossary_and_a_search_to_another(server, visit):
     search = glossary.get_by_role("textbox", name="Search")
     search.fill("zCDP")
     search.press("Enter")
-    expect(
-        glossary.get_by_text("Zero-concentrated differential privacy", exact=True).first
-    ).to_be_visible(timeout=60_000)
+    expect(glossary.get_by_text(label("zcdp"), exact=True).first).to_be_visible(timeout=60_000)
     glossary.close()
 
 
@@ -137,7 +138,7 @@ def test_a_stream_is_played_and_its_bug_opened_on_the_audit_page(server, visit):
     # The labels of the steps, 0 1 2 …, follow without a space.
     expect(shown).to_contain_text(re.compile("answers so far: [1-9]012"), timeout=60_000)
     expect(shown).to_contain_text("answers so far: 12", timeout=60_000)
-    page.get_by_role("button", name="Catch it on the Audit page").click()
+    page.get_by_role("button", name=label("catch-on-audit")).click()
     settle(page, "Audit")
-    expect(page.get_by_text("only the threshold is noisy")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(label("only-threshold-noisy"))).to_be_visible(timeout=60_000)
     assert "sparse_vector" not in page.url

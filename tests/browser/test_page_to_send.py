@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from privcore.algorithms import count
 from privcore.data import load_network
 from privcore.releases.interactive import interactive_page, run_series
+from tests.messages import label
 
 pytestmark = pytest.mark.browser
 
@@ -58,12 +59,12 @@ def test_the_slider_moves_graphs_and_sentence(opened):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuetext", "ε = 10")
-    expect(page.locator("h1")).to_contain_text("With ε = 10 for each person")
+    expect(page.locator("h1")).to_contain_text(label("with-epsilon", epsilon=10))
     assert lines(page) != before
     assert page.url.endswith("#epsilon=10")
     page.reload()
-    expect(page.locator("h1")).to_contain_text("With ε = 10 for each person")
-    page.get_by_text("What is promised").click()
+    expect(page.locator("h1")).to_contain_text(label("with-epsilon", epsilon=10))
+    page.get_by_text(label("what-is-promised")).click()
     expect(page.get_by_text("Proven: (ε = 10,")).to_be_visible()
 
 
@@ -88,7 +89,7 @@ def test_nothing_bars_anybody_and_a_phone_shows_it_all(opened, scheme):
     page = opened
     page.emulate_media(color_scheme=scheme)
     expect(page.locator("body")).to_have_class(re.compile(scheme))
-    page.get_by_text("What is promised").click()
+    page.get_by_text(label("what-is-promised")).click()
     assert serious(page) == []
     page.set_viewport_size({"width": 390, "height": 844})
     expect(page.locator(".pane")).to_have_count(2)

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import settle
+from tests.messages import label
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -16,9 +17,9 @@ def test_a_link_opens_an_item_that_can_be_made_again_and_saved(server, visit):
     expect(page.get_by_role("heading", name="Figure 3", exact=True)).to_be_visible()
     # One panel for each total.
     expect(page.locator(".js-plotly-plot .annotation-text")).to_have_count(3, timeout=60_000)
-    expect(page.get_by_text("Shipped with the product").first).to_be_visible()
-    page.get_by_role("button", name="Run it again here").click()
-    expect(page.get_by_text("Made here just now").first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(label("shipped")).first).to_be_visible()
+    page.get_by_role("button", name=label("run-again-here")).click()
+    expect(page.get_by_text(label("made-just-now")).first).to_be_visible(timeout=60_000)
     settle(page, "Papers")
     with page.expect_download() as caught:
         page.get_by_role("button", name="JSON", exact=True).click()

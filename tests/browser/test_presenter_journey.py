@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import graph, press, settle
+from tests.messages import label
 
 pytestmark = pytest.mark.browser
 ADDRESS = "?data=cancer&rows=5000"
@@ -20,16 +21,16 @@ def bottom(place):
     return place.evaluate("element => element.getBoundingClientRect().bottom")
 
 
-def says(page, epsilon):
+def answered_at(page, epsilon):
     """Wait for the answer at an ε."""
     answer = page.locator(".st-key-answer h1")
-    expect(answer).to_contain_text(f"With ε = {epsilon} for each person", timeout=PATIENCE)
+    expect(answer).to_contain_text(label("with-epsilon", epsilon=epsilon), timeout=PATIENCE)
 
 
 def opened(visit, server):
     page = visit(f"{server.url}/{ADDRESS}")
     settle(page, "Discover")
-    says(page, 1)
+    answered_at(page, 1)
     return page
 
 
@@ -58,19 +59,19 @@ def test_a_small_graph_leads_to_its_epsilon_and_back_leads_back(server, visit):
         "History.prototype.pushState.call(history, {}, '', location.href)"
     )
     page.get_by_role("button", name="Go to ε = 0.1").click()
-    says(page, 0.1)
+    answered_at(page, 0.1)
     assert "epsilon=0.1" in page.url
     settle(page, "Discover")
     page.get_by_role("button", name="Go to ε = 10").click()
-    says(page, 10)
+    answered_at(page, 10)
     settle(page, "Discover")
     page.wait_for_timeout(1000)
     page.go_back()
-    says(page, 0.1)
+    answered_at(page, 0.1)
     settle(page, "Discover")
     page.wait_for_timeout(1000)
     page.get_by_role("button", name="Undo").click()
-    says(page, 1)
+    answered_at(page, 1)
     assert "epsilon" not in page.url
 
 
@@ -88,18 +89,18 @@ def test_one_step_back_undoes_one_choice_with_all_that_it_changed(server, visit)
         settle(page, "Discover")
         page.wait_for_timeout(1000)
 
-    choose("Calibration", "As in the paper (published)")
+    choose("Calibration", label("as-in-the-paper"))
     assert "calibration=published" in page.url
     sidebar.get_by_text("More settings").click()
     # A list would close while its box still moves.
     page.wait_for_timeout(1000)
-    choose("Independence score", "Spearman as published (spearman)")
+    choose("Independence score", label("spearman-published"))
     assert "score_published=spearman" in page.url
     # Takes three words out of the address.
     choose("Algorithm", "Moment search")
     assert page.url.endswith(ADDRESS)
     page.go_back()
-    expect(calibration).to_have_value("As in the paper (published)", timeout=PATIENCE)
+    expect(calibration).to_have_value(label("as-in-the-paper"), timeout=PATIENCE)
     settle(page, "Discover")
     page.wait_for_timeout(1000)
     assert "algorithm=priv-pc" in page.url
@@ -111,7 +112,7 @@ def test_one_step_back_undoes_one_choice_with_all_that_it_changed(server, visit)
     assert "calibration=published" in page.url
     page.go_back()
     settle(page, "Discover")
-    expect(calibration).to_have_value("As in the paper (published)", timeout=PATIENCE)
+    expect(calibration).to_have_value(label("as-in-the-paper"), timeout=PATIENCE)
     assert "score_published=spearman" in page.url
 
 
@@ -133,8 +134,8 @@ def test_play_walks_down_the_strip(lively_server, visit):
     strip = page.locator(".st-key-epsilon-strip")
     # Graphs that are still being made are waited for.
     strip.get_by_role("button", name="Play").click()
-    says(page, 10)
-    says(page, 0.1)
+    answered_at(page, 10)
+    answered_at(page, 0.1)
     expect(strip.get_by_role("button", name="Play")).to_be_visible(timeout=PATIENCE)
 
 
@@ -149,9 +150,9 @@ def test_presenter_mode_by_keys(server, visit):
     settle(page, "Discover")
     page.wait_for_timeout(1000)
     page.keyboard.press("ArrowRight")
-    says(page, 0.3)
+    answered_at(page, 0.3)
     page.keyboard.press("ArrowLeft")
-    says(page, 1)
+    answered_at(page, 1)
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible(timeout=PATIENCE)
 
@@ -164,7 +165,7 @@ def test_pinned_runs_are_opened_again_and_stepped_through(server, visit):
     page.wait_for_timeout(1000)
     settle(page, "Discover")
     page.get_by_role("button", name="Go to ε = 0.1").click()
-    says(page, 0.1)
+    answered_at(page, 0.1)
     settle(page, "Discover")
     page.get_by_role("button", name="Pin", exact=True).click()
     # The run that pins begins a moment later, and a choice that comes while it draws is lost.
@@ -173,7 +174,7 @@ def test_pinned_runs_are_opened_again_and_stepped_through(server, visit):
     page.get_by_role("tab", name="Pinned").click()
     panel = page.get_by_role("tabpanel")
     panel.get_by_role("button", name="Open", exact=True).first.click(timeout=PATIENCE)
-    says(page, 1)
+    answered_at(page, 1)
     settle(page, "Discover")
     page.locator(".st-key-answer h1").click()
     page.keyboard.press("p")
@@ -181,6 +182,6 @@ def test_pinned_runs_are_opened_again_and_stepped_through(server, visit):
     settle(page, "Discover")
     page.wait_for_timeout(1000)
     page.keyboard.press("ArrowUp")
-    says(page, 0.1)
+    answered_at(page, 0.1)
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible(timeout=PATIENCE)

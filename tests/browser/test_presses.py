@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import settle, upload
+from tests.messages import label
 
 pytestmark = pytest.mark.browser
 # Hands what the server says to the page a few messages at a time.
@@ -40,13 +41,13 @@ def test_what_is_selected_shown_and_in_the_address_agree_after_every_press(
     page = visit(f"{server.url}/data?data=your+table&algorithm=laplace-pc", script=IN_PARTS)
     settle(page, "Data")
     upload(page, path)
-    page.get_by_role("link", name="Go to Discover").first.click()
-    press(page, "button", "Make the graphs of the strip")
-    press(page, "button", "Judge this graph")
+    page.get_by_role("link", name=label("go-to-discover")).first.click()
+    press(page, "button", label("make-strip"))
+    press(page, "button", label("judge-graph"))
     for turn in range(turns):
         press(page, "button", "Open Stability")
         expect(page.get_by_role("tab", name="Stability", selected=True)).to_be_visible()
-        expect(page.get_by_text("Re-rolls: other noise on all rows").first).to_be_visible()
+        expect(page.get_by_text(label("rolls-table")).first).to_be_visible()
         expect(page).to_have_url(re.compile("discover_tab=Stability"))
 
         epsilon = (10, 0.1)[turn % 2]
@@ -54,10 +55,10 @@ def test_what_is_selected_shown_and_in_the_address_agree_after_every_press(
         slider = page.get_by_role("slider", name=re.compile("Privacy budget"))
         expect(slider).to_have_attribute("aria-valuetext", f"{epsilon}")
         answer = page.locator(".st-key-answer h1")
-        expect(answer).to_contain_text(f"With ε = {epsilon} for each person")
+        expect(answer).to_contain_text(label("with-epsilon", epsilon=epsilon))
         expect(page).to_have_url(re.compile(f"epsilon={epsilon}(&|$)"))
 
-        press(page, "button", "Re-roll noise")
+        press(page, "button", label("re-roll"))
         expect(page.get_by_role("spinbutton", name="Noise seed")).to_have_value(f"{7 + turn}")
         expect(page).to_have_url(re.compile(f"seed={7 + turn}"))
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import ROOT, settle, upload
+from tests.messages import label
 
 pytestmark = pytest.mark.browser
 
@@ -38,16 +39,16 @@ def test_from_a_table_to_a_certificate(server, visit, tmp_path):
     settle(page, "Data")
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Release").click()
     settle(page, "Release")
-    page.get_by_text("I knew all of these values").click()
-    shown(page, "Make the budget “study” of (ε = 3, δ = 1e-05)")
+    page.get_by_text(label("known-all-values")).click()
+    shown(page, label("make-budget-of", name="study", total=3, delta="1e-05"))
     settle(page, "Release")
-    page.get_by_text("Make the budget “study”").click()
+    page.get_by_text(label("make-the-budget", name="study")).click()
     settle(page, "Release")
     page.get_by_role("button", name="Release", exact=True).click()
-    shown(page, "Paid for and recorded")
+    shown(page, label("paid-and-recorded"))
     settle(page, "Release")
     with page.expect_download() as caught:
-        page.get_by_role("button", name="Certificate (JSON, signed)").click()
+        page.get_by_role("button", name=label("certificate-file")).click()
     certificate = tmp_path / "certificate.json"
     caught.value.save_as(certificate)
     told = privcore(server, "verify", str(certificate))

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from privcore.extras.lab.sweeps.sweep import processors
 from tests.browser.conftest import columns, graph, links, settle, upload
+from tests.messages import label
 
 pytestmark = pytest.mark.browser
 
@@ -57,7 +58,7 @@ def test_a_table_of_one_session_is_nowhere_in_another(server, visit, tmp_path):
     stranger, window = others
     assert_nothing_told(stranger)
     follow(stranger, "Discover")
-    expect(stranger.get_by_text("No table is loaded yet")).to_be_visible(timeout=60_000)
+    expect(stranger.get_by_text(label("no-table-loaded"))).to_be_visible(timeout=60_000)
     stranger.get_by_role("combobox", name=re.compile("Data set")).click()
     expect(stranger.get_by_role("option", name="your table")).to_be_visible()
     assert_nothing_told(stranger)
@@ -106,7 +107,7 @@ def test_the_same_seed_on_different_data_gives_each_session_its_own(server, visi
     for page, pair in zip(pages, dependent, strict=True):
         settle(page, "Discover")
         assert edges(page, "Private graph") == [list(pair)]
-        assert edges(page, "Without privacy (PC)") == [list(pair)]
+        assert edges(page, label("graph-without-privacy")) == [list(pair)]
 
 
 def workers_of(server, kind):

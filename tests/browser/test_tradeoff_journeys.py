@@ -9,6 +9,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect
 
 from tests.browser.conftest import settle
+from tests.messages import label
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +27,7 @@ def test_a_point_of_a_curve_opens_in_discover(server, visit):
     box = points.last.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     settle(page, "Discover")
-    expect(page.get_by_text("With ε = 20 for each person").first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(label("with-epsilon", epsilon=20)).first).to_be_visible(timeout=60_000)
     assert "epsilon=20" in page.url
     assert re.search(r"seed=\d{6,}", page.url)
 
@@ -37,10 +38,10 @@ def test_the_first_view_is_drawn_without_a_run_and_what_the_address_gets_wrong_i
 ):
     page = visit(f"{server.url}/tradeoff?sweep_measure=beauty")
     settle(page, "Trade-off")
-    expect(page.get_by_text("does best of these").first).to_be_visible()
+    expect(page.get_by_text(label("does-best")).first).to_be_visible()
     expect(page.locator(".js-plotly-plot .scatterlayer .trace").first).to_be_visible()
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
-    expect(page.get_by_text("“sweep_measure=beauty” in the address")).to_be_visible()
+    expect(page.get_by_text(label("in-url", what="“sweep_measure=beauty”"))).to_be_visible()
     assert "beauty" not in page.url
 
 

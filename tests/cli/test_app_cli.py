@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from privcore.cli import app, main
+from tests.messages import says, shows
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,17 +29,17 @@ def test_it_starts_streamlit_where_its_settings_are(started):
 def test_without_streamlit_it_says_what_to_install(started, monkeypatch, capsys):
     monkeypatch.setattr(app, "find_spec", lambda name: None)
     assert main(["app"]) == 2
-    assert 'pip install "causalveil[app]"' in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "install-app")
     assert not started
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "http", "-1"])
 def test_a_port_that_there_is_not(started, port, capsys):
     assert main(["app", f"--port={port}"]) == 2
-    assert "it must be from 1 to 65,535." in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "port-out-of-range")
     assert not started
 
 
 def test_without_its_files_it_says_so(tmp_path):
-    with pytest.raises(app.ParameterError, match="install causalveil again"):
+    with pytest.raises(app.ParameterError, match=says("app-files-missing")):
         app.dashboard(tmp_path / "privcore")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.cli.test_cli import refused, run
+from tests.messages import shows
 
 
 @pytest.fixture
@@ -28,11 +29,11 @@ def kinds(files, capsys, confirm=True):
     csv = str(files / "t.csv")
     code, out, _ = run(capsys, "schema", "--csv", csv, "--kinds", "--out", path)
     assert code == 0
-    assert "age: continuous, cut points of 6 intervals to be bought" in out
+    assert shows(out, "domain-column", name="age", intervals=6)
     if confirm:
         code, out, _ = run(capsys, "schema", "--confirm", path, "--yes")
         assert code == 0
-        assert "smoke: nominal, levels to be bought" in out
+        assert shows(out, "domain-levels", name="smoke")
     return path
 
 
@@ -77,30 +78,30 @@ def test_a_release_and_its_verification(files, capsys):
         "--buy-domain",
         "0.4",
     )
-    assert "--domain-delta" in refused(capsys, *asked)
+    assert shows(refused(capsys, *asked), "domain-needs-delta")
     code, out, err = run(capsys, *asked, "--domain-delta", "1e-6")
     assert (code, err) == (0, "")
-    assert "epsilon 1, delta 1e-06" in out
+    assert shows(out, "epsilon-and-delta", epsilon=1, delta="1e-06")
     certificate = next((files / "out").glob("*.json"))
     code, out, _ = run(capsys, "verify", str(certificate))
     assert code == 0
-    assert "bought domain come to ε = 0.4" in out
+    assert shows(out, "steps-of-domain-cost", epsilon="0.4")
     assert 'smoke: nominal, levels "no" | "yes" | "(other)"' in out
 
 
 def test_one_sentence_says_what_to_do(files, capsys):
     path = kinds(files, capsys, confirm=False)
     csv = str(files / "t.csv")
-    assert "its kind alone" in refused(capsys, *discovered(files, path))
+    assert shows(refused(capsys, *discovered(files, path)), "kind-alone")
     assert "schema --kinds" in refused(capsys, "discover", "--csv", csv, "--buy-domain", "0.2")
     for share in ("0", "1", "nan", "x"):
         words = refused(capsys, *discovered(files, path, "--buy-domain", share))
-        assert "buy-domain is" in words
+        assert shows(words, "out-of-range", name="buy-domain")
     words = refused(capsys, *discovered(files, path, "--buy-domain", "0.2", "--intervals", "3"))
     assert "give bins" in words
-    assert "leave it out" in refused(capsys, *discovered(files, path, "--domain-delta", "0.1"))
+    assert shows(refused(capsys, *discovered(files, path, "--domain-delta", "0.1")), "leave-it-out")
     table = ("discover", "--table", csv, "--schema", path, "--buy-domain", "0.2")
-    assert "--csv with a --schema" in refused(capsys, *table)
+    assert shows(refused(capsys, *table), "schema-for-csv")
     words = refused(
         capsys,
         "release",

@@ -1,12 +1,14 @@
 """`effect`, and `release` with one, as a script sees them."""
 
 import json
+import re
 
 import pytest
 
 from privcore.cli import main
 from privcore.data import load_network
 from privcore.data.samples import SAMPLES
+from tests.messages import begins, says, shows
 
 ASIA = ("--network", "asia", "--rows", "50000", "--epsilon", "1")
 SMOKE = ("--cause", "smoke", "--outcome", "lung")
@@ -34,10 +36,12 @@ def refused(capsys, *arguments):
 @pytest.mark.long
 def test_an_effect_in_words_and_as_json(capsys):
     words = run(capsys, "effect", *ASIA, *SMOKE)
-    assert words.startswith("Setting smoke from no to yes changes the probability of lung = yes by")
-    assert "If nothing points at smoke: +9" in words
-    assert "in the network itself: +9.0 points" in words
-    assert "never to release" in words
+    assert begins(
+        words, "setting-changes", cause="smoke", low="no", high="yes", outcome="lung = yes"
+    )
+    assert shows(words, "if-nothing-points", cause="smoke", amount="+9")
+    assert shows(words, "in-the-network", amount="+9.0")
+    assert shows(words, "never-to-release")
     said = json.loads(run(capsys, "effect", *ASIA, *SMOKE, "--json"))
     assert {"parents", "adjustment", "estimate", "interval"} <= set(said["effects"][0])
     low, high = said["interval"]
@@ -63,8 +67,8 @@ def test_what_is_known_settles_the_effect_of_a_sample_with_simpson_s_paradox(cap
         "recovered", "--from", "old", "--to", "new", "--epsilon", "1",
         "--tiers", "age_class,ward;severity;treatment;recovered",
     )  # fmt: skip
-    assert "raises the probability of recovered = yes by" in words
-    assert "Adjusted for severity" in words
+    assert shows(words, "raises-probability", outcome="recovered = yes")
+    assert shows(words, "adjusted-for", columns="severity")
     # Without adjustment it is the other way round.
     lines = SAMPLES["treatment"].path.read_text("utf-8").splitlines()[1:]
     by = {name: [] for name in ("old", "new")}
@@ -91,7 +95,7 @@ def test_a_release_has_the_effect_in_its_certificate(capsys, tmp_path):
     assert (told["cause"], told["outcome"], told["share"]) == ("smoke", "lung", 0.4)
     assert certificate["mechanism"]["planned"][-1]["kind"] == "discrete laplace"
     assert certificate["guarantee"]["epsilon"] == 1
-    assert "The planned steps come to ε = 1" in run(capsys, "verify", str(path))
+    assert shows(run(capsys, "verify", str(path)), "planned-steps-cost", epsilon=1)
     page = next(tmp_path.glob("certificate-*.html")).read_text("utf-8")
     assert "lung" in page
 
@@ -99,18 +103,20 @@ def test_a_release_has_the_effect_in_its_certificate(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("effect", *ASIA, "--cause", "smoke", "--outcome", "cough"), "There is no column 'cough'"),
-        (("effect", *ASIA, "--cause", "smoke", "--outcome", "smoke"), "the same column"),
-        (("effect", *ASIA, *SMOKE, "--to", "maybe"), "has no level 'maybe'"),
+        (("effect", *ASIA, "--cause", "smoke", "--outcome", "cough"),
+         says("no-such-column", name="cough")),
+        (("effect", *ASIA, "--cause", "smoke", "--outcome", "smoke"),
+         says("cause-and-outcome-the-same")),
+        (("effect", *ASIA, *SMOKE, "--to", "maybe"), says("no-such-level", level="maybe")),
         (("effect", *ASIA, *SMOKE, "--effect-share", "2"), "effect-share"),
         (("release", *ASIA, "--algorithm", "laplace-pc", *SMOKE, "--budget-name", "b"), "choose"),
         (("release", *ASIA, "--algorithm", "moment-search", "--cause", "smoke",
-          "--budget-name", "b"), "needs --cause COLUMN and --outcome COLUMN"),
+          "--budget-name", "b"), says("effect-needs-columns")),
     ],
 )  # fmt: skip
 def test_bad_input_gets_one_sentence(capsys, tmp_path, words, told):
     ledger = ("--ledger", str(tmp_path / "l.db")) if words[0] == "release" else ()
-    assert told in refused(capsys, *words, *ledger)
+    assert re.search(told, refused(capsys, *words, *ledger))
     assert not (tmp_path / "l.db").exists()
 
 

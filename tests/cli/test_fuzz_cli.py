@@ -7,6 +7,7 @@ import pytest
 from tests.cli.fuzz import run
 from tests.cli.test_cli import refused
 from tests.examples import few
+from tests.messages import shows
 
 
 @pytest.mark.parametrize("seed", few([1, 2, 3], 1))
@@ -19,7 +20,7 @@ def test_every_call_ends_with_an_answer_or_one_sentence(seed):
 
 @pytest.mark.parametrize("option", ["--seed", "--set", "--network"])
 def test_two_dashes_are_no_value(capsys, option):
-    assert "has no value" in refused(capsys, "discover", f"{option}=--")
+    assert shows(refused(capsys, "discover", f"{option}=--"), "no-value-for-option")
 
 
 @pytest.mark.parametrize("command", ["--csv", "--table", "--schema", "--truth"])

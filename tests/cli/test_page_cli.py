@@ -6,6 +6,7 @@ import pytest
 
 from privcore.releases.interactive import CONFIRMATION
 from tests.cli.test_cli import refused, run
+from tests.messages import shows
 
 QUICK = ("--algorithm", "svt-pc")
 CANCER = ("discover", "--network", "cancer", "--rows", "1000", *QUICK)
@@ -15,7 +16,7 @@ def test_a_network_becomes_a_page_that_says_how_to_make_it_again(tmp_path, capsy
     path = tmp_path / "page.html"
     code, out, _ = run(capsys, *CANCER, "--html", str(path))
     assert code == 0
-    assert "kB; it opens in any browser" in out
+    assert shows(out, "opens-in-any-browser")
     page = path.read_text("utf-8")
     assert "--network cancer --rows 1000 --data-seed 1 --algorithm svt-pc" in page
     assert "--html page.html" in page
@@ -31,18 +32,21 @@ def test_a_table_of_ones_own_needs_the_words(tmp_path, capsys):
         assert CONFIRMATION in said
         assert not path.exists()
     assert run(capsys, *own, "--explored", CONFIRMATION)[0] == 0
-    assert "Exploration: not private, not a release" in path.read_text("utf-8")
+    assert shows(path.read_text("utf-8"), "exploration-mark")
 
 
 @pytest.mark.parametrize("more", [("--secure",), ("--stability", "2"), ("--estimate",)])
 def test_what_does_not_go_with_a_page_is_refused(capsys, more):
-    assert "--html shows runs with simulated noise" in refused(
-        capsys, *CANCER, "--html", "x.html", *more
-    )
+    assert shows(refused(capsys, *CANCER, "--html", "x.html", *more), "html-of-simulated-noise")
 
 
 def test_the_words_alone_are_refused(capsys):
-    assert "--explored is for --html" in refused(capsys, *CANCER, "--explored", CONFIRMATION)
+    assert shows(
+        refused(capsys, *CANCER, "--explored", CONFIRMATION),
+        "option-is-for",
+        option="--explored",
+        source="--html",
+    )
 
 
 def test_what_was_released_becomes_a_page(tmp_path, monkeypatch, capsys):
@@ -63,7 +67,7 @@ def test_what_was_released_becomes_a_page(tmp_path, monkeypatch, capsys):
     for command, file in (("verify", certificate), ("search-again", numbers)):
         path = tmp_path / f"{command}.html"
         assert run(capsys, command, str(file), "--html", str(path))[0] == 0
-        assert "Released with ε = 1" in path.read_text("utf-8")
+        assert shows(path.read_text("utf-8"), "released-with", epsilon=1)
     changed = json.loads(certificate.read_text("utf-8"))
     changed["released"]["note"] = "changed"
     certificate.write_text(json.dumps(changed), "utf-8")

@@ -15,6 +15,7 @@ from privcore.cli import release as release_command
 from privcore.releases import archive
 from tests.cli.schemas import confirmed
 from tests.cli.test_cli import refused, run
+from tests.messages import begins, shows
 
 TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(600))
 
@@ -51,19 +52,19 @@ def test_from_an_uploaded_table_to_a_verified_certificate(files, capsys):
     assert str(files / "data" / "ledger.sqlite") in out
     code, out, err = run(capsys, *asked(files, "--epsilon", "0.75"))
     assert (code, err) == (0, "")
-    assert "epsilon 0.75, delta 0 (proven" in out
+    assert shows(out, "guarantee-of-run", epsilon="0.75", delta=0, status="proven")
     assert "left epsilon 0.25" in out
     paths = out.split("\n")[-3:-1]
     code, out, _ = run(capsys, "verify", paths[0])
     assert code == 0
-    assert out.startswith("Who signed it was not checked: anyone could")
+    assert begins(out, "signer-not-checked")
     assert "Verified" not in out
-    assert "planned steps come to ε = 0.75" in out
+    assert shows(out, "planned-steps-cost", epsilon="0.75")
     fingerprint = json.loads(Path(paths[0]).read_text())["signature"]["fingerprint"]
     code, out, _ = run(capsys, "verify", paths[0], "--key", fingerprint)
     assert code == 0
     assert out.startswith("Verified:")
-    assert "another key" in refused(capsys, "verify", paths[0], "--key", "ab")
+    assert shows(refused(capsys, "verify", paths[0], "--key", "ab"), "signed-by-another")
     assert Path(paths[1]).read_text().startswith("<!DOCTYPE html>")
     assert "0.25 is left" in refused(capsys, *asked(files, "--epsilon", "0.3"))
     code, out, _ = run(capsys, "ledger", "list")
@@ -96,10 +97,10 @@ def test_rows_left_out_must_be_accepted(files, capsys):
     run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
     (files / "table.csv").write_text(f"{TEXT},1,0\n")
     dropped = asked(files, "--missing", "drop")
-    assert "rows with missing values are left out" in refused(capsys, *dropped)
+    assert shows(refused(capsys, *dropped), "missing-rows-left-out")
     code, out, _ = run(capsys, *dropped, "--accept-caveats")
     assert code == 0
-    assert "accepted: rows with missing values" in out
+    assert shows(out, "missing-rows-accepted")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,7 @@ def test_wrong_questions_get_one_sentence(files, capsys, arguments):
 def test_nothing_is_charged_where_the_certificate_could_not_be_written(files, capsys):
     run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
     (files / "out").write_text("a file")
-    assert "cannot be made" in refused(capsys, *asked(files))
+    assert shows(refused(capsys, *asked(files)), "cannot-be-made")
     assert "spent epsilon 0," in run(capsys, "ledger")[1]
 
 
@@ -147,16 +148,16 @@ def test_a_full_disk_at_the_directory_asked_for_names_the_copy(files, capsys, mo
     assert code == 2
     (kept,) = (files / "data" / "certificates").iterdir()
     assert err.count("\n") == 1
-    assert "cannot be written" in err
+    assert shows(err, "cannot-be-written")
     assert str(kept) in err
-    assert "epsilon 1, delta 0" in out
+    assert shows(out, "epsilon-and-delta", epsilon=1, delta=0)
     assert run(capsys, "verify", str(kept))[0] == 0
     # Not even the copy: the certificate itself is printed, for nothing else has it.
     monkeypatch.setattr(archive, "write_whole", full)
     run(capsys, "ledger", "total", "clinic", "--epsilon", "2", "--delta", "0")
     code, out, err = run(capsys, *asked(files))
     assert code == 2
-    assert "save the certificate that was printed" in err
+    assert shows(err, "save-certificate")
     (files / "saved.json").write_text(out[out.index('{\n "schema"') :])
     assert run(capsys, "verify", str(files / "saved.json"))[0] == 0
 
@@ -168,7 +169,7 @@ def test_interrupted_after_the_charge_one_sentence_says_where_to_look(files, cap
     run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
     monkeypatch.setattr(release_command, "certificate_html", stop)
     try:
-        assert "the charge stays" in refused(capsys, *asked(files))
+        assert shows(refused(capsys, *asked(files)), "interrupted")
     except KeyboardInterrupt:
         pytest.fail("the interrupt was not turned into a sentence")
     assert " lapmech " in run(capsys, "ledger", "list")[1]
@@ -194,14 +195,14 @@ def test_nothing_is_printed_before_the_certificate_is_written(files, capsys, mon
 def test_endless_files_pipes_and_directories_are_no_certificates(files, capsys):
     os.mkfifo(files / "pipe")
     for name in ("/dev/zero", files / "pipe", files, "no\0name", "\udcff.json"):
-        assert "is not a file that can be read" in refused(capsys, "verify", str(name))
+        assert shows(refused(capsys, "verify", str(name)), "is-no-readable-file")
 
 
 def test_verify_reads_no_more_than_a_certificate_can_have(files, capsys):
     # A file with a hole: it takes no room on the disk, but would take a terabyte of memory.
     with (files / "large.json").open("wb") as file:
         file.truncate(10**12)
-    assert "too large" in refused(capsys, "verify", str(files / "large.json"))
+    assert shows(refused(capsys, "verify", str(files / "large.json")), "file-too-large")
 
 
 def test_accounts_of_steps_and_of_a_plan(files, capsys):
@@ -216,7 +217,7 @@ def test_accounts_of_steps_and_of_a_plan(files, capsys):
     assert min(a["epsilon"] for a in described["accounts"] if a["epsilon"]) <= 2.0
     code, out, _ = run(capsys, "accounts", "--event", "discrete-laplace:1:2", "--delta", "0")
     assert code == 0
-    assert "needs δ above 0" in out
+    assert shows(out, "needs-delta-above-0")
 
 
 def test_help_of_every_new_command(files, capsys):
@@ -290,7 +291,7 @@ def test_accounts_that_would_take_too_long_say_so(capsys):
         ["--event", "discrete-laplace:1e-5:1000001"],
     ):
         _, out, _ = run(capsys, "accounts", *words, "--json")
-        assert "take too long" in json.loads(out)["accounts"][-1]["note"]
+        assert shows(json.loads(out)["accounts"][-1]["note"], "takes-too-long")
 
 
 @pytest.mark.parametrize(("event", "delta"), REFUSED)
@@ -334,7 +335,7 @@ def test_budget_names_that_are_no_text_are_refused(files, capsys, name):
     run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
     words = list(asked(files))
     words[words.index("clinic")] = name
-    assert "There is no budget" in refused(capsys, *words)
+    assert shows(refused(capsys, *words), "no-such-budget")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="devices and pipes with a name")
@@ -377,4 +378,4 @@ def test_what_is_known_is_released_and_verified_along(files, capsys, algorithm):
     # A certificate that says otherwise than its plan does not pass.
     code, _, err = run(capsys, *asked(files, "--epsilon", "0.1", "--require", "b->a; a->b"))
     assert code == 2
-    assert "take one of the two back" in err
+    assert shows(err, "take-one-back")

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.test_cli import refused, run
+from tests.messages import shows
 
 
 @pytest.fixture(scope="module")
@@ -31,18 +32,14 @@ def test_figures_and_frequencies_are_printed(capsys, path):
     edges = [line for line in lines if " -- " in line]
     assert len(edges) == 2
     assert all(
-        line.endswith("; in 100 % of the re-rolls, 100 % of the halves") and "probability" in line
+        shows(line, "edge-probability-over-halves", rolls=100, halves=100) and "probability" in line
         for line in edges
     )
-    assert (
-        "Over 4 re-rolls of the noise the same graph came out 4 times (mean F1 1.00). Two halves "
-        "of the rows agree on 100 % of the edges (F1 1.00, mean over 2 halvings)."
-    ) in lines
+    assert shows(
+        lines, "rolls-agree", rolls=4, same=4, mean="1.00", share=100, half_mean="1.00", halvings=2
+    )
     assert any(line.startswith("Not private: ") for line in lines)
-    assert (
-        "note: Of column rare one level holds about 97 % of the rows (estimated privately): little "
-        "can be seen of it; cut it or merge its levels differently."
-    ) in lines
+    assert shows(lines, "note-of-one-level", name="rare", share=97)
     assert run(capsys, *asked)[1].splitlines()[:3] == lines[:3]
 
 
@@ -63,9 +60,9 @@ def test_json_has_them_and_only_where_they_were_requested(capsys, path):
 def test_pc_has_halves_and_no_note(capsys, path):
     code, out, err = run(capsys, "discover", "--csv", path, "--algorithm", "pc", "--stability", "4")
     assert (code, err) == (0, "")
-    assert "in 100 % of the halves" in out
+    assert shows(out, "share-of-halves", halves=100)
     assert "re-rolls" not in out
-    assert "one level holds" not in out
+    assert not shows(out, "note-of-one-level")
 
 
 @pytest.mark.parametrize("number", ["1", "x", "2.5", "-3", "100000"])
@@ -75,4 +72,4 @@ def test_a_number_of_runs_that_is_none_is_refused(capsys, path, number):
 
 def test_the_graph_alone_has_no_room_for_it(capsys, path):
     said = refused(capsys, "discover", "--csv", path, "--stability", "4", "--format", "dot")
-    assert "leave it or --stability out" in said
+    assert shows(said, "leave-option-out", option="it or --stability")

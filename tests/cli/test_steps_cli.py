@@ -13,6 +13,7 @@ from privcore.releases.signing import signed
 from tests.cli.fuzz import USUAL, options_of
 from tests.cli.schemas import confirmed
 from tests.cli.test_cli import refused, run
+from tests.messages import shows
 
 TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(600))
 
@@ -53,12 +54,12 @@ def test_from_a_release_to_its_top_up_and_back(files, capsys):
     assert Path(path).parent == files / "out"
     code, out, err = run(capsys, "search-again", path)
     assert (code, err) == (0, "")
-    assert "searched again for nothing; epsilon 0.1, delta 0" in out
-    assert "pairs cannot be told: an edge of size 0.1" in out
-    assert "no budget would do with so many rows" in out
+    assert shows(out, "searched-again", epsilon="0.1", delta=0)
+    assert shows(out, "pairs-unclear", size="0.1")
+    assert shows(out, "no-budget-would-do")
     code, out, _ = run(capsys, "search-again", path, "--set", "reference_effect=0.4")
     assert code == 0
-    assert "an edge of size 0.4 could have been missed" in out
+    assert shows(out, "edge-missed", size="0.4")
     assert "in all, " in out
     code, out, _ = run(capsys, "search-again", path, "--json", "--forbid", "a--b")
     said = json.loads(out)
@@ -71,24 +72,30 @@ def test_from_a_release_to_its_top_up_and_back(files, capsys):
     code, out, err = run(capsys, "topup", path, *source(files), "--epsilon", "0.2")
     assert (code, err) == (0, "")
     # 0.1 and 0.2, as they are written.
-    assert "epsilon 0.3, delta 0 (proven" in out
+    assert shows(out, "guarantee-of-run", epsilon="0.3", delta=0, status="proven")
     assert "left epsilon 0.7" in out
     certificate, _, second = out.splitlines()[-3:]
     code, out, _ = run(capsys, "verify", certificate)
     assert code == 0
-    assert "planned steps come to ε = 0.3" in out
+    assert shows(out, "planned-steps-cost", epsilon="0.3")
     assert json.loads(Path(certificate).read_text())["released"]["tops_up"] == (
         read_release_file(path).id
     )
     assert [charge["epsilon"] for charge in spent(capsys)] == [0.1, 0.2]
     assert read_release_file(second).guarantee.epsilon == 0.3
-    assert "give the later one alone" in refused(capsys, "search-again", path, second)
-    assert "added to before" in refused(capsys, "topup", path, *source(files), "--epsilon", "0.2")
+    assert shows(refused(capsys, "search-again", path, second), "give-the-later-one")
+    assert shows(
+        refused(capsys, "topup", path, *source(files), "--epsilon", "0.2"), "added-to-before"
+    )
     # The later file is added to in its turn.
     assert run(capsys, "topup", second, *source(files), "--epsilon", "0.7")[0] == 0
-    assert "0 is left" in refused(
-        capsys,
-        *("topup", str(newest(files)), *source(files), "--epsilon", "0.001"),
+    assert shows(
+        refused(
+            capsys,
+            *("topup", str(newest(files)), *source(files), "--epsilon", "0.001"),
+        ),
+        "not-covered",
+        left=0,
     )
 
 
@@ -124,7 +131,7 @@ def test_pairs_that_cannot_be_told_are_measured_alone(files, capsys):
 def test_what_counts_all_at_once_is_not_added_to_pair_by_pair(files, capsys):
     path = first_release(files, capsys)
     said = refused(capsys, "topup", path, *source(files), "--epsilon", "0.5", "--open-pairs")
-    assert "measured as a whole" in said
+    assert shows(said, "measured-as-a-whole")
     assert len(spent(capsys)) == 1
 
 
@@ -136,10 +143,10 @@ def test_two_sites_are_searched_together(files, tmp_path, monkeypatch, capsys):
     other = first_release(files, capsys, epsilon="0.25")
     said = json.loads(run(capsys, "search-again", path, other, "--sites", "--json")[1])
     assert said["guarantee"]["epsilon"] == 0.25
-    assert "number of rows (600)" in said["guarantee"]["public"][0]
+    assert shows(said["guarantee"]["public"][0], "rows-public", rows=600)
     said = json.loads(run(capsys, "search-again", path, other, "--json")[1])
     assert said["guarantee"]["epsilon"] == pytest.approx(0.35)
-    assert "given twice" in refused(capsys, "search-again", path, path)
+    assert shows(refused(capsys, "search-again", path, path), "file-twice")
 
 
 @pytest.mark.long
@@ -154,7 +161,7 @@ def test_two_sites_are_searched_together(files, tmp_path, monkeypatch, capsys):
 )
 def test_what_was_spent_is_no_setting_of_a_search(files, capsys, option, value):
     path = first_release(files, capsys)
-    assert "is spent already" in refused(capsys, "search-again", path, option, value)
+    assert shows(refused(capsys, "search-again", path, option, value), "spent-already")
 
 
 def test_wrong_files_and_settings_are_one_sentence(files, capsys):
@@ -164,22 +171,24 @@ def test_wrong_files_and_settings_are_one_sentence(files, capsys):
         Path(path).read_text().replace('"epsilon": 0.1', '"epsilon": 0.01')
     )
     for command, more in (("search-again", ()), ("topup", (*source(files), "--epsilon", "0.1"))):
-        assert "no release file" in refused(capsys, command, str(certificate), *more)
+        assert shows(refused(capsys, command, str(certificate), *more), "no-release-file")
         assert "was changed" in refused(capsys, command, str(files / "bad.json"), *more)
         for other in (files / "none", files):
-            assert "not a file that can be read" in refused(capsys, command, str(other), *more)
+            assert shows(refused(capsys, command, str(other), *more), "is-no-readable-file")
         refused(capsys, command)
     refused(capsys, "search-again", path, "--set", "nothing=1")
     refused(capsys, "search-again", path, "--forbid", "a--nobody")
     for epsilon in ("0", "-1", "nan", "much", "1e400"):
         refused(capsys, "topup", path, *source(files), "--epsilon", epsilon)
-    assert "does not cover" in refused(capsys, "topup", path, *source(files), "--epsilon", "5")
+    assert shows(refused(capsys, "topup", path, *source(files), "--epsilon", "5"), "not-covered")
     run(capsys, "ledger", "total", "other", "--epsilon", "1", "--delta", "1e-5")
     other = ("--epsilon", "0.1", "--budget-name", "other")
     said = refused(capsys, "topup", path, *source(files), *other)
-    assert "charged to the budget 'clinic' before" in said
-    assert "no budget 'nobody'" in refused(
-        capsys, "topup", path, *source(files), *other[:3], "nobody"
+    assert shows(said, "charged-to-another", name="clinic")
+    assert shows(
+        refused(capsys, "topup", path, *source(files), *other[:3], "nobody"),
+        "no-such-budget",
+        name="nobody",
     )
     assert len(spent(capsys)) == 1
 
@@ -191,11 +200,11 @@ def test_a_file_of_somebody_else_or_of_another_table_is_not_added_to(files, caps
     content["guarantee"] = {**content["guarantee"], "epsilon": 0.9}
     (files / "forged.json").write_text(file_text(signed(content, Ed25519PrivateKey.generate())))
     said = refused(capsys, "topup", str(files / "forged.json"), *source(files), "--epsilon", "0.01")
-    assert "not one of this table from this ledger" in said
+    assert shows(said, "not-of-this-ledger")
     # One row is another, and the number of rows as it was.
     (files / "table.csv").write_text(TEXT.replace("0,0,0\n", "1,1,1\n", 1))
     said = refused(capsys, "topup", path, *source(files), "--epsilon", "0.1")
-    assert "not one of this table from this ledger" in said
+    assert shows(said, "not-of-this-ledger")
     assert len(spent(capsys)) == 1
 
 
@@ -204,7 +213,7 @@ def test_an_algorithm_that_keeps_nothing_is_refused_before_it_is_charged(files, 
         *(capsys, "release", *source(files), "--algorithm", "lapmech", "--keep-numbers"),
         *("--budget-name", "clinic", "--epsilon", "0.1"),
     )
-    assert "keeps no numbers" in said
+    assert shows(said, "nothing-to-search-again")
     assert spent(capsys) == []
 
 
@@ -216,4 +225,4 @@ def test_a_pipe_is_no_release_file(tmp_path, capsys):
     """It may never end: nobody writes into this one."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    assert "is not a file that can be read" in refused(capsys, "search-again", str(pipe))
+    assert shows(refused(capsys, "search-again", str(pipe)), "is-no-readable-file")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from privcore.cli import main
 from privcore.extras.lab.sweeps.sweep import Journal, NetworkData, SweepPlan, read_sweep
+from tests.messages import begins, reads, says, shows
 
 SMALL = (
     "sweep",
@@ -105,7 +107,7 @@ def test_grids_settings_and_endings(capsys, tmp_path, ending):
         "proven,published",
     )
     assert code == 0
-    assert err == "No algorithm of the sweep has the parameter radius.\n"
+    assert reads(err, "no-parameter-in-sweep", name="radius")
     if ending == "csv":
         table = pd.read_csv(path)
     else:
@@ -148,7 +150,7 @@ def test_resuming(capsys, tmp_path):
     journal.close()
     code, _, err = run(capsys, *SMALL, "--out", str(path))
     assert code == 0
-    assert err == f"Going on from 7 of {plan.size} runs.\n"
+    assert reads(err, "going-on", done=7, runs=plan.size)
     again = read_sweep(path).rows
     assert [row["seconds"] == -1.0 for row in again] == [True] * 7 + [False] * (plan.size - 7)
     assert [{**row, "seconds": 0} for row in again] == [{**row, "seconds": 0} for row in whole.rows]
@@ -194,11 +196,11 @@ def test_interrupted_and_resumed(tmp_path):
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert out == b""
-    assert err == b"Stopped; the same command goes on from here.\n"
+    assert reads(err.decode(), "stopped")
     kept = journal.read_bytes().count(b"\n") - 1
     assert 0 < kept < 1000
     done = subprocess.run(command, capture_output=True, check=True)
-    assert done.stderr == f"Going on from {kept:,} of 1,000 runs.\n".encode()
+    assert reads(done.stderr.decode(), "going-on", done=f"{kept:,}", runs="1,000")
     assert len(pd.read_csv(path)) == 1000
 
 
@@ -225,7 +227,7 @@ def test_a_table_of_one_s_own(capsys, tmp_path):
     )
     code, out, _ = run(capsys, *arguments, str(tmp_path / "a.json"))
     assert code == 0
-    assert "against non-private PC or NOTEARS" in out
+    assert shows(out, "sweep-compared")
     rows = read_sweep(tmp_path / "a.json").rows
     assert {row["rows"] for row in rows} == {60}
     assert {row["truth_skeleton_f1"] for row in rows} == {None}
@@ -233,8 +235,8 @@ def test_a_table_of_one_s_own(capsys, tmp_path):
         capsys, *arguments, str(tmp_path / "b.json"), "--truth", str(truth), "--rows", "30,61"
     )
     assert code == 0
-    assert "against the truth" in out
-    assert "2 of them refused" in out
+    assert shows(out, "sweep-against-truth")
+    assert shows(out, "runs-refused", runs=2)
     assert "refused" in next(line for line in out.splitlines() if line.startswith("61"))
 
 
@@ -265,47 +267,47 @@ def test_an_example(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
-        (("--out", "a.xlsx"), "must end in .parquet, .csv or .json"),
-        (("--network", "asiaa"), "no network 'asiaa'"),
-        (("--network", ""), "names no data set"),
-        (("--algorithms", "pc,privpc"), "no algorithm 'privpc'"),
-        (("--epsilons", "0.1,x"), "epsilon is x"),
-        (("--epsilons", ","), "grid of epsilon is empty"),
-        (("--grid", "epsilon=1"), "by --epsilons"),
-        (("--grid", "tweak"), "is not NAME=VALUE"),
-        (("--grid", "tweaks=1"), "No algorithm has a parameter 'tweaks'"),
-        (("--set", "calibration=published"), "by their own list"),
-        (("--set", "em-pc.threshold=0.1"), "not among the algorithms"),
-        (("--seeds", "x"), "seeds is x"),
-        (("--workers", "-1"), "workers is -1"),
-        (("--rows", "1"), "rows is 1"),
-        (("--calibrations", "best"), "no calibration 'best'"),
-        (("--truth", "t.csv"), "--truth is for --csv"),
-        (("--intervals", "3"), "leave --intervals out"),
-        (("--csv", "t.csv"), "Give either --network"),
-        (("--nodes", "4"), "--nodes is for --example"),
+        (("--out", "a.xlsx"), says("must-end-in", ends=".parquet, .csv or .json")),
+        (("--network", "asiaa"), says("no-such-network", name="asiaa")),
+        (("--network", ""), says("no-data-set")),
+        (("--algorithms", "pc,privpc"), says("no-such-algorithm", name="privpc")),
+        (("--epsilons", "0.1,x"), says("out-of-range", name="epsilon", value="x")),
+        (("--epsilons", ","), says("grid-is-empty", name="epsilon")),
+        (("--grid", "epsilon=1"), says("grid-has-its-option", option="--epsilons")),
+        (("--grid", "tweak"), says("not-name-value")),
+        (("--grid", "tweaks=1"), says("no-algorithm-has", name="tweaks")),
+        (("--set", "calibration=published"), says("calibrations-have-a-list")),
+        (("--set", "em-pc.threshold=0.1"), says("not-among-the-algorithms")),
+        (("--seeds", "x"), says("out-of-range", name="seeds", value="x")),
+        (("--workers", "-1"), says("out-of-range", name="workers", value="-1")),
+        (("--rows", "1"), says("out-of-range", name="rows", value=1)),
+        (("--calibrations", "best"), says("no-such-calibration", name="best")),
+        (("--truth", "t.csv"), says("option-is-for", option="--truth", source="--csv")),
+        (("--intervals", "3"), says("leave-option-out", option="--intervals")),
+        (("--csv", "t.csv"), says("either-source")),
+        (("--nodes", "4"), says("option-is-for", option="--nodes", source="--example")),
     ],
 )
-def test_wrong_options_are_one_sentence(capsys, tmp_path, monkeypatch, change, says):
+def test_wrong_options_are_one_sentence(capsys, tmp_path, monkeypatch, change, message):
     monkeypatch.chdir(tmp_path)
-    assert says in refused(capsys, *SMALL, "--out", "a.csv", *change)
+    assert re.search(message, refused(capsys, *SMALL, "--out", "a.csv", *change))
     assert os.listdir(tmp_path) == []
 
 
 def test_another_plan_s_journal_is_refused(capsys, tmp_path):
     path = tmp_path / "a.csv"
     Journal(path, SweepPlan((NetworkData("cancer"),), ("pc",))).close()
-    assert "another plan" in refused(capsys, *SMALL, "--out", str(path))
+    assert shows(refused(capsys, *SMALL, "--out", str(path)), "unfinished-sweep")
     assert os.listdir(tmp_path) == ["a.csv.journal"]
 
 
 def test_a_scheduler_that_is_not_there(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("privcore.extras.lab.sweeps.dask.JOIN_SECONDS", 0.5)
     path = tmp_path / "a.csv"
-    says = refused(capsys, *SMALL, "--out", str(path), "--scheduler", "tcp://127.0.0.1:9")
-    assert "There is no scheduler at tcp://127.0.0.1:9" in says
+    message = refused(capsys, *SMALL, "--out", str(path), "--scheduler", "tcp://127.0.0.1:9")
+    assert shows(message, "no-scheduler", address="tcp://127.0.0.1:9")
     assert os.listdir(tmp_path) == []
 
 
@@ -328,5 +330,5 @@ def test_progress_on_a_terminal(capsys, tmp_path, monkeypatch):
     assert code == 0
     lines = err.split("\r")
     assert lines[1].startswith("1 of 26 runs, ")
-    assert lines[-1].startswith("26 of 26 runs, 0:00 left")
+    assert begins(lines[-1], "runs-and-time-left", done=26, runs=26, time="0:00")
     assert err.endswith("\n")

@@ -1,6 +1,7 @@
 """Tables in Parquet from a shell: the same results as from memory, and refusals in one sentence."""
 
 import json
+import re
 
 import pytest
 
@@ -9,6 +10,7 @@ from privcore.data import load_network
 from privcore.data.schema_file import schema_json
 from tests.cli.test_cli import refused, run
 from tests.counts.sources import frame_of, schema_of, write_parquet
+from tests.messages import says, shows
 
 DATA = load_network("survey").sample(2_000, 1)
 
@@ -47,7 +49,7 @@ def test_a_folder_gives_what_the_csv_gives(files, capsys):
 
 def test_without_a_schema_the_levels_are_not_covered(files, capsys):
     report = found(capsys, "--table", files / "t", "--algorithm", "svt-pc")
-    assert "levels were read from the data" in report["guarantee"]["caveats"][0]
+    assert shows(report["guarantee"]["caveats"][0], "levels-not-covered")
 
 
 def test_little_memory_is_enough_where_unique_rows_do_not_fit(files, capsys, monkeypatch):
@@ -83,26 +85,35 @@ def test_a_release_is_charged_to_the_same_budget_as_the_csv(files, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--table", "{}/none"), "'{}/none' cannot be read"),
-        (("--table", "{}/t", "--csv", "{}/t.csv"), "Give either"),
-        (("--table", "{}/t.csv"), "not a readable Parquet file"),
+        (("--table", "{}/none"), says("cannot-be-read")),
+        (("--table", "{}/t", "--csv", "{}/t.csv"), says("either-source")),
+        (("--table", "{}/t.csv"), says("no-parquet-file")),
         (
             ("--table", "{}/t", "--schema", "{}/schema.json", "--intervals", "4"),
-            "--intervals is not for --table",
+            says("option-is-not-for", option="--intervals", source="--table"),
         ),
-        (("--table", "{}/t", "--intervals", "none"), "counts levels alone"),
-        (("--table", "{}/t", "--merge-rare", "4"), "--merge-rare is for --csv"),
-        (("--table", "{}/t", "--schema", "{}/schema.json", "--drop", "a"), "--drop is for a file"),
-        (("--table", "{}/t", "--memory", "much"), "memory is much"),
-        (("--table", "{}/t", "--schema", "{}/truth.csv"), "The schema is not JSON"),
-        (("--table", "{}/t", "--schema", "{}/none"), "cannot be read"),
-        (("--network", "asia", "--schema", "{}/schema.json"), "--schema is for"),
+        (("--table", "{}/t", "--intervals", "none"), says("counts-levels-alone")),
+        (
+            ("--table", "{}/t", "--merge-rare", "4"),
+            says("option-is-for", option="--merge-rare", source="--csv"),
+        ),
+        (
+            ("--table", "{}/t", "--schema", "{}/schema.json", "--drop", "a"),
+            says("option-is-for", option="--drop", source="a file"),
+        ),
+        (("--table", "{}/t", "--memory", "much"), says("memory-is-no-number", value="much")),
+        (("--table", "{}/t", "--schema", "{}/truth.csv"), says("schema-not-json")),
+        (("--table", "{}/t", "--schema", "{}/none"), says("cannot-be-read")),
+        (
+            ("--network", "asia", "--schema", "{}/schema.json"),
+            says("option-is-for", option="--schema"),
+        ),
     ],
 )
 def test_refusals(files, capsys, arguments, sentence):
     filled = [word.replace("{}", str(files)) for word in arguments]
     said = refused(capsys, "discover", *filled)
-    assert sentence.replace("{}", str(files))[:25] in said
+    assert re.search(sentence, said)
 
 
 def test_sweeps_are_made_in_memory(files, capsys):
@@ -116,14 +127,14 @@ def test_sweeps_are_made_in_memory(files, capsys):
         "--out",
         str(files / "rows.csv"),
     )
-    assert "Sweeps hold their data in memory" in said
+    assert shows(said, "sweeps-in-memory")
 
 
 def test_memory_counts_for_files_that_are_loaded_too(files, capsys, monkeypatch):
     monkeypatch.setattr("privcore.data.reading.OF_CELL", 12_000)  # of 12,000 cells
     (path,) = (files / "one").iterdir()
     said = refused(capsys, "discover", "--csv", str(path), "--memory", "0.1")
-    assert "more than 0.1 GiB of memory" in said
+    assert shows(said, "needs-memory", size="0.1")
 
 
 def test_a_file_without_an_end_is_refused(capsys, monkeypatch):

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.test_cli import refused, run
+from tests.messages import begins, reads, shows
 
 
 @pytest.fixture
@@ -33,13 +34,8 @@ def test_rows_of_a_person_are_bounded_and_protected_together(table, capsys):
     report = json.loads(out)
     assert report["nodes"] == ["a", "b", "c"]
     assert report["data"]["rows"] == 240
-    assert report["guarantee"]["neighbours"] == (
-        "one patient with at most 4 rows, replaced by as many others; number of rows public"
-    )
-    assert err == (
-        "At most 4 rows of each patient are kept: 360 of 600 rows are left out. "
-        "That is an exact figure, for you alone.\n"
-    )
+    assert reads(report["guarantee"]["neighbours"], "unit-replaced", unit="patient", rows=4)
+    assert reads(err, "unit-rows-kept", kept=4, unit="patient", left=360, rows=600)
 
 
 @pytest.mark.parametrize("run_of", [["--algorithm", "pc"], ["--algorithm", "priv-pc",
@@ -55,24 +51,31 @@ def test_a_sample_is_a_file_too(capsys):
     code, out, err = run(capsys, "schema", *words)
     assert code == 0
     assert "patient_id" not in out
-    assert "At most 2 rows of each patient are kept: no row is left out. " in err
+    assert shows(err, "unit-no-row-lost", kept=2, unit="patient")
 
 
 @pytest.mark.parametrize("command", ["discover", "schema"])
 def test_a_bound_has_to_be_given(table, capsys, command):
-    assert "How many rows of one patient" in refused(capsys, command, *unit(table))
+    assert shows(refused(capsys, command, *unit(table)), "how-many-rows-of-unit", unit="patient")
 
 
 def test_data_without_a_file_have_no_column_of_persons(tmp_path, capsys):
     bound = ("--unit", "id", "--rows-per-unit", "3")
-    assert "--unit is for --csv or --sample" in refused(
-        capsys, "discover", "--network", "asia", *bound
+    assert shows(
+        refused(capsys, "discover", "--network", "asia", *bound),
+        "option-is-for",
+        option="--unit",
+        source="--csv or --sample",
     )
-    assert "bound the rows of a --table beforehand" in refused(
-        capsys, "discover", "--table", str(tmp_path), *bound
+    assert shows(
+        refused(capsys, "discover", "--table", str(tmp_path), *bound), "bound-table-beforehand"
     )
     swept = ("--algorithms", "lapmech", "--out", str(tmp_path / "o.csv"))
-    assert "--unit is for" in refused(capsys, "sweep", "--network", "asia", *bound, *swept)
+    assert shows(
+        refused(capsys, "sweep", "--network", "asia", *bound, *swept),
+        "option-is-for",
+        option="--unit",
+    )
 
 
 @pytest.mark.long
@@ -81,7 +84,7 @@ def test_a_bound_alone_says_what_the_owner_knows(capsys):
     code, out, err = run(capsys, "discover", *words)
     assert (code, err) == (0, "")
     neighbours = json.loads(out)["guarantee"]["neighbours"]
-    assert neighbours.startswith("one person with at most 3 rows, replaced")
+    assert begins(neighbours, "unit-and-relation", unit="person", rows=3, relation="replaced")
 
 
 def test_bad_bounds_and_columns_get_one_sentence(table, capsys):
@@ -90,19 +93,23 @@ def test_bad_bounds_and_columns_get_one_sentence(table, capsys):
             capsys, "discover", *unit(table, "--rows-per-unit", bound)
         )
     words = ("--csv", str(table), "--unit", "person", "--rows-per-unit", "3")
-    assert "no column 'person'" in refused(capsys, "discover", *words)
+    assert shows(refused(capsys, "discover", *words), "no-such-column", name="person")
 
 
 def test_the_column_is_not_used_otherwise(table, tmp_path, capsys):
     bound = unit(table, "--rows-per-unit", "4")
-    assert "no column 'patient_id'" in refused(
-        capsys, "discover", *bound, "--columns", "patient_id,a"
+    assert shows(
+        refused(capsys, "discover", *bound, "--columns", "patient_id,a"),
+        "no-such-column",
+        name="patient_id",
     )
     schema = tmp_path / "s.json"
     listed = [{"name": "patient_id", "levels": ["P1"]}, {"name": "a", "levels": ["0", "1"]}]
     schema.write_text(json.dumps({"columns": listed}))
-    assert "says which patient a row is of" in refused(
-        capsys, "discover", *bound, "--schema", str(schema)
+    assert shows(
+        refused(capsys, "discover", *bound, "--schema", str(schema)),
+        "column-says-whose",
+        unit="patient",
     )
 
 
@@ -111,14 +118,16 @@ def test_a_bought_domain_protects_one_row(table, tmp_path, capsys):
     assert run(capsys, "schema", *unit(table, "--rows-per-unit", "4"), "--kinds", "--out", kinds)
     bought = ("--schema", kinds, "--buy-domain", "0.3", "--algorithm", "priv-pc")
     several = unit(table, "--rows-per-unit", "4")
-    assert "one patient has up to 4" in refused(capsys, "discover", *several, *bought)
+    assert shows(
+        refused(capsys, "discover", *several, *bought), "unit-has-up-to", unit="patient", rows=4
+    )
     alone = ("--csv", str(table), *bought)
     for more in (("--rows-per-unit", "4"), ("--neighbours", "added or removed")):
-        assert "protects one row that is replaced" in refused(capsys, "discover", *alone, *more)
+        assert shows(refused(capsys, "discover", *alone, *more), "one-row-replaced-alone")
     one = unit(table, "--rows-per-unit", "1")
     code, out, _ = run(capsys, "discover", *one, *bought)
     assert code == 0
-    assert "one record replaced" in out
+    assert shows(out, "record-replaced")
 
 
 def test_a_sweep_has_the_unit_of_the_table(table, tmp_path, capsys):

@@ -31,6 +31,7 @@ from tests.counts.sources import (
     write_parquet,
 )
 from tests.examples import examples, few
+from tests.messages import says
 
 LEVELS = (2, 3, 4, 2, 5)
 rows = hnp.arrays(
@@ -183,7 +184,7 @@ def asia(tmp_path_factory):
 
 
 # What each algorithm that cannot run without its unique rows in memory says.
-REFUSED = {"noleaks": "row by row", "curate-score": "row by row"}
+REFUSED = {name: says("counts-row-by-row") for name in ("noleaks", "curate-score")}
 
 
 @pytest.mark.long
@@ -228,15 +229,15 @@ def sharded_like(files):
 def test_what_cannot_be_done_is_refused_in_one_sentence(asia):
     _, files = asia
     tiny = ExternalCounts(files, 4_000)
-    with pytest.raises(DataError, match="sub-sample of 2,000 rows may not fit"):
+    with pytest.raises(DataError, match=says("sub-sample-too-large", rows="2,000")):
         tiny.subsample(2_000, SimulatedNoise(1))
-    with pytest.raises(DataError, match="blocks need the unique rows"):
+    with pytest.raises(DataError, match=says("blocks-need-unique-rows")):
         tiny.blocked(3, SimulatedNoise(1))
-    with pytest.raises(DataError, match="do not fit into the memory"):
+    with pytest.raises(DataError, match=says("counts-too-large")):
         tiny.table(range(8))
-    with pytest.raises(ParameterError, match="between 1 and 3000"):
+    with pytest.raises(ParameterError, match=says("sub-sample-size", low=1, high=3000)):
         tiny.subsample(3_001, SimulatedNoise(1))
-    with pytest.raises(DataError, match="blocks need the unique rows"):
+    with pytest.raises(DataError, match=says("blocks-need-unique-rows")):
         discover(ExternalCounts(files, 1 << 28), "svt-pc", {"score": "g2-votes"}, seed=1)
 
 

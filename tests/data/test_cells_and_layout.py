@@ -12,6 +12,7 @@ from privcore.data.persons import names_persons
 from privcore.data.proposing import named_as_identifier, propose
 from privcore.data.writing import Writing, writing_of
 from privcore.errors import DataError
+from tests.messages import label, says
 
 
 def codes_of(numbers):
@@ -148,7 +149,7 @@ def test_numbers_as_people_write_them(cells, decimal, unit, numbers):
 
 
 def test_a_mark_that_is_none_is_refused():
-    with pytest.raises(DataError, match="decimal mark"):
+    with pytest.raises(DataError, match=says("decimal-mark")):
         Writing(";")
 
 
@@ -251,7 +252,7 @@ def test_lines_below_a_table():
     assert last_rows(rows, 3) == (0, (), 0)
     assert last_rows([*rows, ["", "", ""], []], 3) == (2, (), 0)
     left, (note,), _ = last_rows([*rows, [], ["Note"], ["Source: us", " 2020"]], 3)
-    assert (left, note) == (3, "The 2 lines below the table are left out.")
+    assert (left, note) == (3, label("lines-below-left-out", lines=2))
     # Without a blank line above, it is a row that lacks a cell, and is refused as such.
     assert last_rows([*rows, ["1", "x"]], 3) == (0, (), 0)
 
@@ -269,5 +270,5 @@ def test_rows_of_totals_are_counted():
     [b"<!DOCTYPE html>\n<p>a,b\n", b"<?xml version='1.0'?>\n<a/>\n", b'[{"a": 1},\n{"a": 2}]\n'],
 )
 def test_pages_and_json_are_no_tables(content):
-    with pytest.raises(DataError, match="a web page, XML or JSON"):
+    with pytest.raises(DataError, match=says("no-table")):
         read_table(content, "t.csv")

@@ -16,6 +16,7 @@ from privcore.data.triage import proposed_schema
 from privcore.data.units import bounded
 from privcore.errors import ReleaseError
 from privcore.releases.release_check import check_release
+from tests.messages import label, says
 
 READ = [kind for kind in KINDS if not kind.refusal]
 # Schemas of thousands of columns are those of a few, and take seconds.
@@ -81,7 +82,7 @@ def test_a_release_waits_for_the_answer(kind):
     schema = declare([column for column in proposed_schema(raw) if column.include])
     parameters = {"epsilon": 1.0}
     open_one = build_dataset(raw, schema, name="t")
-    with pytest.raises(ReleaseError, match="Before a release"):
+    with pytest.raises(ReleaseError, match=says("answer-before-release")):
         check_release(open_one, "moment-search", parameters)
     if kind.topics == ("header",):
         raw = read_table(kind.content(), kind.filename, ReadingOptions(header=False))
@@ -97,7 +98,7 @@ def test_a_release_waits_for_the_answer(kind):
 def test_a_drafted_schema_goes_through_a_file(kind):
     raw, schema = drafted(kind)
     if len(schema) < 2:
-        pytest.skip("Fewer than two columns can be used.")
+        pytest.skip(label("fewer-than-two-columns"))
     again = read_schema(schema_json(schema).encode())
     assert again == schema
     first, second = (build_dataset(raw, each, name="t") for each in (schema, again))

@@ -9,6 +9,7 @@ from scipy import stats
 
 from privcore.data import NETWORKS, load_network
 from privcore.errors import ParameterError
+from tests.messages import says
 
 FOLDER = resources.files("privcore.data").joinpath("networks")
 
@@ -86,5 +87,7 @@ def test_levels_are_in_their_natural_order():
 
 
 def test_unknown_network():
-    with pytest.raises(ParameterError, match="cancer, earthquake"):
+    with pytest.raises(
+        ParameterError, match=says("which-networks-there-are", names="cancer, earthquake")
+    ):
         load_network("atlantis")

@@ -10,6 +10,7 @@ from privcore.data.samples import SAMPLES, get_sample
 from privcore.data.truth import read_true_graph
 from privcore.errors import ParameterError
 from tests.examples import few
+from tests.messages import says
 
 # By sample and column: the problem that is named, and what is proposed.
 PROPOSED = {
@@ -101,5 +102,8 @@ def test_a_true_graph_is_known_while_no_column_in_use_has_a_parent_that_is_left_
 
 
 def test_another_name_is_refused():
-    with pytest.raises(ParameterError, match="clinic, survey, sensors, treatment"):
+    with pytest.raises(
+        ParameterError,
+        match=says("which-samples-there-are", names="clinic, survey, sensors, treatment"),
+    ):
         get_sample("clinics")

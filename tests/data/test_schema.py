@@ -16,6 +16,7 @@ from privcore.data import (
 from privcore.data.discretise import cut, interval_labels
 from privcore.errors import DataError
 from tests.data.guess import guessed_schema
+from tests.messages import says
 
 TEXT = "sex,age,score\n" + "".join(f"{'fm'[i % 2]},{20 + i},{i % 4}\n" for i in range(40))
 
@@ -48,13 +49,13 @@ def test_uncut_columns_stay_continuous_and_are_clipped_to_public_bounds(raw):
     dataset = build_dataset(raw, schema, name="t")
     assert dataset.columns[1].kind == "continuous"
     assert (dataset.values[1].min(), dataset.values[1].max()) == (25.0, 50.0)
-    with pytest.raises(DataError, match="'age' is continuous"):
+    with pytest.raises(DataError, match=says("column-is-continuous", name="age")):
         _ = dataset.levels
 
 
 def test_declared_levels_must_cover_the_data(raw):
     schema = with_column(guessed_schema(raw), "sex", levels=("f",), declared=True)
-    with pytest.raises(DataError, match="20 rows with a value outside its levels"):
+    with pytest.raises(DataError, match=says("column-rows-outside-levels", rows=20)):
         build_dataset(raw, schema, name="t")
 
 
@@ -73,14 +74,14 @@ def test_columns_can_be_left_out(raw):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"bounds": (5.0, 5.0)}, "lower bound below"),
-        ({"bounds": (9.0, 5.0)}, "lower bound below"),
-        ({"bounds": (float("nan"), 5.0)}, "lower bound below"),
-        ({"bounds": None}, "lower bound below"),
-        ({"bins": 1}, "from 2 to 100"),
-        ({"bins": 1000}, "from 2 to 100"),
-        ({"cut_points": (3.0, 2.0)}, "must increase"),
-        ({"cut_points": (3.0, float("inf"))}, "finite"),
+        ({"bounds": (5.0, 5.0)}, says("bounds-crossed")),
+        ({"bounds": (9.0, 5.0)}, says("bounds-crossed")),
+        ({"bounds": (float("nan"), 5.0)}, says("bounds-crossed")),
+        ({"bounds": None}, says("bounds-crossed")),
+        ({"bins": 1}, says("cut-from-to", low=2, high=100)),
+        ({"bins": 1000}, says("cut-from-to", low=2, high=100)),
+        ({"cut_points": (3.0, 2.0)}, says("cut-points-fall")),
+        ({"cut_points": (3.0, float("inf"))}, says("cut-points-not-finite")),
     ],
 )
 def test_bad_cuts(raw, changes, sentence):
@@ -105,10 +106,10 @@ def column(name, levels=("a", "b")):
 @pytest.mark.parametrize(
     ("columns", "codes", "sentence"),
     [
-        (["a"], [[0, 1]], "1 column"),
-        (["a", "a"], [[0, 1], [0, 1]], "more than once"),
-        (["a", " "], [[0, 1], [0, 1]], "no name"),
-        (["a", "b"], [[0], [1]], "1 row"),
+        (["a"], [[0, 1]], says("one-column")),
+        (["a", "a"], [[0, 1], [0, 1]], says("column-twice")),
+        (["a", " "], [[0, 1], [0, 1]], says("no-column-name")),
+        (["a", "b"], [[0], [1]], says("one-row")),
     ],
 )
 def test_impossible_data_sets(columns, codes, sentence):
@@ -119,5 +120,5 @@ def test_impossible_data_sets(columns, codes, sentence):
 
 def test_codes_outside_the_levels_are_a_programming_error():
     values = (np.array([0, 2], dtype=np.uint8), np.array([0, 1], dtype=np.uint8))
-    with pytest.raises(ValueError, match="outside the levels"):
+    with pytest.raises(ValueError, match=says("code-outside-levels")):
         Dataset("t", (column("a"), column("b")), values)

@@ -8,6 +8,7 @@ import pytest
 from privcore.data import ColumnSchema, declare
 from privcore.data.schema_file import read_schema, schema_json
 from privcore.errors import DataError
+from tests.messages import says
 
 SCHEMA = [
     ColumnSchema("smoke", "nominal", ("no", "yes")),
@@ -66,21 +67,30 @@ def test_short_forms():
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"\xff\xfe", "not JSON"),
-        (b"[" * 100_000, "not JSON"),
-        (b"{}", "lists no columns"),
-        (b"[3]", "Column 1 of the schema has no name"),
-        (b'[{"name": "a", "level": ["x"]}]', "'level', which means nothing"),
-        (b'[{"name": "a"}]', "needs levels, or bounds"),
-        (b'[{"name": "a", "kind": "continuous", "levels": ["x"]}]', "needs levels, or bounds"),
-        (b'[{"name": "a", "kind": "text", "levels": ["x"]}]', "the kind 'text'"),
-        (b'[{"name": "a", "levels": "xy"}]', "needs a list of levels"),
-        (b'[{"name": "a", "levels": [["x"]]}]', "needs a list of levels"),
-        (b'[{"name": "a", "bounds": [1]}]', "needs two bounds"),
-        (b'[{"name": "a", "bounds": [1, NaN]}]', "finite numbers as bounds"),
-        (b'[{"name": "a", "cut_points": ["x"]}]', "finite numbers as cut_points"),
-        (b'[{"name": "a", "bounds": [0, 1], "bins": 2.5}]', "whole number of bins"),
-        (b'[{"name": "a", "levels": ["x"], "missing": "yes"}]', "neither true nor false"),
+        (b"\xff\xfe", says("schema-not-json")),
+        (b"[" * 100_000, says("schema-not-json")),
+        (b"{}", says("schema-without-columns")),
+        (b"[3]", says("schema-column-without-name", column=1)),
+        (b'[{"name": "a", "level": ["x"]}]', says("schema-unknown-field", field="level")),
+        (b'[{"name": "a"}]', says("schema-needs-levels-or-bounds")),
+        (
+            b'[{"name": "a", "kind": "continuous", "levels": ["x"]}]',
+            says("schema-needs-levels-or-bounds"),
+        ),
+        (
+            b'[{"name": "a", "kind": "text", "levels": ["x"]}]',
+            says("schema-unknown-kind", kind="text"),
+        ),
+        (b'[{"name": "a", "levels": "xy"}]', says("schema-needs-levels")),
+        (b'[{"name": "a", "levels": [["x"]]}]', says("schema-needs-levels")),
+        (b'[{"name": "a", "bounds": [1]}]', says("schema-needs-bounds")),
+        (b'[{"name": "a", "bounds": [1, NaN]}]', says("schema-needs-finite", field="bounds")),
+        (b'[{"name": "a", "cut_points": ["x"]}]', says("schema-needs-finite", field="cut_points")),
+        (b'[{"name": "a", "bounds": [0, 1], "bins": 2.5}]', says("schema-needs-bins")),
+        (
+            b'[{"name": "a", "levels": ["x"], "missing": "yes"}]',
+            says("schema-missing-is-no-switch"),
+        ),
     ],
 )
 def test_refusals(content, sentence):

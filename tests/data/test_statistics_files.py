@@ -17,6 +17,7 @@ from rdata.conversion import to_r
 from privcore.data import statistics_files
 from privcore.data.statistics_files import is_statistics_file, read_statistics
 from privcore.errors import DataError
+from tests.messages import label, says
 
 DAY = datetime.date(2024, 5, 31)
 NOON = datetime.datetime(2024, 5, 31, 10, 0, 0)
@@ -114,7 +115,9 @@ def test_spss(written, compress):
     assert cells(read, "hour") == ["10:00:00"] * 5
     assert read.levels == {"q": ("yes", "no", "no answer"), "place": ("Alpha", "Beta")}
     assert read.ordered == {"q"}
-    assert read.notes == ("Declared missing values of 3 columns (q, age, place) are missing.",)
+    assert read.notes == (
+        label("declared-missing", count=3, columns="columns", names="q, age, place"),
+    )
     assert all(isinstance(dtype, pd.CategoricalDtype) for dtype in read.frame.dtypes)
 
 
@@ -169,7 +172,7 @@ def test_stata(written):
     assert cells(read, "q") == ["yes", "no", None, "no"]
     assert cells(read, "day") == ["2024-05-31"] * 4
     assert read.levels == {"q": ("yes", "no", "maybe")}
-    assert read.notes == ("Declared missing values of 1 column (q) are missing.",)
+    assert read.notes == (label("declared-missing", count=1, columns="column", names="q"),)
 
 
 def test_old_stata_and_numbers_of_single_precision():
@@ -254,15 +257,15 @@ def test_classes_of_r(written):
     assert cells(read, "large") == [str(2**60 + 1), None, "3"]
     assert cells(read, "named") == ["1", "2", "3"]
     table.attributes["names"] = np.array(["a", "b", "c", "a"])
-    with pytest.raises(DataError, match="one name"):
+    with pytest.raises(DataError, match=says("columns-of-one-name")):
         read_statistics(written(rdata.write_rds, table), "a.rds")
 
 
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        ([1, 2], "no data frames"),
-        ({"a": r_frame(), "b": r_frame()}, "2 data frames"),
+        ([1, 2], says("no-data-frames")),
+        ({"a": r_frame(), "b": r_frame()}, says("data-frames", frames=2)),
     ],
 )
 def test_r_without_one_table(written, value, sentence):
@@ -274,7 +277,7 @@ def test_r_without_one_table(written, value, sentence):
 def test_other_bytes_are_none():
     for content in (b"", b"a,b\n1,2\n", b"PK\x03\x04", b"\x1f\x8b"):
         assert not is_statistics_file(content, "table.csv")
-    with pytest.raises(DataError, match="none of SPSS"):
+    with pytest.raises(DataError, match=says("no-statistics-file")):
         read_statistics(b"a,b\n1,2\n", "table.csv")
 
 
@@ -283,16 +286,16 @@ def test_sizes_are_bounded(written, monkeypatch):
     monkeypatch.setattr(statistics_files, "MAX_CELLS", 5 * 6)
     assert len(read_statistics(content, "a.sav").frame) == 5
     monkeypatch.setattr(statistics_files, "MAX_CELLS", 5 * 6 - 1)
-    with pytest.raises(DataError, match="more than 29 cells"):
+    with pytest.raises(DataError, match=says("more-than-cells", limit=29)):
         read_statistics(content, "a.sav")
     packed = written(rdata.write_rds, r_frame())
     monkeypatch.setattr(statistics_files, "MAX_CELLS", 23)
-    with pytest.raises(DataError, match="more than 23 cells"):
+    with pytest.raises(DataError, match=says("more-than-cells", limit=23)):
         read_statistics(packed, "a.rds")
     monkeypatch.setattr(statistics_files, "MAX_CELLS", 24)
     assert len(read_statistics(packed, "a.rds").frame) == 4
     monkeypatch.setattr(statistics_files, "MAX_UNPACKED", 200)
-    with pytest.raises(DataError, match="more than"):
+    with pytest.raises(DataError, match=says("more-than-cells")):
         read_statistics(packed, "a.rds")
 
 
@@ -300,7 +303,7 @@ def test_a_crash_of_the_library_is_a_sentence(written):
     """A variable as wide as several, which are not there, ends the process that reads it."""
     damaged = bytearray(spss(written))
     damaged[180] = 127
-    with pytest.raises(DataError, match="file of SPSS cannot be read"):
+    with pytest.raises(DataError, match=says("statistics-file-damaged", program="SPSS")):
         read_statistics(bytes(damaged), "a.sav")
 
 

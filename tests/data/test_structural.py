@@ -12,6 +12,7 @@ from privcore.data import (
     load_network,
 )
 from privcore.errors import DataError, ParameterError
+from tests.messages import says
 
 NUMERIC = ("linear-gaussian", "nonlinear")
 
@@ -184,31 +185,53 @@ def test_what_has_levels_is_not_cut():
         StructuralExample("random-categorical").sample(100, 1),
         load_network("asia").sample(100, 1),
     ):
-        with pytest.raises(DataError, match="has levels already"):
+        with pytest.raises(DataError, match=says("levels-already")):
             intervals(dataset, 4)
-    with pytest.raises(DataError, match="choose from 2 to 100"):
+    with pytest.raises(DataError, match=says("cut-from-to", low=2, high=100)):
         intervals(StructuralExample("nonlinear").sample(100, 1), 1)
 
 
 @pytest.mark.parametrize(
     ("kind", "arguments", "sentence"),
     [
-        ("magic", {}, "no example 'magic'; choose one of linear-gaussian, nonlinear, random"),
-        ("nonlinear", {"nodes": 1}, "nodes is 1"),
-        ("nonlinear", {"nodes": 201}, "nodes is 201"),
-        ("nonlinear", {"nodes": 2.5}, "nodes is 2.5"),
-        ("nonlinear", {"density": -0.1}, "density is -0.1"),
-        ("nonlinear", {"density": 1.1}, "density is 1.1"),
-        ("nonlinear", {"density": float("nan")}, "density is nan"),
-        ("nonlinear", {"graph_seed": -1}, "graph-seed is -1"),
-        ("nonlinear", {"noise_sd": 0}, "noise-sd is 0"),
-        ("nonlinear", {"noise_sd": float("inf")}, "noise-sd is inf"),
-        ("nonlinear", {"weight_low": "much"}, "weight-low is much"),
-        ("nonlinear", {"weight_low": 2}, "weight-low is 2, above weight-high, 1"),
-        ("linear-gaussian", {"bound": 0}, "bound is 0"),
-        ("linear-gaussian", {"noise_sd": 1}, "no parameter 'noise_sd'"),
-        ("random-categorical", {"concentration": 0}, "concentration is 0"),
-        ("random-categorical", {"bound": 4}, "no parameter 'bound'"),
+        (
+            "magic",
+            {},
+            says(
+                "which-examples-there-are", name="magic", names="linear-gaussian, nonlinear, random"
+            ),
+        ),
+        ("nonlinear", {"nodes": 1}, says("out-of-range", name="nodes", value=1)),
+        ("nonlinear", {"nodes": 201}, says("out-of-range", name="nodes", value=201)),
+        ("nonlinear", {"nodes": 2.5}, says("out-of-range", name="nodes", value="2.5")),
+        ("nonlinear", {"density": -0.1}, says("out-of-range", name="density", value="-0.1")),
+        ("nonlinear", {"density": 1.1}, says("out-of-range", name="density", value="1.1")),
+        ("nonlinear", {"density": float("nan")}, says("out-of-range", name="density", value="nan")),
+        ("nonlinear", {"graph_seed": -1}, says("out-of-range", name="graph-seed", value="-1")),
+        ("nonlinear", {"noise_sd": 0}, says("out-of-range", name="noise-sd", value=0)),
+        (
+            "nonlinear",
+            {"noise_sd": float("inf")},
+            says("out-of-range", name="noise-sd", value="inf"),
+        ),
+        (
+            "nonlinear",
+            {"weight_low": "much"},
+            says("out-of-range", name="weight-low", value="much"),
+        ),
+        (
+            "nonlinear",
+            {"weight_low": 2},
+            says("above-another", name="weight-low", value=2, other="weight-high", limit=1),
+        ),
+        ("linear-gaussian", {"bound": 0}, says("out-of-range", name="bound", value=0)),
+        ("linear-gaussian", {"noise_sd": 1}, says("no-such-parameter", name="noise_sd")),
+        (
+            "random-categorical",
+            {"concentration": 0},
+            says("out-of-range", name="concentration", value=0),
+        ),
+        ("random-categorical", {"bound": 4}, says("no-such-parameter", name="bound")),
     ],
 )
 def test_impossible_examples(kind, arguments, sentence):
@@ -219,7 +242,12 @@ def test_impossible_examples(kind, arguments, sentence):
 @pytest.mark.parametrize("kind", EXAMPLES)
 @pytest.mark.parametrize(
     ("rows", "seed", "sentence"),
-    [(1, 1, "rows is 1"), (2.5, 1, "rows is 2.5"), (10_000_001, 1, "rows is"), (10, -1, "seed is")],
+    [
+        (1, 1, says("out-of-range", name="rows", value=1)),
+        (2.5, 1, says("out-of-range", name="rows", value="2.5")),
+        (10_000_001, 1, says("out-of-range", name="rows")),
+        (10, -1, says("out-of-range", name="seed")),
+    ],
 )
 def test_impossible_samples(kind, rows, seed, sentence):
     with pytest.raises(ParameterError, match=sentence):
@@ -227,9 +255,9 @@ def test_impossible_samples(kind, rows, seed, sentence):
 
 
 def test_examples_too_large_for_memory():
-    with pytest.raises(ParameterError, match="lower density or nodes"):
+    with pytest.raises(ParameterError, match=says("tables-too-large")):
         StructuralExample("random-categorical", nodes=60, density=0.9).sample(10, 1)
-    with pytest.raises(ParameterError, match="lower rows or nodes"):
+    with pytest.raises(ParameterError, match=says("too-many-rows-of-nodes")):
         StructuralExample("linear-gaussian", nodes=11).sample(10_000_000, 1)
 
 

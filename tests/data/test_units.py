@@ -16,6 +16,7 @@ from privcore.data.units import bounded, likely_columns
 from privcore.errors import DataError, ParameterError
 from privcore.unit import Unit
 from tests.examples import examples
+from tests.messages import reads, says
 
 people = st.sampled_from("abcd")
 # Rows that say the same, so that only their order can distinguish them.
@@ -125,8 +126,8 @@ def test_the_column_is_gone_and_the_unit_stays_with_the_data():
     read = bounded(read_table(text.encode(), "t.csv"), "Patient No", 4)
     assert read.table.names == ["dose", "sick"]
     assert (read.rows, read.left_out) == (70, 42)
-    assert read.sentence == (
-        "One Patient with at most 4 rows is protected: 42 of 70 rows are left out."
+    assert reads(
+        read.sentence, "unit-protected-rows-left", unit="Patient", kept=4, left=42, rows=70
     )
     dataset = build_dataset(read.table, proposed_schema(read.table), name="t")
     assert dataset.unit == Unit("Patient", 4)
@@ -141,13 +142,16 @@ def test_values_of_left_out_rows_alone_are_none():
 
 def test_bad_input_gets_one_sentence():
     table = raw([("a", "x"), (None, "y"), (None, "y"), ("b", "y")])
-    with pytest.raises(DataError, match="no value in 2 of 4 rows"):
+    with pytest.raises(DataError, match=says("rows-without-unit", missing=2, rows=4)):
         bounded(table, "patient_id", 2)
-    with pytest.raises(DataError, match="no column 'patient'; there are patient_id, dose, row"):
+    with pytest.raises(
+        DataError,
+        match=says("which-columns-there-are", name="patient", columns="patient_id, dose, row"),
+    ):
         bounded(table, "patient", 2)
-    with pytest.raises(ParameterError, match="it must have 1 to 10,000"):
+    with pytest.raises(ParameterError, match=says("unit-size", low=1, high="10,000")):
         bounded(raw([("a", "x")]), "patient_id", 0)
-    with pytest.raises(DataError, match="fewer than 2 rows are left"):
+    with pytest.raises(DataError, match=says("too-few-rows-left")):
         bounded(raw([("a", "x"), ("a", "x")]), "patient_id", 1)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from privcore.data import Column
 from privcore.effects import Asked, Question
 from privcore.errors import ParameterError
+from tests.messages import says
 
 COLUMNS = (
     Column("smoke", "nominal", ("yes", "no"), declared=True),
@@ -72,16 +73,19 @@ def test_numbers_have_no_levels() -> None:
 
 
 REFUSED = [
-    (Question("smoking", "lung"), "There is no column 'smoking'"),
-    (Question("smoke", "cancer"), "There is no column 'cancer'"),
-    (Question("smoke", "smoke"), "same column"),
-    (Question("smoke", "lung", to="maybe"), "'smoke' has no level 'maybe'"),
-    (Question("smoke", "lung", compared="maybe"), "'smoke' has no level 'maybe'"),
-    (Question("smoke", "lung", level="maybe"), "'lung' has no level 'maybe'"),
-    (Question("stage", "lung", compared="two", to="two"), "compared with the value it is set to"),
-    (Question("age", "dose", to="1"), "no levels"),
-    (Question("age", "lung", level="present"), "no levels"),
-    (Question("lung", "age", compared="absent"), "no levels"),
+    (Question("smoking", "lung"), says("no-such-column", name="smoking")),
+    (Question("smoke", "cancer"), says("no-such-column", name="cancer")),
+    (Question("smoke", "smoke"), says("cause-and-outcome-the-same")),
+    (Question("smoke", "lung", to="maybe"), says("no-such-level", name="smoke", level="maybe")),
+    (
+        Question("smoke", "lung", compared="maybe"),
+        says("no-such-level", name="smoke", level="maybe"),
+    ),
+    (Question("smoke", "lung", level="maybe"), says("no-such-level", name="lung", level="maybe")),
+    (Question("stage", "lung", compared="two", to="two"), says("compared-with-itself")),
+    (Question("age", "dose", to="1"), says("no-levels-of-numbers")),
+    (Question("age", "lung", level="present"), says("no-levels-of-numbers")),
+    (Question("lung", "age", compared="absent"), says("no-levels-of-numbers")),
 ]
 
 
@@ -89,7 +93,7 @@ REFUSED = [
 def test_what_the_columns_cannot_have_is_refused_in_one_sentence(
     question: Question, words: str
 ) -> None:
-    with pytest.raises(ParameterError, match=re.escape(words)) as refused:
+    with pytest.raises(ParameterError, match=words) as refused:
         question.on(COLUMNS)
     sentence = str(refused.value)
     assert sentence.endswith(".")

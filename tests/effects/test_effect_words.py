@@ -14,6 +14,7 @@ from privcore.effects import (
     width_sentence,
 )
 from privcore.effects.words import effects_sentence
+from tests.messages import begins, reads
 
 YES = Question("smoke", "lung", "no", "yes", "yes")
 STAGE = Question("stage", "treatment", "one", "three", "surgery")
@@ -63,11 +64,18 @@ def test_long_names_are_cut_and_hold_no_line_breaks() -> None:
 
 
 def test_estimates_are_in_points_or_units() -> None:
-    assert (
-        estimate_text(YES, Estimate(-0.123, -1, 0)) == "-12.3 points (95 %: -100.0 to +0.0 points)"
+    assert reads(
+        estimate_text(YES, Estimate(-0.123, -1, 0)),
+        "estimate-with-interval",
+        points="-12.3",
+        low="-100.0",
+        high="+0.0",
     )
-    assert (
-        estimate_text(NUMBERS, Estimate(12.345, -math.inf, 20)) == "+12.3 (95 %: no bound to +20)"
+    assert reads(
+        estimate_text(NUMBERS, Estimate(12.345, -math.inf, 20)),
+        "estimate-without-bound",
+        points="+12.3",
+        high="+20",
     )
     told = width_sentence(YES, 0.04, 0.5)
-    assert told.startswith("A share of 0.5 measures the effect to ± 2.0 points, or worse")
+    assert begins(told, "share-measures", share="0.5", points="2.0")

@@ -39,6 +39,7 @@ from privcore.graphs.constraints import Constraints
 from privcore.graphs.dowhy import dowhy_script
 from privcore.graphs.pag import PAG, End
 from privcore.privacy.mechanisms import SimulatedNoise
+from tests.messages import begins, reads, says, shows
 
 END: dict[str, End] = {"<": ">", ">": ">", "-": "-", "o": "o"}
 
@@ -94,18 +95,15 @@ def test_the_one_set_of_the_criterion_is_adjusted_for(share: float) -> None:
     assert exact.estimate == usual.estimate
     assert exact.estimate is not None
     assert one.estimate.low < exact.estimate.value < one.estimate.high
-    assert headline(made).startswith("Setting bronc from no to yes raises the probability of dysp")
-    assert effect_line(made.question, one).startswith("Unobserved confounders allowed: +")
-    assert effect_line(made.question, one).endswith(
-        "Adjusted for smoke: valid in every graph that the PAG stands for."
-    )
+    assert begins(headline(made), "effect-of-a-pag", cause="bronc", outcome="dysp")
+    assert reads(effect_line(made.question, one), "line-of-a-pag", adjustment="smoke")
 
 
 def test_a_set_of_no_columns() -> None:
     made = said("asia o-> smoke; smoke -> lung", "smoke", "lung")
     (one,) = made.effects
     assert one.adjustment == ()
-    assert one.reason == "Nothing has to be adjusted for, whatever the unobserved confounders."
+    assert reads(one.reason, "nothing-to-adjust-in-a-pag")
     assert made.interval is not None
     assert made.interval[0] < 0.09 < made.interval[1]
 
@@ -115,10 +113,7 @@ def test_an_effect_that_is_not_identified_is_left_open_in_a_sentence(share: floa
     made = said(HIDDEN, "smoke", "lung", share)
     assert made.effects == ()
     assert made.interval is None
-    assert headline(made) == (
-        "What setting smoke from no to yes does is left open. Not identified: an unobserved "
-        "confounder of smoke and lung cannot be ruled out."
-    )
+    assert shows(headline(made), "not-identified", cause="smoke", outcome="lung")
     assert effects_sentence(json.loads(json.dumps(made.as_dict()))) == headline(made)
     assert rows_of(made) == ([], 0)
     assert parents_table(made).empty
@@ -128,9 +123,9 @@ def test_no_effect_is_said() -> None:
     made = said(BEFORE, "smoke", "lung")
     (one,) = made.effects
     assert (one.affected, one.estimate, made.interval) == (False, (0, 0, 0), (0, 0))
-    assert one.reason == "smoke does not cause lung: nothing changes."
+    assert reads(one.reason, "no-cause", cause="smoke", outcome="lung")
     assert effect_line(made.question, one) == one.reason
-    assert headline(made).endswith("changes nothing of lung in this graph.")
+    assert shows(headline(made), "changes-nothing", outcome="lung")
 
 
 def test_what_is_said_is_json_and_has_no_parents() -> None:
@@ -162,7 +157,7 @@ def test_numbers_are_regressed_on_the_set() -> None:
     x = np.column_stack([np.ones(data.n), data.values[1], data.values[0]])
     slope = np.linalg.lstsq(x, data.values[2], rcond=None)[0][1]
     assert one.estimate.value == pytest.approx(slope, rel=1e-3)
-    with pytest.raises(DataError, match="Not identified: an unobserved confounder"):
+    with pytest.raises(DataError, match=says("not-identified")):
         without_privacy(data, graph, Question(a, c))
 
 
@@ -210,11 +205,11 @@ GRAPH = pag("a o-> b; b -> c", ("a", "b", "c"))
 @pytest.mark.parametrize(
     ("made", "words"),
     [
-        (lambda: to_dowhy(said(ADJUSTED, "bronc", "dysp")), "DoWhy takes one DAG"),
-        (lambda: dowhy_script(GRAPH, "b", "c"), "DoWhy takes one DAG"),
-        (lambda: valid(GRAPH, 1, 2, ()), "this adjustment is for DAGs"),
-        (lambda: possible_parents(GRAPH, 1), "this adjustment is for DAGs"),
-        (lambda: adjustment_sets(GRAPH, 1, 2), "this adjustment is for DAGs"),
+        (lambda: to_dowhy(said(ADJUSTED, "bronc", "dysp")), says("dowhy-takes-a-dag")),
+        (lambda: dowhy_script(GRAPH, "b", "c"), says("dowhy-takes-a-dag")),
+        (lambda: valid(GRAPH, 1, 2, ()), says("adjustment-for-dags")),
+        (lambda: possible_parents(GRAPH, 1), says("adjustment-for-dags")),
+        (lambda: adjustment_sets(GRAPH, 1, 2), says("adjustment-for-dags")),
     ],
 )
 def test_what_needs_a_dag_refuses_it_in_one_sentence(made: Callable[[], Any], words: str) -> None:

@@ -28,6 +28,7 @@ from privcore.graphs.adjustment import (
 from privcore.graphs.pdag import Edge, ordered
 from tests.graphs.random_dags import agreed, members, names, random_dag
 from tests.graphs.random_knowledge import true_knowledge
+from tests.messages import says
 
 Arrows = frozenset[Edge]
 Matrix = NDArray[np.floating[Any]]
@@ -222,7 +223,7 @@ def test_there_is_an_extension_of_any_graph_if_and_only_if_it_represents_a_dag()
             assert frozenset((i, j) for j, own in enumerate(extension) for i in own) in dags
         else:
             without += 1
-            with pytest.raises(DataError, match="contradicts itself"):
+            with pytest.raises(DataError, match=says("graph-contradicts-itself")):
                 consistent_extension(graph)
     assert 50 < without < 350
 
@@ -245,7 +246,7 @@ def test_d_separation_is_that_of_networkx() -> None:
 
 @pytest.mark.parametrize(("a", "b", "columns"), [(0, 0, ()), (0, 1, (0,)), (0, 1, (2, 1))])
 def test_d_separation_is_between_two_columns_outside(a: int, b: int, columns: list[int]) -> None:
-    with pytest.raises(ValueError, match="not two columns outside"):
+    with pytest.raises(ValueError, match=says("not-two-columns-outside")):
         d_separated([(), (0,), (1,)], a, b, columns)
 
 
@@ -359,7 +360,7 @@ def test_a_neighbour_that_leads_nowhere_leaves_the_effect_identified() -> None:
     assert valid(graph, 1, 2, ())
     assert valid(graph, 1, 2, {0, 3})
     assert not valid(graph, 1, 0, ())
-    with pytest.raises(ValueError, match="column 1 has no direction"):
+    with pytest.raises(ValueError, match=says("no-direction-at", column=1)):
         adjustment_sets(graph, 1, 2)
 
 
@@ -369,7 +370,7 @@ def test_the_cause_is_never_its_own_outcome_or_adjusted_for() -> None:
     assert not valid(graph, 0, 1, {1})
     assert not valid(graph, 1, 0, {0})
     for call in (lambda: valid(graph, 0, 0, ()), lambda: adjustment_sets(graph, 0, 0)):
-        with pytest.raises(ValueError, match="both cause and outcome"):
+        with pytest.raises(ValueError, match=says("cause-is-outcome")):
             call()
 
 
@@ -379,7 +380,7 @@ def test_with_too_many_open_edges_the_message_says_what_to_do() -> None:
         return PDAG(names(leaves + 1), undirected=pairs)
 
     assert len(possible_parents(star(MOST_NEIGHBOURS), 0)) == MOST_NEIGHBOURS + 1
-    with pytest.raises(ParameterError, match=r"'v0' has 13 edges .* say beforehand"):
+    with pytest.raises(ParameterError, match=says("too-many-undirected", name="v0", edges=13)):
         possible_parents(star(MOST_NEIGHBOURS + 1), 0)
     assert len(possible_parents(star(MOST_NEIGHBOURS + 1), 1)) == 2
 
@@ -402,5 +403,5 @@ def test_a_graph_that_contradicts_itself_is_an_error(graph: PDAG) -> None:
         lambda: valid(graph, 0, 2, ()),
         lambda: adjustment_sets(more, alone, 0),
     ):
-        with pytest.raises(DataError, match="contradicts itself"):
+        with pytest.raises(DataError, match=says("graph-contradicts-itself")):
             call()

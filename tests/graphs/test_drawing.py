@@ -12,6 +12,7 @@ from privcore.graphs.drawing import Pane, graph_css, graph_script, scene
 from privcore.graphs.drawing.palette import EDGES, PALETTES
 from privcore.graphs.layout import shared_layout
 from privcore.measures import CLASSES
+from tests.messages import says
 
 NAMES = ("a", "</script><img src=x onerror=alert(1)>", "🙂", 'q"uo\\te', "x" * 200)
 GRAPH = PDAG(NAMES, frozenset({(0, 1), (2, 1)}), frozenset({(3, 4)}))
@@ -46,9 +47,9 @@ def test_missing_and_unclear_pairs_are_drawn_beside_the_edges():
 
 
 def test_wrong_sizes_are_refused():
-    with pytest.raises(ValueError, match="positions"):
+    with pytest.raises(ValueError, match=says("positions-of-other-nodes")):
         scene(PLACES[:-1], [Pane("one", "One", GRAPH)])
-    with pytest.raises(ValueError, match="different nodes"):
+    with pytest.raises(ValueError, match=says("different-nodes")):
         scene(PLACES, [Pane("one", "One", GRAPH), Pane("two", "Two", PDAG(("a", "b")))])
 
 

@@ -13,6 +13,7 @@ from privcore.graphs.fci import fci, orient_pag, triples_of
 from privcore.graphs.pag import PAG
 from tests.examples import few
 from tests.graphs.random_dags import names, random_dag
+from tests.messages import says
 
 _MARKS = {-1: "-", 1: ">", 2: "o"}
 # Where causal-learn 0.1.4.8 differs.  Its rule 10 takes paths that are covered, its rule 9 looks at
@@ -147,5 +148,5 @@ def test_the_marks_of_a_pag():
         "partially_undirected",
     ]
     for wrong in ({(0, 3): ("-", ">")}, {(0, 1): ("-", "x")}, {(1, 1): (">", ">")}):
-        with pytest.raises(ValueError, match=r"pair of two|ends"):
+        with pytest.raises(ValueError, match=f"{says('no-pair')}|{says('bad-ends')}"):
             PAG.from_ends(("a", "b", "c"), wrong)

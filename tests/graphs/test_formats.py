@@ -27,6 +27,7 @@ from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARKS
 from tests.graphs.random_graphs import PLAIN_NAMES, cpdags, dags, pags, pdags
 from tests.graphs.test_fci import found, hidden
+from tests.messages import says, shows
 
 ROOT = Path(__file__).parents[2]
 # pgmpy is tested in tests/peers, which has an environment of its own.
@@ -138,54 +139,54 @@ def test_the_grammar_of_dagitty(text, wanted):
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "says"),
+    ("text", "name", "message"),
     [
-        ("graph { x <-> y }", "dagitty", "begin with dag, pdag, mag or pag"),
-        ("dag { x <-> y }", "dagitty", "name that cause"),
-        ("pdag { x <-> y }", "dagitty", "name that cause"),
-        ("pdag { x @-> y }", "dagitty", "begin the text with pag"),
-        ("mag { x @-> y }", "dagitty", "begin the text with pag"),
-        ("dag { x -> }", "dagitty", "cannot be read"),
-        ("dag { -> x }", "dagitty", "cannot be read"),
-        ("dag { x -> y", "dagitty", "cannot be read"),
-        ("dag { x -> y } }", "dagitty", "cannot be read"),
-        ("dag { x [pos", "dagitty", "cannot be read"),
-        ('dag { "x }', "dagitty", "cannot be read"),
-        ("dag { x -> y y -> x }", "dagitty", "two edges between"),
-        ("dag { x -> x }", "dagitty", "to itself"),
-        ("", "dagitty", "begin with dag"),
-        ("1. a --> b", "tetrad", "Graph Nodes"),
-        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a --> c\n", "tetrad", "not among the nodes"),
-        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a b\n", "tetrad", "cannot be read"),
-        ("Graph Nodes:\na;a\n\nGraph Edges:\n", "tetrad", "two nodes called"),
-        ("graph [", "gml", "cannot be read"),
-        ("network a { }", "bif", "cannot be read"),
-        ("{", "json", "cannot be read"),
-        ("[" * 100_000, "json", "cannot be read"),
-        ("[]", "json", 'object with the key "nodes"'),
-        ('{"directed": []}', "json", 'object with the key "nodes"'),
-        ('{"nodes": [], "tiers": []}', "json", "has the key 'tiers'"),
-        ('{"nodes": "ab"}', "json", "a list of names"),
-        ('{"nodes": [1]}', "json", "a list of names"),
-        ('{"nodes": ["a", "a"]}', "json", "two nodes called"),
-        ('{"nodes": ["a"], "directed": [["a", "b"]]}', "json", "not among the nodes"),
-        ('{"nodes": ["a", "b"], "directed": [["a"]]}', "json", "list of pairs"),
-        ('{"nodes": ["a", "b"], "directed": ["ab"]}', "json", "list of pairs"),
-        ('{"nodes": ["a", "b"], "nondirected": 3}', "json", "list of pairs"),
+        ("graph { x <-> y }", "dagitty", says("begin-with-dag")),
+        ("dag { x <-> y }", "dagitty", says("name-that-cause")),
+        ("pdag { x <-> y }", "dagitty", says("name-that-cause")),
+        ("pdag { x @-> y }", "dagitty", says("begin-with-pag")),
+        ("mag { x @-> y }", "dagitty", says("begin-with-pag")),
+        ("dag { x -> }", "dagitty", says("cannot-be-read")),
+        ("dag { -> x }", "dagitty", says("cannot-be-read")),
+        ("dag { x -> y", "dagitty", says("cannot-be-read")),
+        ("dag { x -> y } }", "dagitty", says("cannot-be-read")),
+        ("dag { x [pos", "dagitty", says("cannot-be-read")),
+        ('dag { "x }', "dagitty", says("cannot-be-read")),
+        ("dag { x -> y y -> x }", "dagitty", says("two-edges-between")),
+        ("dag { x -> x }", "dagitty", says("edge-to-itself")),
+        ("", "dagitty", says("begin-with-dag")),
+        ("1. a --> b", "tetrad", says("no-graph-nodes")),
+        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a --> c\n", "tetrad", says("no-node-of-edge")),
+        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a b\n", "tetrad", says("cannot-be-read")),
+        ("Graph Nodes:\na;a\n\nGraph Edges:\n", "tetrad", says("two-nodes-of-one-name")),
+        ("graph [", "gml", says("cannot-be-read")),
+        ("network a { }", "bif", says("cannot-be-read")),
+        ("{", "json", says("cannot-be-read")),
+        ("[" * 100_000, "json", says("cannot-be-read")),
+        ("[]", "json", says("json-without-nodes")),
+        ('{"directed": []}', "json", says("json-without-nodes")),
+        ('{"nodes": [], "tiers": []}', "json", says("json-with-other-key", name="'tiers'")),
+        ('{"nodes": "ab"}', "json", says("json-nodes-are-names")),
+        ('{"nodes": [1]}', "json", says("json-nodes-are-names")),
+        ('{"nodes": ["a", "a"]}', "json", says("two-nodes-of-one-name")),
+        ('{"nodes": ["a"], "directed": [["a", "b"]]}', "json", says("no-node-of-edge")),
+        ('{"nodes": ["a", "b"], "directed": [["a"]]}', "json", says("json-edges-are-pairs")),
+        ('{"nodes": ["a", "b"], "directed": ["ab"]}', "json", says("json-edges-are-pairs")),
+        ('{"nodes": ["a", "b"], "nondirected": 3}', "json", says("json-edges-are-pairs")),
         (
             '{"nodes": ["a", "b"], "directed": [["a", "b"]], "bidirected": [["a", "b"]]}',
             "json",
-            "two edges between",
+            says("two-edges-between"),
         ),
-        (3, "bif", "give its text"),
-        ("a", "networkx", "no networkx Graph"),
-        (3, "causal-learn", "no causal-learn GeneralGraph"),
-        (nx.MultiDiGraph([("a", "b")]), "networkx", "make the multigraph"),
-        (nx.DiGraph([(1, "1")]), "networkx", "two nodes called"),
+        (3, "bif", says("give-its-text")),
+        ("a", "networkx", says("no-networkx")),
+        (3, "causal-learn", says("no-causal-learn")),
+        (nx.MultiDiGraph([("a", "b")]), "networkx", says("no-multigraph")),
+        (nx.DiGraph([(1, "1")]), "networkx", says("two-nodes-of-one-name")),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_a_sentence(text, name, says):
-    with pytest.raises(DataError, match=says) as refused:
+def test_what_cannot_be_read_is_refused_in_a_sentence(text, name, message):
+    with pytest.raises(DataError, match=message) as refused:
         import_graph(text, name)
     assert one_sentence(refused.value)
 
@@ -220,7 +221,7 @@ def test_circles_of_a_general_graph_make_a_pag():
     assert import_graph((made, made.get_graph_edges()), "causal-learn") == wanted
     made.graph[1, 0] = Endpoint.STAR.value
     made.get_graph_edges = lambda: [made.get_edge(*nodes)]
-    with pytest.raises(DataError, match="none of a tail, an arrow and a circle") as refused:
+    with pytest.raises(DataError, match=says("no-known-end")) as refused:
         import_graph(made, "causal-learn")
     assert one_sentence(refused.value)
 
@@ -271,10 +272,10 @@ def test_no_truth_and_no_knowledge_is_read_from_a_pag():
             with pytest.raises(DataError) as refused:
                 read_true_graph(export_graph(graph, form).encode(), f"truth.{form}", names)
             assert one_sentence(refused.value)
-        with pytest.raises(DataError, match="partial ancestral graph"):
+        with pytest.raises(DataError, match=says("pag-is-no-knowledge")):
             Knowledge.of_graph(graph)
         for form in ("tetrad", "dagitty"):
-            with pytest.raises(DataError, match="partial ancestral graph") as refused:
+            with pytest.raises(DataError, match=says("pag-is-no-knowledge")) as refused:
                 parse_knowledge(export_graph(graph, form).encode(), f"graph.{form}.txt")
             assert one_sentence(refused.value)
 
@@ -286,34 +287,34 @@ BOTH = PDAG.from_names("abc", ["ab"], [], ["bc"])
 
 
 @pytest.mark.parametrize(
-    ("graph", "name", "says"),
+    ("graph", "name", "message"),
     [
-        (CHAIN, "bif", "no edge without a direction, such as that between 'b' and 'c'"),
-        (CHAIN, "gml", "choose one of dagitty, tetrad"),
-        (BOTH, "dagitty", "no edge with both directions"),
-        (PARTIAL, "bif", "no partial ancestral graph; choose one of dagitty, tetrad, json"),
-        (PARTIAL, "gml", "no partial ancestral graph; choose one of dagitty, tetrad, json"),
-        (PARTIAL, "pgmpy", "no partial ancestral graph; choose one of networkx, causal-learn."),
-        (CYCLE, "bif", "no directed cycle"),
-        (CYCLE, "dagitty", "no directed cycle"),
-        (PDAG(("two words",)), "bif", "rename 'two words'"),
-        (PDAG(("two words",)), "tetrad", "rename 'two words'"),
-        (PDAG(("A", "a")), "bif", "rename one"),
-        (PDAG(("()",)), "gml", "rename"),
-        (PDAG(("a\\",)), "dagitty", "backslash"),
+        (CHAIN, "bif", says("no-undirected-in-format", cause="'b'", outcome="'c'")),
+        (CHAIN, "gml", says("which-networks-there-are", names="dagitty, tetrad")),
+        (BOTH, "dagitty", says("no-bidirected-in-format")),
+        (PARTIAL, "bif", says("no-pag-in-format", names="dagitty, tetrad, json")),
+        (PARTIAL, "gml", says("no-pag-in-format", names="dagitty, tetrad, json")),
+        (PARTIAL, "pgmpy", says("no-pag-in-format", names="networkx, causal-learn")),
+        (CYCLE, "bif", says("no-cycle-in-format")),
+        (CYCLE, "dagitty", says("no-cycle-in-format")),
+        (PDAG(("two words",)), "bif", says("rename", name="'two words'")),
+        (PDAG(("two words",)), "tetrad", says("rename", name="'two words'")),
+        (PDAG(("A", "a")), "bif", says("rename-one")),
+        (PDAG(("()",)), "gml", says("rename")),
+        (PDAG(("a\\",)), "dagitty", says("backslash-in-name")),
     ],
 )
-def test_a_format_says_what_it_cannot_hold(graph, name, says):
-    with pytest.raises(DataError, match=says) as refused:
+def test_a_format_says_what_it_cannot_hold(graph, name, message):
+    with pytest.raises(DataError, match=message) as refused:
         export_graph(graph, name)
     assert one_sentence(refused.value)
     assert FORMATS[name].refusal(graph) == str(refused.value)
 
 
 def test_a_format_that_is_not_there_is_refused():
-    with pytest.raises(ParameterError, match="choose one of networkx"):
+    with pytest.raises(ParameterError, match=says("which-networks-there-are", names="networkx")):
         export_graph(CHAIN, "word")
-    with pytest.raises(ParameterError, match="DOT is not read"):
+    with pytest.raises(ParameterError, match=says("not-read-format", title="DOT")):
         import_graph("{}", "dot")
 
 
@@ -349,9 +350,9 @@ def test_a_true_graph_may_be_the_text_of_tetrad_or_causal_learn():
     for text in (export_graph(graph, "tetrad"), str(export_graph(graph, "causal-learn"))):
         assert set(read_true_graph(text.encode(), "truth.txt", names)) == wanted
     text = export_graph(CHAIN, "tetrad").encode()
-    with pytest.raises(DataError, match="undirected"):
+    with pytest.raises(DataError, match=says("edges-undirected")):
         read_true_graph(text, "truth.txt", names)
-    with pytest.raises(DataError, match="'c', which is not a column"):
+    with pytest.raises(DataError, match=says("not-a-column", name="c")):
         read_true_graph(export_graph(graph, "tetrad").encode(), "truth.txt", ("a", "b"))
 
 
@@ -362,7 +363,7 @@ def test_a_run_on_the_command_line_prints_its_graph(capsys):
     data = privcore.load_network("cancer").sample(2000, seed=1)
     assert same(graph, privcore.discover(data, "pc").graph)
     assert main([*words, "--format", "networkx"]) != 0
-    assert "choose one of dagitty" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "which-networks-there-are", names="dagitty")
 
 
 def test_the_table_of_the_documentation_is_the_registry():

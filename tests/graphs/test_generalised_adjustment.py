@@ -15,6 +15,7 @@ from privcore.graphs.pag import PAG
 from tests.examples import few
 from tests.graphs.random_dags import names, random_dag
 from tests.graphs.test_fci import found, hidden
+from tests.messages import says
 
 
 def subsets(items):
@@ -307,10 +308,10 @@ def test_a_graph_that_contradicts_itself_is_refused_in_a_sentence():
         "X -> Y; Y -> Z; X <-> Z",
         "X o-o Y; Y o-o Z; Z o-o V; V o-o X",
     ):
-        with pytest.raises(DataError, match="The graph contradicts itself") as refused:
+        with pytest.raises(DataError, match=says("pag-contradicts-itself")) as refused:
             identify(pag(text, "VWXYZ"), 2, 3)
         assert str(refused.value).count(".") == 1
-    with pytest.raises(ValueError, match="both cause and outcome"):
+    with pytest.raises(ValueError, match=says("both-cause-and-outcome")):
         identify(pag("X -> Y", "XY"), 1, 1)
 
 

@@ -20,6 +20,7 @@ from privcore.graphs.orientation import overruled
 from tests.examples import few
 from tests.graphs.random_dags import agreed, members, names, random_dag
 from tests.graphs.random_knowledge import any_knowledge, true_knowledge
+from tests.messages import says
 
 
 def maximal(nodes, edges, known):
@@ -125,10 +126,10 @@ def test_whatever_the_data_say_the_graph_obeys(conflicts, chunk):
 def test_a_v_structure_against_the_order_of_time_is_overruled_and_told():
     known = Knowledge.of(tiers="b; a, c").on(("a", "b", "c"))
     chain = PDAG(("a", "b", "c"), undirected=frozenset({(0, 1), (1, 2)}))
-    says = {(0, 2): [frozenset()]}
-    assert orient(chain, says, known=known).directed == {(1, 0), (1, 2)}
-    assert overruled(chain, says, "first", known) == {(0, 1, 2)}
-    assert orient(chain, says).directed == {(0, 1), (2, 1)}
+    sets = {(0, 2): [frozenset()]}
+    assert orient(chain, sets, known=known).directed == {(1, 0), (1, 2)}
+    assert overruled(chain, sets, "first", known) == {(0, 1, 2)}
+    assert orient(chain, sets).directed == {(0, 1), (2, 1)}
 
 
 def test_edges_that_leave_only_a_cycle_go_but_not_required_ones():
@@ -152,20 +153,32 @@ def test_a_pair_that_nobody_asked_about_says_nothing_of_a_v_structure():
 @pytest.mark.parametrize(
     ("said", "named"),
     [
-        ({"tiers": "a; b, a"}, "'a' is in tier 1 and tier 2"),
-        ({"tiers": "a; b", "require": "b->a"}, "b → a is required, but a is in an earlier tier"),
-        ({"forbid": "b--a", "require": "a->b"}, "a → b is required, but a – b is forbidden"),
-        ({"forbid": "a->b", "require": "a->b"}, "a → b is required, but a → b is forbidden"),
-        ({"require": "a->b; b->a"}, "a → b is required, but b → a is required"),
+        ({"tiers": "a; b, a"}, says("tier-twice", name="a", tier=1, other=2)),
+        (
+            {"tiers": "a; b", "require": "b->a"},
+            says("required-against-tiers", cause="b", outcome="a", later="a"),
+        ),
+        (
+            {"forbid": "b--a", "require": "a->b"},
+            says("required-but-forbidden", edge="a → b", other="a – b"),
+        ),
+        (
+            {"forbid": "a->b", "require": "a->b"},
+            says("required-but-forbidden", edge="a → b", other="a → b"),
+        ),
+        ({"require": "a->b; b->a"}, says("required-both-ways", edge="a → b", other="b → a")),
         (
             {"tiers": "a; b", "forbid": "a->b", "require": "a--b"},
-            "a → b is forbidden, and a is in an earlier tier than b",
+            says("forbidden-and-earlier", edge="a → b", cause="a", outcome="b"),
         ),
-        ({"require": "a->b; b->c; c->a"}, "so is the rest of the cycle a → b → c → a"),
-        ({"forbid": "b->a", "require": "a--b; b->c; c->a"}, "of the cycle a → b → c → a"),
-        ({"forbid": "a->a"}, "a -> a names one column twice"),
-        ({"forbid": "smoke"}, "'smoke' says nothing of an edge"),
-        ({"forbid": "a->b->c"}, "'a->b->c' says nothing of an edge"),
+        ({"require": "a->b; b->c; c->a"}, says("cycle-required", cycle="a → b → c → a")),
+        (
+            {"forbid": "b->a", "require": "a--b; b->c; c->a"},
+            says("cycle-required", cycle="a → b → c → a"),
+        ),
+        ({"forbid": "a->a"}, says("one-column-twice", statement="a -> a")),
+        ({"forbid": "smoke"}, says("no-edge-in-statement", statement="'smoke'")),
+        ({"forbid": "a->b->c"}, says("no-edge-in-statement", statement="'a->b->c'")),
     ],
 )
 def test_contradictions_are_named(said, named):
@@ -210,12 +223,14 @@ def test_the_text_of_knowledge_is_read_back_and_is_the_same_for_the_same(seed):
     ],
 )
 def test_other_texts_are_refused_in_a_sentence(text):
-    with pytest.raises(ParameterError, match="it must be JSON, such as"):
+    with pytest.raises(ParameterError, match=says("bad-knowledge-json")):
         Knowledge.read(text)
 
 
 def test_a_name_that_is_no_column_is_told():
-    with pytest.raises(ParameterError, match="names 'smok', which is not a column; there are a, b"):
+    with pytest.raises(
+        ParameterError, match=says("knowledge-of-no-column", name="smok", columns="a, b")
+    ):
         Knowledge.of(tiers="smok; a").on(("a", "b"))
     assert Knowledge.of(tiers="smok; a", forbid="a--smok").among(("a", "b")).words == ()
 

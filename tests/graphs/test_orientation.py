@@ -20,6 +20,7 @@ from privcore.graphs.orientation import ColliderRule, ConflictRule, read_triples
 from privcore.graphs.pdag import ordered
 from tests.examples import examples, few
 from tests.graphs.random_dags import acyclic, cpdag_by_trial, names, random_dag
+from tests.messages import says
 
 RULES = get_args(ColliderRule)
 IN_TURN = ("keep first", "overwrite")
@@ -226,9 +227,12 @@ def test_pairs_without_a_separating_set_make_no_v_structure():
 
 
 def test_cycles_are_refused():
-    with pytest.raises(DataError, match="cycle"):
+    with pytest.raises(DataError, match=says("directed-cycle")):
         cpdag_of_dag(names(3), {(0, 1), (1, 2), (2, 0)})
     assert topological_order(3, {(2, 1), (1, 0)}) == [2, 1, 0]
+
+
+IMPOSSIBLE = "|".join(map(says, ("no-pair", "pair-stored-wrongly", "two-edges-of-a-pair")))
 
 
 @pytest.mark.parametrize(
@@ -237,7 +241,7 @@ def test_cycles_are_refused():
 )
 def test_impossible_graphs(directed, undirected):
     for both in (frozenset(), frozenset({(1, 2)})):
-        with pytest.raises(ValueError, match=r"pair|index|edge"):
+        with pytest.raises(ValueError, match=IMPOSSIBLE):
             PDAG(names(3), frozenset(directed), frozenset(undirected), both)
-    with pytest.raises(ValueError, match="more than one edge"):
+    with pytest.raises(ValueError, match=says("two-edges-of-a-pair")):
         PDAG(names(3), frozenset({(2, 1)}), frozenset(), frozenset({(1, 2)}))

@@ -11,6 +11,7 @@ import pytest
 from privcore.errors import ParameterError
 from privcore.extras.audits import MECHANISMS
 from privcore.independence import SCORES
+from tests.messages import says
 
 ROOT = Path(__file__).resolve().parents[2]
 PROVEN = [name for name, score in SCORES.items() if score.proven]
@@ -32,14 +33,14 @@ def test_a_proven_score_has_its_proof_and_its_audit(name):
 @pytest.mark.parametrize(
     ("score", "changed", "message"),
     [
-        ("z-star", {"title": ""}, "what it is"),
-        ("z-star", {"help": "No full stop"}, "what it is"),
-        ("z-star", {"scale": "chi2"}, "degrees of freedom"),
-        ("g2", {"degrees": None}, "degrees of freedom"),
-        ("z-star", {"proof": ""}, "names its proof"),
-        ("z-star", {"proven": None}, "names its proof"),
-        ("kendall", {"published_flaw": ""}, "says why"),
-        ("z-star", {"published": lambda n, strata: 1.0}, "says why"),
+        ("z-star", {"title": ""}, says("score-undescribed")),
+        ("z-star", {"help": "No full stop"}, says("score-undescribed")),
+        ("z-star", {"scale": "chi2"}, says("dof-without-chi2")),
+        ("g2", {"degrees": None}, says("dof-without-chi2")),
+        ("z-star", {"proof": ""}, says("proof-without-sensitivity")),
+        ("z-star", {"proven": None}, says("proof-without-sensitivity")),
+        ("kendall", {"published_flaw": ""}, says("published-without-reason")),
+        ("z-star", {"published": lambda n, strata: 1.0}, says("published-without-reason")),
     ],
 )
 def test_a_score_checks_itself(score, changed, message):

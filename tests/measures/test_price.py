@@ -10,6 +10,7 @@ from privcore.measures.price import (
     noise_and_gain_sentence,
     noise_sentence,
 )
+from tests.messages import shows
 
 NAMES = ("a", "b", "c", "d")
 
@@ -41,6 +42,6 @@ def test_both_prices_are_told_by_counts(private, same, usual, parts):
 
 
 def test_without_a_truth_what_is_kept_is_the_price():
-    assert "3 of the 12 links" in noise_sentence(LinkCount(9, 12, 0), "PC")
-    assert "none of the 1 link " in noise_sentence(LinkCount(1, 1, 0), "PC")
+    assert shows(noise_sentence(LinkCount(9, 12, 0), "PC"), "noise-loses", links=3, all=12)
+    assert shows(noise_sentence(LinkCount(1, 1, 0), "PC"), "noise-loses-none", all=1)
     assert noise_sentence(LinkCount(1, 1, 2), "PC", begun=True).endswith("adds 2 links.")

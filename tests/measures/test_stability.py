@@ -19,6 +19,7 @@ from privcore.measures import stability as module
 from privcore.measures.stability import Stability, frequencies, halves, judge
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import examples
+from tests.messages import begins, reads, says, shows
 
 
 def table(**columns):
@@ -105,7 +106,7 @@ def test_halves_of_independent_columns_agree_on_no_edge(algorithm):
     assert not result.graph.skeleton
     assert judged.half_f1 == 1
     assert judged.pairs == judged.seldom == []
-    assert "No half of the rows shows an edge" in judged.sentence()
+    assert shows(judged.sentence(), "no-half-shows-an-edge")
     assert judged.seldom_sentence() == ""
 
 
@@ -118,9 +119,15 @@ def test_the_edges_of_a_strong_chain_come_back_each_time():
     for seen in (judged.over_rolls, judged.over_halves):
         assert {pair: often.adjacent for pair, often in seen.items()} == {(0, 1): 1, (1, 2): 1}
     assert (judged.same, judged.roll_f1, judged.half_f1, judged.seldom) == (6, 1, 1, [])
-    assert judged.sentence() == (
-        "Over 6 re-rolls of the noise the same graph came out 6 times (mean F1 1.00). Two halves "
-        "of the rows agree on 100 % of the edges (F1 1.00, mean over 3 halvings)."
+    assert reads(
+        judged.sentence(),
+        "rolls-agree",
+        rolls=6,
+        same=6,
+        mean="1.00",
+        share=100,
+        half_mean="1.00",
+        halvings=3,
     )
 
 
@@ -167,7 +174,7 @@ def test_without_noise_there_are_halves_only():
     data = chain()
     judged = judge(data, discover(data, "pc"), runs=4)
     assert (judged.rolls, judged.roll_f1, len(judged.halves)) == ((), None, 2)
-    assert judged.sentence().startswith("Two halves of the rows agree on")
+    assert begins(judged.sentence(), "halves-agree")
     assert judged.as_dict()["rolls"] is None
 
 
@@ -199,12 +206,16 @@ def test_what_is_said_of_a_graph_by_hand():
     assert judged.roll_f1 == pytest.approx((1 + 2 / 3 + 0 + 1) / 4)
     assert judged.half_f1 == pytest.approx((2 / 3 + 0) / 2)
     assert judged.seldom == [(1, 2)]
-    assert judged.seldom_sentence() == (
-        "Shown, but in fewer than half of the halves of the rows: b – c (25 %)."
-    )
-    assert judged.sentence() == (
-        "Over 4 re-rolls of the noise the same graph came out 2 times (mean F1 0.67). Two halves "
-        "of the rows agree on 33 % of the edges (F1 0.33, mean over 2 halvings)."
+    assert reads(judged.seldom_sentence(), "seldom-edges", edges="b – c (25 %)")
+    assert reads(
+        judged.sentence(),
+        "rolls-agree",
+        rolls=4,
+        same=2,
+        mean="0.67",
+        share=33,
+        half_mean="0.33",
+        halvings=2,
     )
     said = json.loads(json.dumps(judged.as_dict()))
     assert said["seldom"] == [["b", "c"]]
@@ -220,14 +231,14 @@ def test_a_half_that_cannot_be_run_is_said():
     rare = np.eye(1, 400, dtype=np.int64)[0]
     # One half has the only row of a level, so that the other has a constant column.
     data = table(a=rng.integers(0, 2, 400), b=rng.integers(0, 2, 400), rare=rare)
-    with pytest.raises(DataError, match="No half of the rows could be run: Column 'rare'"):
+    with pytest.raises(DataError, match=says("no-half-could-be-run", reason="Column 'rare'")):
         judge(data, discover(data, "notears"), runs=4)
     rare = (np.arange(400) < 4).astype(np.int64)
     data = table(a=rng.integers(0, 2, 400), b=rng.integers(0, 2, 400), rare=rare)
     judged = judge(data, discover(data, "notears"), runs=20)
     assert 0 < len(judged.refused) < 10
     assert len(judged.halves) == 10 - len(judged.refused)
-    assert "could not be run: Column 'rare'" in judged.sentence()
+    assert shows(judged.sentence(), "half-could-not-be-run", reason="Column 'rare'")
 
 
 def test_it_can_be_cancelled_and_tells_how_far_it_is():
@@ -249,9 +260,9 @@ def test_it_can_be_cancelled_and_tells_how_far_it_is():
 def test_what_cannot_be_judged_is_refused_in_one_sentence():
     data = chain(400)
     result = discover(data, "pc")
-    with pytest.raises(ParameterError, match="stability is 1"):
+    with pytest.raises(ParameterError, match=says("out-of-range", name="stability", value=1)):
         judge(data, result, runs=1)
-    with pytest.raises(DataError, match="has 3 rows; halves need at least 4"):
+    with pytest.raises(DataError, match=says("too-few-rows-to-halve", rows=3, least=4)):
         judge(table(a=np.array([0, 1, 1]), b=np.array([1, 0, 1])), result, runs=2)
-    with pytest.raises(DataError, match="halved in memory"):
+    with pytest.raises(DataError, match=says("halved-in-memory")):
         halves(object.__new__(type("Rows", (ExternalCounts,), {"n": 10})), SimulatedNoise(0))

@@ -7,6 +7,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from tests.messages import label
+
 ROOT = Path(__file__).parents[2]
 TABLE = b"sex,age,ill\n" + b"".join(
     f"{'fm'[i % 2]},{20 + i % 40},{(i * 7 % 11) % 2}\n".encode() for i in range(200)
@@ -39,7 +41,7 @@ def open_table(
     app = open_page("data", **{**query, "data": "your table"})
     app.file_uploader[0].upload(filename, content, "text/csv").run()
     assert not app.exception
-    return press(app, "Use this table") if use and not app.error else app
+    return press(app, label("use-table")) if use and not app.error else app
 
 
 def press(app: AppTest, label: str) -> AppTest:

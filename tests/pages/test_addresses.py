@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.examples import few
+from tests.messages import shows
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 PAGES = [
@@ -121,7 +122,7 @@ def test_an_infinite_number_is_named_and_left_out(name, value):
     assert not app.exception
     shown = name.replace("_", "\\_")
     said = [w.value for w in app.warning]
-    assert f"{shown} is no finite number in the address; it is left out." in said
+    assert shows(said, "no-finite-number-in-url", name=shown)
     assert name not in app.query_params
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from privcore.extras.lab.planning.surrogate import Surrogates
+from tests.messages import label, shows
 from tests.pages.opening import clean, open_table, press, start
 from tests.pages.test_findings_page import MIXED
 
@@ -17,16 +18,16 @@ def test_advice_is_asked_for_and_followed(monkeypatch):
     app = clean(
         start(data="cancer", rows="1000", algorithm="svt-pc", discover_tab="Advice", epsilon="2")
     )
-    assert not any("At ε = 2 use" in m.value for m in app.markdown)
-    app = press(app, "Which algorithm at ε = 2?")
-    sentence = next(m.value for m in app.markdown if "At ε = 2 use" in m.value)
+    assert not any(shows(m.value, "advice-at", epsilon=2) for m in app.markdown)
+    app = press(app, label("which-algorithm-at-epsilon", epsilon=2))
+    sentence = next(m.value for m in app.markdown if shows(m.value, "advice-at", epsilon=2))
     title = sentence.split("**")[1]
     assert app.session_state["algorithm"] == "svt-pc"
     follow = [b.label for b in app.button if b.label == f"Use {title}"]
     assert follow == ([] if title == "SVT-PC" else [f"Use {title}"])
     app.slider(key="advice_target").set_value(0.2).run()
     app = press(app, "Which ε would")
-    assert any("mean skeleton F1 against the truth of surrogates" in m.value for m in app.markdown)
+    assert any(shows(m.value, "advice-of-surrogates") for m in app.markdown)
     if follow:
         app = press(app, "Use ")
         assert app.session_state["algorithm"] != "svt-pc"
@@ -34,22 +35,25 @@ def test_advice_is_asked_for_and_followed(monkeypatch):
 
 def limits(app):
     """The verdicts on what limits weak edges, in the page's order."""
-    return [m.value for m in (*app.caption, *app.markdown) if "For weak edges" in m.value]
+    return [m.value for m in (*app.caption, *app.markdown) if label("weak-edges") in m.value]
 
 
 @pytest.mark.long
 def test_what_limits_weak_edges_is_said_without_asking_and_follows_the_budget():
     """In the tab, whatever the algorithm; beside a run and in the other tab, of moment search."""
-    for epsilon, says in (("0.1", "the algorithm is the limit"), ("1", "nothing is in the way")):
+    for epsilon, message in (
+        ("0.1", label("algorithm-is-the-limit")),
+        ("1", label("nothing-in-the-way")),
+    ):
         app = clean(start(data="asia", discover_tab="Advice", epsilon=epsilon))
         assert len(limits(app)) == 2
-        assert all(says in sentence for sentence in limits(app))
+        assert all(message in sentence for sentence in limits(app))
     few = {"data": "asia", "rows": "1000", "discover_tab": "Advice"}
     for algorithm, many in (("moment-search", 2), ("svt-pc", 1)):
         app = clean(start(algorithm=algorithm, **few))
         assert len(limits(app)) == many
-        assert all("In 1,000 rows no test sees one" in sentence for sentence in limits(app))
-    app = clean(start(data="asia", discover_tab="What can be seen"))
+        assert all(shows(sentence, "no-test-sees-one", rows="1,000") for sentence in limits(app))
+    app = clean(start(data="asia", discover_tab=label("what-can-be-seen")))
     assert len(limits(app)) == 2
 
 
@@ -57,13 +61,13 @@ def test_what_limits_weak_edges_is_said_without_asking_and_follows_the_budget():
 def test_numbers_have_limits_too_and_a_mixed_table_has_none_stated():
     app = clean(start(data="linear-gaussian", rows="2000", discover_tab="Advice"))
     assert len(limits(app)) == 2
-    assert all("a correlation of" in sentence for sentence in limits(app))
+    assert all(shows(sentence, "correlation-seen") for sentence in limits(app))
     app = open_table(MIXED, use=False, algorithm="moment-search", discover_tab="Advice")
     app.toggle(key="upload_uncut").set_value(True).run()
-    press(app, "Use this table")
+    press(app, label("use-table"))
     app.switch_page("pages/discover.py").run()
     assert any("as −1 and 1" in c.value for c in clean(app).caption)
-    assert any(b.label.startswith("Which algorithm at") for b in app.button)
+    assert any(b.label.startswith(label("which-algorithm")) for b in app.button)
     assert limits(app) == []
 
 

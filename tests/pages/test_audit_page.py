@@ -7,13 +7,14 @@ import pytest
 from privcore.extras import audits as audit
 from privcore.extras.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES, UNITS
 from tests.examples import few
+from tests.messages import begins, label, shows
 from tests.pages.opening import open_page
 
 ALL = [
     *(("algorithms", name) for name in AUDITS),
     *(("released numbers", name) for name in RELEASES),
     *(("mechanisms", name) for name in MECHANISMS),
-    *(("several rows each", name) for name in UNITS),
+    *((label("several-rows-each"), name) for name in UNITS),
     *(("planted bugs", name) for name in PLANTED),
 ]
 
@@ -52,7 +53,7 @@ def test_every_registered_audit_is_drawn(kind, name):
     assert app.selectbox(key=f"audit_{kind.split()[0]}").value == name
     answers = [*app.success, *app.error]
     assert len(answers) == 1
-    assert "at 95 % confidence the true ε is at least" in answers[0].value
+    assert shows(answers[0].value, "true-epsilon-at-least", confidence=95)
     assert len(app.get("plotly_chart")) >= 1
 
 
@@ -64,7 +65,7 @@ def test_a_planted_bug_is_told_and_caught():
 
 def test_who_is_protected_is_told_where_it_is_a_person():
     text = " ".join(m.value for m in start("lapmech-person").markdown)
-    assert "**Protected:** one person with at most 5 rows, replaced by as many others" in text
+    assert shows(text, "protected", unit="person", rows=5)
     assert "**Protected:**" not in " ".join(m.value for m in start("laplace").markdown)
 
 
@@ -83,7 +84,7 @@ def test_the_address_follows_the_controls_and_the_controls_a_new_address():
 @pytest.mark.long
 def test_an_unknown_case_is_one_sentence_above_the_usual_audit():
     app = start("no-such-case")
-    assert next(e.value for e in app.error).startswith("There is no audit 'no-such-case'")
+    assert begins(next(e.value for e in app.error), "no-such-audit", name="no-such-case")
     assert app.selectbox(key="audit_algorithms").value == "priv-pc"
     assert app.success
 
@@ -111,7 +112,7 @@ def test_events_are_said_in_sentences_and_pictures_name_their_axes():
     for inside in (" given {", "?", "score -", "score +", "(spent)"):
         assert not any(inside in sentence for sentence in shown["event"])
     options = app.selectbox(key="audit_feature_priv-pc").options
-    assert "The budget spent" in options
+    assert label("budget-spent") in options
     assert not any(option.endswith("?") or "{" in option for option in options)
     for chart in (json.loads(e.proto.spec) for e in app.get("plotly_chart")):
         assert chart["layout"]["title"]["text"]
@@ -121,4 +122,4 @@ def test_events_are_said_in_sentences_and_pictures_name_their_axes():
 
 def test_an_unknown_word_in_the_address_is_named():
     app = start("laplace", audit_runs="7")
-    assert any("“audit\\_runs=7” in the address" in w.value for w in app.warning)
+    assert any(shows(w.value, "in-url", what="“audit\\_runs=7”") for w in app.warning)

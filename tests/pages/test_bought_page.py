@@ -9,6 +9,7 @@ from privcore.data.schema_file import schema_json
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.verification import verify
+from tests.messages import label, shows
 from tests.pages.opening import open_table
 from tests.pages.test_release_page import agree, button, name_budget
 
@@ -32,7 +33,7 @@ def bought_table():
     app = open_table(content())
     app.toggle(key="upload_buy").set_value(True).run()
     app.slider(key="upload_share").set_value(0.4)
-    button(app, "Use this table").click().run()
+    button(app, label("use-table")).click().run()
     assert not app.exception
     assert not app.error
     return app
@@ -42,16 +43,16 @@ def test_a_domain_is_explored_confirmed_bought_and_certified(ledger):
     app = bought_table()
     loaded = app.session_state["upload"]
     assert "(other)" in loaded.dataset.columns[0].levels
-    assert "simulated noise at ε = 0.4" in loaded.dataset.notes[0]
+    assert shows(loaded.dataset.notes[0], "simulated-at", epsilon="0.4")
     assert [column.levels for column in loaded.stated.schema] == [()] * 3
     table = next(t.value for t in app.table if "stated" in t.value)
-    assert list(table["stated"]) == ["ordinal", "ordinal", "continuous, cut into 6 intervals"]
+    assert list(table["stated"]) == ["ordinal", "ordinal", label("cut-into", intervals=6)]
     app.switch_page("pages/release.py").run()
-    assert any("Confirm the kinds only if you knew them" in m.value for m in app.markdown)
-    next(c for c in app.checkbox if c.label.startswith("I knew all of these kinds")).check().run()
+    assert any(shows(m.value, "kinds-known") for m in app.markdown)
+    next(c for c in app.checkbox if c.label.startswith(label("known-all-kinds"))).check().run()
     assert not app.exception
     assert not app.warning
-    assert any("buy the levels" in c.value for c in app.caption)
+    assert any(shows(c.value, "buy-the-levels") for c in app.caption)
     button(agree(name_budget(app)), "Release").click().run()
     assert not app.exception
     (charge,) = ledger.charges()
@@ -59,7 +60,7 @@ def test_a_domain_is_explored_confirmed_bought_and_certified(ledger):
     document = dict(app.session_state["_released"][0].made.certificate)
     assert document["domain"]["bought"]["epsilon"] == 0.4
     assert json.loads(certificate_json(document))
-    assert "bought domain come to" in " ".join(verify(certificate_json(document)).verified)
+    assert shows(" ".join(verify(certificate_json(document)).verified), "steps-of-domain-cost")
 
 
 @pytest.mark.long
@@ -74,9 +75,9 @@ def test_exploring_says_that_the_simulated_purchase_is_not_covered():
 def test_what_the_page_shows_before_a_release_does_not_depend_on_the_rows():
     """The largest domain is all that is shown and rehearsed, whatever was bought to explore."""
     app = bought_table()
-    next(c for c in app.checkbox if c.label.startswith("I knew all of these kinds")).check().run()
+    next(c for c in app.checkbox if c.label.startswith(label("known-all-kinds"))).check().run()
     app.switch_page("pages/release.py").run()
-    button(app, "Simulate the expected quality").click().run()
+    button(app, label("simulate-quality")).click().run()
     shapes = app.session_state["_surrogates"][1].shape
     assert shapes.levels == (11, 11, 6)
 
@@ -87,11 +88,8 @@ def test_kinds_alone_are_one_sentence_where_nothing_is_bought():
     uploader = next(u for u in app.file_uploader if u.label.startswith("Schema"))
     uploader.upload("k.json", schema_json(kinds).encode(), "application/json").run()
     app.toggle(key="upload_buy").set_value(False).run()
-    button(app, "Use this table").click().run()
-    assert [e.value for e in app.error] == [
-        "Of column 'smoke' only the kind is said; give its levels, or bounds or cut points, or "
-        "switch on to buy them."
-    ]
+    button(app, label("use-table")).click().run()
+    assert [e.value for e in app.error] == [label("kind-alone-said", name="smoke")]
 
 
 def test_a_number_turned_into_categories_needs_no_levels():
@@ -103,6 +101,6 @@ def test_a_number_turned_into_categories_needs_no_levels():
     ]
     app.session_state["upload_edits"] += 1
     app.run()
-    button(app, "Use this table").click().run()
+    button(app, label("use-table")).click().run()
     assert not app.exception
     assert app.session_state["upload"].dataset.columns[2].levels[-2:] == ("(other)", "(missing)")

@@ -9,6 +9,7 @@ import xlsxwriter
 from pages.ui.data.columns import EDITED, taken_as
 from privcore.algorithms.work import WIDE
 from privcore.data.proposing import LEAVE_OUT
+from tests.messages import label
 from tests.pages.opening import TABLE, clean, open_page, open_table, press, titles
 
 SURVEY = b"person,q1,q2,mood\n" + b"".join(
@@ -43,28 +44,28 @@ def test_a_row_of_values_is_no_row_of_names_until_somebody_says_so():
     app = open_table(content)
     assert app.session_state["upload"].dataset.names == ("col_1", "col_2", "col_3")
     assert topics(app) == {"header"}
-    press(app, "A row of values")
-    press(app, "Use this table")
+    press(app, label("first-row-of-values"))
+    press(app, label("use-table"))
     assert topics(app) == set()
     assert app.session_state["upload"].dataset.n == 90
-    app.button_group[-1].set_value("The names of the columns").run()
-    press(app, "Use this table")
+    app.button_group[-1].set_value(label("first-row-of-names")).run()
+    press(app, label("use-table"))
     assert app.session_state["upload"].dataset.names == ("20", "f", "0")
     assert topics(app) == set()
 
 
 def test_whose_rows_they_are_is_asked_and_nothing_is_taken_for_granted():
     app = open_table(SURVEY)
-    who = next(radio for radio in app.radio if radio.label == "Who is protected")
+    who = next(radio for radio in app.radio if radio.label == label("who-is-protected"))
     assert who.value is None
     assert topics(app) == {"persons"}
     assert not schema_of(app)["person"].include
-    who.set_value("Each row is another person").run()
-    press(app, "Use this table")
+    who.set_value(label("row-is-a-person")).run()
+    press(app, label("use-table"))
     assert topics(app) == set()
-    who = next(radio for radio in app.radio if radio.label == "Who is protected")
-    who.set_value("Rows belong to persons").run()
-    press(app, "Use this table")
+    who = next(radio for radio in app.radio if radio.label == label("who-is-protected"))
+    who.set_value(label("rows-of-persons")).run()
+    press(app, label("use-table"))
     assert topics(app) == set()
     assert app.session_state["upload"].dataset.unit.rows == 5
 
@@ -94,9 +95,9 @@ def test_the_table_says_what_each_column_is_taken_as_and_measured_as():
     assert list(shown.columns) == ["taken as", "example values", "why", "measured as"]
     assert shown["taken as"].to_dict() == {
         "person": "left out",
-        "q1": "levels in order",
-        "q2": "levels in order",
-        "mood": "levels in order",
+        "q1": label("levels-in-order"),
+        "q2": label("levels-in-order"),
+        "mood": label("levels-in-order"),
     }
     assert shown["measured as"]["person"] == ""
     assert all(shown["measured as"][["q1", "q2", "mood"]])
@@ -115,11 +116,11 @@ def test_several_columns_are_changed_at_once():
     )
     # What a column cannot be is refused in one sentence, and changes nothing.
     clean(app.text_input(key="upload_filter").set_value("").run())
-    clean(app.selectbox(key="upload_take_all").set_value("levels in order").run())
+    clean(app.selectbox(key="upload_take_all").set_value(label("levels-in-order")).run())
     press(app, "Apply")
     assert len(app.error) == 1
     assert labels(app)["free"] == "levels"
-    assert labels(app)["q1"] == "levels in order"
+    assert labels(app)["q1"] == label("levels-in-order")
 
 
 def test_what_was_edited_is_called_so():
@@ -131,7 +132,7 @@ def test_what_was_edited_is_called_so():
     app.session_state["upload_edits"] += 1
     clean(app.run())
     assert labels(app)["mood"] == EDITED
-    press(app, "Use this table")
+    press(app, label("use-table"))
     assert "(other)" in app.session_state["upload"].dataset.columns[-1].levels
 
 
@@ -140,20 +141,20 @@ def test_a_file_loaded_beside_a_network_is_the_data_and_goes_to_discover():
     app.file_uploader[0].upload("t.csv", TABLE, "text/csv").run()
     clean(app)
     assert app.session_state["data"] == "your table"
-    press(app, "Discover its graph")
+    press(app, label("discover-graph"))
     assert app.session_state["upload"].dataset.names == ("sex", "age", "ill")
     assert {"Private graph"} <= set(titles(app))
     # What was loaded stays where a network is looked at in between.
     app.switch_page("pages/data.py").run()
     app.selectbox(key="data").set_value("cancer").run()
-    assert not [b for b in app.button if b.label == "Discover its graph"]
+    assert not [b for b in app.button if b.label == label("discover-graph")]
     app.selectbox(key="data").set_value("your table").run()
     assert clean(app).session_state["upload"].dataset.n == 200
-    assert [b for b in app.button if b.label == "Discover its graph"]
+    assert [b for b in app.button if b.label == label("discover-graph")]
 
 
 def test_a_failed_upload_leaves_the_table_before_it_in_use():
-    app = press(open_table(SURVEY, use=False), "Use this table")
+    app = press(open_table(SURVEY, use=False), label("use-table"))
     app.file_uploader[0].upload("bad.csv", b"a,b\n1,2\n3\n", "text/csv").run()
     clean(app)
     assert len(app.error) == 1
@@ -177,7 +178,7 @@ def test_a_sheet_is_chosen_also_where_the_first_holds_no_table(first):
     out = io.BytesIO()
     book = xlsxwriter.Workbook(out)
     if first == "note":
-        book.add_worksheet("Note").write(0, 0, "see the others")
+        book.add_worksheet("Note").write(0, 0, label("see-others"))
     for name in ("Spring", "Autumn"):
         sheet = book.add_worksheet(name)
         sheet.write_row(0, 0, ["a", name])
@@ -195,11 +196,11 @@ def test_a_sheet_is_chosen_also_where_the_first_holds_no_table(first):
 def test_a_wide_table_is_narrowed_before_it_is_used():
     frame = pd.DataFrame({f"g{k}": [(i + k) % 3 for i in range(30)] for k in range(WIDE + 30)})
     app = open_table(frame.to_csv(index=False).encode(), use=False)
-    next(b for b in app.button if b.label == "Use this table").click().run()
+    next(b for b in app.button if b.label == label("use-table")).click().run()
     clean(app)
     assert len(app.error) == 1
     assert "upload" not in app.session_state
     clean(app.number_input(key="upload_at_random").set_value(20).run())
-    press(app, "Leave out the others")
-    press(app, "Use this table")
+    press(app, label("leave-others-out"))
+    press(app, label("use-table"))
     assert app.session_state["upload"].dataset.p == 20

@@ -13,6 +13,7 @@ from pages.ui.discover.runs import run
 from privcore.algorithms import count, discover
 from privcore.data import load_network
 from privcore.extras.lab.repeat import Repeat, Roll
+from tests.messages import begins, label, shows
 from tests.pages.opening import clean, graphs, start
 
 _WANT = Background.want
@@ -105,7 +106,7 @@ def test_where_runs_are_not_made_unasked_a_button_says_what_it_makes(monkeypatch
     monkeypatch.setattr(epsilon, "runs_beside_allowed", lambda: False)
     app = clean(start(data="cancer", rows="1000", algorithm="svt-pc"))
     label = app.button(key="make-strip").label
-    assert label.startswith("Make the graphs of the strip: 4 more graphs, ")
+    assert begins(label, "strip-to-be-made", graphs=4)
 
 
 def test_graphs_that_are_to_come_say_when(data):
@@ -116,10 +117,10 @@ def test_graphs_that_are_to_come_say_when(data):
     around = SimpleNamespace(lively=True, background=background)
     when = {e: Around.when(around, e) for e in STRIP if e != 1.0}
     assert when == {
-        10.0: "being made, about 20 s",
+        10.0: label("when-being-made", seconds=20),
         3.0: "next",
-        0.3: "in about 60 s",
-        0.1: "in about 80 s",
+        0.3: label("when-in", seconds=60),
+        0.1: label("when-in", seconds=80),
     }
     background._broken = True
     assert Around.when(around, 10.0) == "not made"
@@ -151,7 +152,7 @@ def test_an_algorithm_is_chosen_by_its_title_and_addressed_by_its_name():
 @pytest.mark.long
 def test_two_pinned_runs_are_compared():
     app = clean(start(data="cancer", rows="1000", discover_tab="Pinned"))
-    assert any("Nothing is pinned" in c.value for c in app.caption)
+    assert any(shows(c.value, "nothing-pinned") for c in app.caption)
     app.button(key="pin").click().run()
     clean(app).button(key="pin").click().run()
     assert len(app.session_state["_pins"]) == 1, "the same run is pinned once"
@@ -171,4 +172,4 @@ def test_two_pinned_runs_are_compared():
 def test_without_privacy_there_is_no_epsilon():
     app = clean(start(algorithm="pc", data="cancer", rows="1000"))
     assert not [s for s in app.select_slider if "epsilon" in (s.key or "")]
-    assert app.title[0].value.startswith("Without privacy, PC finds")
+    assert begins(app.title[0].value, "pc-finds")

@@ -15,6 +15,7 @@ from privcore.data import load_network
 from privcore.effects import Effect, Effects, Estimate, Question, effects, headline
 from privcore.errors import DataError
 from privcore.graphs.knowledge import Knowledge
+from tests.messages import begins, label, shows
 from tests.pages.opening import TABLE, clean, open_page, open_table, titles
 
 QUICK = {"data": "asia", "rows": "20000", "outcome": "dysp", "cause": "smoke"}
@@ -58,8 +59,8 @@ def test_the_first_view_asks_something_and_answers_it():
     assert choices(app) == {
         "cause": "smoke", "from": "no", "to": "yes", "outcome": "lung", "level": "yes",
     }  # fmt: skip
-    assert app.title[0].value.startswith("Setting smoke from no to yes")
-    assert "With ε = 1 for each person." in said(app)
+    assert begins(app.title[0].value, "setting", cause="smoke", low="no", high="yes")
+    assert shows(said(app), "with-epsilon", epsilon=1)
     assert not {"cause", "outcome", "from", "to", "level"} & set(app.query_params)
 
 
@@ -68,9 +69,9 @@ def test_the_answer_is_that_of_the_engine_and_drawn_with_truth_and_without_priva
     assert app.title[0].value.replace("\\", "") == headline(SAID)
     (figure,) = figures(app)
     words = " ".join(notes(figure))
-    assert "points at smoke" in words
-    assert "whatever the graph" in words
-    assert "without privacy (PC)" in words
+    assert shows(words, "points-at", name="smoke")
+    assert shows(words, "whatever-the-graph")
+    assert shows(words, "without-privacy-pc")
     assert "truth +23.4" in words
     ends = sorted({shape["x0"] for shape in figure["layout"]["shapes"]})
     assert ends == [0.0, pytest.approx(23.36748)]
@@ -84,7 +85,7 @@ def test_what_is_chosen_stands_in_the_address_and_an_address_chooses():
     assert choices(app)["to"] == "no"
     assert text_of(app.query_params["from"]) == "yes"
     assert text_of(app.query_params["outcome"]) == "dysp"
-    assert app.title[0].value.startswith("Setting smoke from yes to no")
+    assert begins(app.title[0].value, "setting", cause="smoke", low="yes", high="no")
     other = start(data="cancer", rows="5000", cause="Pollution", outcome="Dyspnoea", level="False")
     assert choices(other)["cause"] == "Pollution"
     assert choices(other)["level"] == "False"
@@ -104,8 +105,8 @@ def test_a_column_cannot_be_cause_and_outcome():
 
 
 def test_a_share_of_the_budget_says_what_to_expect_and_stays_within_the_total():
-    app = start(**QUICK, effect_share="0.5", effects_tab="What is promised")
-    assert "measures the effect to ±" in said(app)
+    app = start(**QUICK, effect_share="0.5", effects_tab=label("what-is-promised"))
+    assert shows(said(app), "share-measures")
     assert "(ε = 1," in said(app)
     assert "basic composition" in said(app)
 
@@ -116,8 +117,10 @@ def test_numbers_have_units_and_no_share():
     assert not app.error
     assert set(choices(app)) == {"cause", "outcome"}
     assert not any(s.key == "effect_share" for s in app.slider)
-    assert "One more unit of" in app.title[0].value or "one more unit" in app.title[0].value
-    assert "for one more unit of" in figures(app)[0]["layout"]["xaxis"]["title"]["text"]
+    assert shows(app.title[0].value, "one-more-unit-of") or shows(
+        app.title[0].value, "one-more-unit"
+    )
+    assert shows(figures(app)[0]["layout"]["xaxis"]["title"]["text"], "for-one-more-unit")
 
 
 @pytest.mark.long
@@ -134,15 +137,18 @@ def test_names_of_a_table_stay_out_of_the_address():
 
 def test_without_a_table_the_page_says_where_to_load_one():
     app = start(data="your table")
-    assert "No table is loaded yet" in said(app)
+    assert shows(said(app), "no-table-loaded")
 
 
-@pytest.mark.parametrize("tab", ["Probabilities", "What is promised", "Take it along"])
+@pytest.mark.parametrize("tab", ["Probabilities", label("what-is-promised"), label("take-along")])
 def test_every_tab_draws(tab):
     app = start(**QUICK, effects_tab=tab)
     assert not app.error
     assert {"Probabilities": 2}.get(tab, 1) == len(figures(app))
-    wanted = {"What is promised": "Proven: (ε = 1", "Take it along": "hold only what was released"}
+    wanted = {
+        label("what-is-promised"): "Proven: (ε = 1",
+        label("take-along"): label("hold-only-released"),
+    }
     assert wanted.get(tab, "") in said(app)
 
 
@@ -155,14 +161,14 @@ def test_an_answer_that_is_left_open_is_no_error(monkeypatch):
 
     monkeypatch.setattr("pages.ui.effects.runs.effects_of", refused)
     app = start(**QUICK, seed="771")
-    assert "is left open. Why." in app.title[0].value
-    assert "nothing to draw" in said(app)
+    assert shows(app.title[0].value, "left-open", why="Why.")
+    assert shows(said(app), "nothing-to-draw")
 
 
 @pytest.mark.long
 def test_what_is_known_is_told_below_the_answer():
     app = start(**QUICK, knowledge=Knowledge.of(tiers="smoke;lung,bronc").text)
-    assert "Known beforehand: smoke before" in said(app)
+    assert shows(said(app), "known-beforehand-caption", statements="smoke before")
 
 
 def effect(parents, value, *, shown=True, probability=0.5, affected=True, adjustment=()):
@@ -185,10 +191,10 @@ def test_equal_effects_share_a_row_and_those_of_the_graph_come_first():
     )
     rows, more = rows_of(made)
     assert [(row.amount, row.words, row.kind) for row in rows] == [
-        ("+20.0", "if nothing or a points at x", "shown"),
-        ("+40.0", "if c and d point at x", "shown"),
-        ("not measured", "if e points at x", "shown"),
-        ("+30.0", "(20 %) if b points at x", "other"),
+        ("+20.0", label("row-nothing-or", name="a", cause="x"), "shown"),
+        ("+40.0", label("row-two", one="c", other="d", cause="x"), "shown"),
+        ("not measured", label("row-one", name="e", cause="x"), "shown"),
+        ("+30.0", label("row-chance", share=20, name="b", cause="x"), "other"),
     ]
     assert more == 0
     assert rows[2].points == ()
@@ -215,7 +221,9 @@ def test_without_privacy_the_row_holds_all_effects_and_none_where_refused():
 def test_the_table_has_every_set_of_parents():
     table = parents_table(SAID)
     assert len(table) == len(SAID.effects)
-    assert {"parents", "adjusted for", "other valid sets", "probability", "why"} <= set(table)
+    assert {"parents", "adjusted for", label("other-valid-sets"), "probability", "why"} <= set(
+        table
+    )
 
 
 def test_the_usual_question_is_one_that_has_an_answer():
@@ -262,8 +270,8 @@ def test_a_graph_that_dowhy_cannot_have_is_no_error(monkeypatch):
         raise DataError("No DAG has it.")
 
     monkeypatch.setattr(exports, "to_dowhy", refused)
-    app = start(**QUICK, effects_tab="Take it along")
+    app = start(**QUICK, effects_tab=label("take-along"))
     button = next(b for b in app.get("download_button") if b.proto.label == "DoWhy")
     assert button.proto.disabled
-    assert "No DAG has it" in button.proto.help
+    assert shows(button.proto.help, "no-dag-has-it")
     assert not app.error

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from privcore.data import EXAMPLES, NUMERIC_EXAMPLES, StructuralExample
+from tests.messages import begins, label, shows
 from tests.pages.opening import clean, graphs, metric, open_page, open_table, press, start
 
 
@@ -33,14 +34,12 @@ def test_an_example_is_described_with_its_true_graph(kind):
     assert not app.error
     assert metric(app, "Rows") == "2,000"
     assert metric(app, "Columns") == "10"
-    assert metric(app, "Edges in the true graph") == str(len(StructuralExample(kind).edges))
+    assert metric(app, label("true-edges")) == str(len(StructuralExample(kind).edges))
     assert any("Xu, S. Yuan" in c.value for c in app.caption)
     noun = "bounds" if kind in NUMERIC_EXAMPLES else "levels"
-    assert any(
-        m.value.startswith(f"Public: the number of rows, the column names and the {noun}")
-        for m in app.markdown
-    )
-    schema = frame(app, "Columns, kinds, and public levels or bounds")
+    (public,) = (m.value for m in app.markdown if begins(m.value, "public-of-example", what=noun))
+    assert shows(public, "guarantees-are-about")
+    schema = frame(app, label("public-columns"))
     assert set(schema[f"{noun} are"]) == {"public"}
 
 
@@ -52,11 +51,11 @@ def test_the_sidebar_and_the_address_choose_the_model():
     assert app.slider(key="density").value == 0.5
     assert app.number_input(key="graph_seed").value == 3
     assert metric(app, "Columns") == "5"
-    assert metric(app, "Edges in the true graph") == "5"
-    schema = frame(app, "Columns, kinds, and public levels or bounds")
-    assert set(schema["number of levels"]) == {4}
+    assert metric(app, label("true-edges")) == "5"
+    schema = frame(app, label("public-columns"))
+    assert set(schema[label("number-of-levels")]) == {4}
     app.select_slider(key="intervals").set_value("none").run()
-    assert set(frame(app, "Columns, kinds, and public levels or bounds")["kind"]) == {"continuous"}
+    assert set(frame(app, label("public-columns"))["kind"]) == {"continuous"}
     app.slider(key="nodes").set_value(7).run()
     clean(app)
     assert metric(app, "Columns") == "7"
@@ -76,17 +75,17 @@ def test_networks_have_no_controls_of_examples():
 def test_each_kind_of_example_keeps_a_density_of_its_own():
     """The defaults differ, and the address does not hold a default."""
     app = data_page(data="linear-gaussian", rows="1000")
-    assert metric(app, "Edges in the true graph") == "18"
+    assert metric(app, label("true-edges")) == "18"
     app.selectbox(key="data").set_value("random-categorical").run()
-    assert metric(app, "Edges in the true graph") == "9"
+    assert metric(app, label("true-edges")) == "9"
     app.slider(key="table_density").set_value(0.3).run()
     app.selectbox(key="data").set_value("nonlinear").run()
-    assert metric(app, "Edges in the true graph") == "18"
+    assert metric(app, label("true-edges")) == "18"
 
 
 def test_numbers_are_shown_within_their_bounds():
     app = data_page(data="linear-gaussian", rows="5000", data_tab="Columns")
-    schema = frame(app, "Columns, kinds, and public levels or bounds")
+    schema = frame(app, label("public-columns"))
     assert (schema["lower bound"] == -4).all()
     assert (schema["upper bound"] == 4).all()
     app = data_page(data="linear-gaussian", rows="5000", data_tab="Rows")
@@ -121,8 +120,8 @@ def test_numbers_go_to_algorithms_for_numbers():
     app.selectbox(key="algorithm").set_value("laplace-pc").run()
     clean(app)
     assert not app.error
-    assert any("Laplace-PC needs columns with levels" in i.value for i in app.info)
-    next(b for b in app.button if b.label == "Cut into 4 intervals").click().run()
+    assert any(shows(i.value, "needs-columns-with-levels", name="Laplace-PC") for i in app.info)
+    next(b for b in app.button if b.label == label("cut-into-intervals", intervals=4)).click().run()
     clean(app)
     assert app.select_slider(key="intervals").value == "4"
     assert len(graphs(app)) == 2
@@ -137,17 +136,17 @@ def test_a_model_too_large_is_one_sentence():
     app = start(data="random-categorical", rows="1000", nodes="50", table_density="1.0")
     clean(app)
     assert len(app.error) == 1
-    assert "lower density or nodes" in app.error[0].value
+    assert shows(app.error[0].value, "tables-too-large")
 
 
 def test_a_table_of_numbers_can_be_used_uncut():
     app = open_table(NUMBERS, use=False, algorithm="pc")
     app.toggle(key="upload_uncut").set_value(True).run()
-    press(app, "Use this table")
+    press(app, label("use-table"))
     clean(app)
     assert not app.error
-    assert metric(app, "Edges in the true graph") == "unknown"
-    assert any("2 of 2 columns have bounds that were read" in m.value for m in app.markdown)
+    assert metric(app, label("true-edges")) == "unknown"
+    assert any(shows(m.value, "bounds-of-columns-read", read=2, columns=2) for m in app.markdown)
     assert all(text.startswith("continuous, from") for text in app.table[0].value["public values"])
     app.switch_page("pages/discover.py").run()
     app.switch_page("pages/data.py").run()
@@ -158,5 +157,5 @@ def test_numbers_are_cut_unless_asked():
     app = open_table(NUMBERS)
     assert not app.error
     public = app.table[0].value["public values"]
-    assert all(text.startswith("ordinal, cut at") for text in public)
+    assert all(begins(text, "cut-at") for text in public)
     assert all(text.count("|") == 4 for text in public)

@@ -7,6 +7,7 @@ import pytest
 from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
 from privcore.graphs.formats import TEXT_FORMATS
 from tests.examples import few
+from tests.messages import label, shows
 from tests.pages.opening import ROOT, open_page
 
 # What of Streamlit takes files, or sound and pictures as files.
@@ -21,7 +22,7 @@ def said(app):
 PLACES = [
     ("data", {"data": "your table"}),
     ("data", {}),
-    ("direction", {"pair_source": "two columns of a file"}),
+    ("direction", {"pair_source": label("columns-of-a-file")}),
 ]
 
 
@@ -49,12 +50,12 @@ def test_a_table_that_is_held_is_not_shown_once_uploads_are_off(monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     app = open_page("data", data="your table")
     app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run()
-    assert any(button.label == "Use this table" for button in app.button)
+    assert any(button.label == label("use-table") for button in app.button)
     monkeypatch.setenv(VARIABLE, "off")
     app.run()
     assert NO_UPLOADS in said(app)
     assert not app.file_uploader
-    assert not any(button.label == "Use this table" for button in app.button)
+    assert not any(button.label == label("use-table") for button in app.button)
 
 
 def test_one_file_alone_asks_for_files():
@@ -76,4 +77,4 @@ def test_discover_has_a_button_for_every_text():
     # Of this network the class has an edge without a direction, however much is known.
     refused = {label for label, button in buttons.items() if button.disabled}
     assert refused == {"GML (DoWhy)", "BIF"}
-    assert "holds no edge without a direction" in buttons["BIF"].help
+    assert shows(buttons["BIF"].help, "no-undirected")

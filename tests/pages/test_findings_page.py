@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.messages import label, shows
 from tests.pages.opening import clean, graphs, open_table, press, start
 
 POOR = {"algorithm": "moment-search", "epsilon": "0.1", "rows": "20000"}
@@ -14,7 +15,7 @@ def captions(app):
 @pytest.mark.long
 def test_edges_say_how_sure_they_are_and_unclear_pairs_are_drawn_when_asked():
     app = clean(start(**POOR))
-    assert "cannot be told" in captions(app)
+    assert shows(captions(app), "verdict-unclear")
     assert "percentage points" in captions(app)
     own = [p for p in graphs(app)[0]["pairs"] if "probability: " in p.get("text", "")]
     assert own
@@ -32,15 +33,15 @@ def test_pairs_and_what_can_be_seen_have_tabs():
     assert len(table) == 28
     either = table["first → second"].astype(float) + table["second → first"].astype(float)
     assert either.to_numpy() == pytest.approx(table["probability"].astype(float), abs=2e-3)
-    assert any("no edge seen;" in m.value for m in app.markdown)
-    app = clean(start(**POOR, discover_tab="What can be seen"))
+    assert any(shows(m.value, "verdict-none") for m in app.markdown)
+    app = clean(start(**POOR, discover_tab=label("what-can-be-seen")))
     assert any("90 % probability" in m.value for m in app.markdown)
     assert app.get("plotly_chart")
 
 
 def test_other_algorithms_say_nothing_of_pairs():
     app = clean(start(algorithm="priv-pc", data="cancer", rows="1000"))
-    assert not {"Pairs", "What can be seen"} & {tab.label for tab in app.tabs}
+    assert not {"Pairs", label("what-can-be-seen")} & {tab.label for tab in app.tabs}
     assert not any("discover_unclear" in str(t.key) for t in app.toggle)
 
 
@@ -51,10 +52,10 @@ def test_numbers_have_them_too():
             algorithm="moment-search",
             data="linear-gaussian",
             rows="5000",
-            discover_tab="What can be seen",
+            discover_tab=label("what-can-be-seen"),
         )
     )
-    assert any("a correlation of" in m.value for m in app.markdown)
+    assert any(shows(m.value, "correlation-seen") for m in app.markdown)
 
 
 MIXED = b"sex,height,weight\n" + b"".join(
@@ -67,10 +68,10 @@ MIXED = b"sex,height,weight\n" + b"".join(
 def test_what_is_done_with_a_mixed_table_is_said():
     app = open_table(MIXED, use=False, algorithm="priv-pc")
     app.toggle(key="upload_uncut").set_value(True).run()
-    press(app, "Use this table")
+    press(app, label("use-table"))
     assert not clean(app).error
     app.switch_page("pages/discover.py").run()
-    assert any("some of these hold numbers" in i.value for i in app.info)
-    next(b for b in app.button if b.label == "Use Moment search").click().run()
+    assert any(shows(i.value, "hold-numbers") for i in app.info)
+    next(b for b in app.button if b.label == label("use-moment-search")).click().run()
     assert not clean(app).error
-    assert "For this run columns with two levels count as −1 and 1." in captions(app)
+    assert shows(captions(app), "two-levels-as-numbers")

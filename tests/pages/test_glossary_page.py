@@ -1,5 +1,6 @@
 """The page Glossary, through Streamlit's own test harness."""
 
+from tests.messages import begins, label
 from tests.pages.opening import open_page
 
 
@@ -15,7 +16,7 @@ def test_terms_come_first_and_parameters_on_request():
     app = start()
     assert any(text.startswith("**Skeleton**") for text in texts(app))
     assert not any(text.startswith("**Largest gradient**") for text in texts(app))
-    app.segmented_control(key="glossary_kind").set_value("Parameters of the algorithms").run()
+    app.segmented_control(key="glossary_kind").set_value(label("parameters-of-algorithms")).run()
     assert not app.exception
     assert any(text.startswith("**Largest gradient**") for text in texts(app))
 
@@ -36,10 +37,10 @@ def test_a_search_shows_what_is_called_so_before_what_mentions_it():
     assert texts(app)[0].startswith("**Skeleton**")
     assert 1 < len(texts(app)) < 20
     app.text_input(key="glossary_search").set_value("no *such* word").run()
-    assert app.info[0].value.startswith("No term has “no \\*such\\* word”.")
+    assert begins(app.info[0].value, "no-term-has", term="no \\*such\\* word")
 
 
 def test_an_unknown_term_gets_a_sentence_and_all_terms():
     app = start(term="<b>x</b>")
-    assert app.warning[0].value.startswith("The glossary has no term “\\<b\\>x")
+    assert begins(app.warning[0].value, "no-such-term-shown", term="\\<b\\>x")
     assert len(texts(app)) > 20

@@ -5,6 +5,7 @@ import pytest
 from pages.ui.discover.knowledge import changed, described, with_rule
 from privcore.errors import ParameterError
 from privcore.graphs.knowledge import Knowledge, Statement, statement
+from tests.messages import label, says, shows
 from tests.pages.opening import TABLE, clean, open_table, press, scenes, start
 
 QUICK = {"data": "asia", "rows": "5000", "algorithm": "laplace-pc", "epsilon": "2"}
@@ -25,29 +26,30 @@ def text_of(value):
 
 
 def test_an_order_is_switched_on_obeyed_undone_and_stands_in_the_address():
-    app = clean(start(**QUICK, discover_tab="What is known"))
+    app = clean(start(**QUICK, discover_tab=label("what-is-known")))
     assert not known_of(app)
-    app = press(app, "Use an order from the literature")
+    app = press(app, label("order-from-literature"))
     assert known_of(app) == TIERS
     assert Knowledge.read(text_of(app.query_params["knowledge"])) == TIERS
-    assert "Known beforehand: asia, smoke before" in captions(app)
+    assert shows(captions(app), "known-beforehand-caption", statements="asia, smoke before")
     app = press(app, "Undo")
     assert not known_of(app)
     assert "knowledge" not in app.query_params
 
 
 def test_a_rule_of_two_columns_is_added_and_a_contradiction_told():
-    app = clean(start(**QUICK, discover_tab="What is known", knowledge=TIERS.text))
+    app = clean(start(**QUICK, discover_tab=label("what-is-known"), knowledge=TIERS.text))
     assert known_of(app) == TIERS
     app.selectbox(key="known_first").set_value("xray")
-    app.selectbox(key="known_rule").set_value("is a parent of")
+    app.selectbox(key="known_rule").set_value(label("is-parent"))
     app.selectbox(key="known_second").set_value("asia")
     app = press(app, "Add")
     assert known_of(app) == TIERS
     assert any(
-        "xray → asia is required, but asia is in an earlier tier" in e.value for e in app.error
+        shows(e.value, "required-against-tiers", cause="xray", outcome="asia", later="asia")
+        for e in app.error
     )
-    app.selectbox(key="known_rule").set_value("has no edge with")
+    app.selectbox(key="known_rule").set_value(label("has-no-edge"))
     app = press(app, "Add")
     assert not app.error
     assert known_of(app).forbidden == {statement("asia", "--", "xray")}
@@ -69,10 +71,10 @@ def test_names_of_a_table_stay_out_of_the_address_and_what_is_gone_is_left_out()
     app = open_table(TABLE, algorithm="laplace-pc", epsilon="2")
     app.switch_page("pages/discover.py").run()
     app.selectbox(key="data").set_value("your table").run()
-    app.session_state["discover_tab"] = "What is known"
+    app.session_state["discover_tab"] = label("what-is-known")
     clean(app.run())
     app.selectbox(key="known_first").set_value("ill")
-    app.selectbox(key="known_rule").set_value("is no parent of")
+    app.selectbox(key="known_rule").set_value(label("is-no-parent"))
     app.selectbox(key="known_second").set_value("sex")
     app = press(app, "Add")
     assert known_of(app).forbidden == {Statement("ill", "->", "sex")}
@@ -97,9 +99,9 @@ def test_a_pin_puts_back_its_own_data_and_leaves_others_alone():
 
 
 def test_an_address_that_cannot_be_read_is_told():
-    app = clean(start(**QUICK, discover_tab="What is known", knowledge="tiers"))
+    app = clean(start(**QUICK, discover_tab=label("what-is-known"), knowledge="tiers"))
     assert not known_of(app)
-    assert any("it must be JSON" in e.value for e in app.error)
+    assert any(shows(e.value, "bad-knowledge-json") for e in app.error)
 
 
 def test_names_of_other_columns_in_an_address_are_left_out():
@@ -110,16 +112,16 @@ def test_names_of_other_columns_in_an_address_are_left_out():
 
 @pytest.mark.long
 def test_expected_quality_and_advice_take_it_along():
-    app = clean(start(**QUICK, discover_tab="What is known", knowledge=TIERS.text))
-    app = press(app, "What is it worth?")
-    assert any("What is known is worth" in m.value for m in app.markdown)
+    app = clean(start(**QUICK, discover_tab=label("what-is-known"), knowledge=TIERS.text))
+    app = press(app, label("what-worth"))
+    assert any(shows(m.value, "knowledge-is-worth") for m in app.markdown)
 
 
 @pytest.mark.long
 def test_trade_off_takes_it_into_the_plan():
     app = clean(start(data="asia", rows="5000", knowledge=TIERS.text))
     app = clean(app.switch_page("pages/tradeoff.py").run())
-    assert "Known beforehand: asia, smoke before" in captions(app)
+    assert shows(captions(app), "known-beforehand-caption", statements="asia, smoke before")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +149,7 @@ def test_acts_of_the_editor(act, words):
     ],
 )
 def test_acts_that_are_none_are_refused(act):
-    with pytest.raises(ParameterError, match="what it does not know"):
+    with pytest.raises(ParameterError, match=says("editor-sent-more")):
         changed(NAMES, Knowledge(), act)
 
 

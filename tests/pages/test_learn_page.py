@@ -19,6 +19,7 @@ from privcore.extras.teaching.panel import number as number_parameter
 from privcore.extras.teaching.sensitivity import PRESETS
 from privcore.extras.teaching.sparse_vector import BROKEN
 from tests.examples import few
+from tests.messages import label, reads, shows
 from tests.pages.opening import open_page
 
 TASKS = [(name, k + 1) for name, lesson in LESSONS.items() for k in range(len(lesson.tasks))]
@@ -43,7 +44,7 @@ def answer(app, name, number, text):
 def test_every_task_is_drawn_and_takes_the_right_answer(name, number):
     app = start(lesson=name, task=str(number))
     task = LESSONS[name].tasks[number - 1]
-    assert app.header[0].value == f"Task {number}: {task.title}"
+    assert reads(app.header[0].value, "task", number=number, title=task.title)
     assert len(app.get("plotly_chart")) >= 1
     (link,) = [c.value for c in app.code if f"?lesson={name}&task={number}&" in c.value]
     assert all(
@@ -58,22 +59,22 @@ def test_every_task_is_drawn_and_takes_the_right_answer(name, number):
 def test_wrong_answers_get_a_hint_and_no_answers_a_sentence():
     app = start(lesson="epsilon")
     answer(app, "epsilon", 1, "12")
-    assert app.warning[0].value == f"Not yet. Hint: {LESSONS['epsilon'].tasks[0].hint}"
+    assert reads(app.warning[0].value, "hint", hint=LESSONS["epsilon"].tasks[0].hint)
     assert not app.success
     answer(app, "epsilon", 1, "seventy")
-    assert app.error[0].value == "'seventy' is not a number; write one such as 0.5."
+    assert reads(app.error[0].value, "answer-such-as", answer="seventy", number="0.5")
     answer(app, "epsilon", 1, "")
-    assert app.info[0].value == "Give an answer first."
+    assert reads(app.info[0].value, "answer-first")
 
 
 def test_a_lesson_is_walked_through_and_progress_is_kept():
     app = start(lesson="sieving")
     for number, task in enumerate(LESSONS["sieving"].tasks, 1):
-        assert app.header[0].value == f"Task {number}: {task.title}"
+        assert reads(app.header[0].value, "task", number=number, title=task.title)
         answer(app, "sieving", number, str(task.answer.value))
         if number < 4:
             next(b for b in app.button if b.label == "Next task").click().run()
-    assert any("all are done" in i.value for i in app.info)
+    assert any(shows(i.value, "all-done") for i in app.info)
     app.switch_page("pages/glossary.py").run()
     app.switch_page("pages/learn.py").run()
     assert not app.exception
@@ -83,14 +84,14 @@ def test_a_lesson_is_walked_through_and_progress_is_kept():
 def test_another_lesson_begins_at_its_first_task():
     app = start(lesson="epsilon", task="3")
     app.segmented_control(key="lesson").set_value("sieving").run()
-    assert app.header[0].value == "Task 1: Free answers"
+    assert reads(app.header[0].value, "task", number=1, title="Free answers")
     assert app.query_params["lesson"] == "sieving"
     assert "task" not in app.query_params
 
 
 def test_bad_addresses_fall_back():
     app = start(lesson="no such", task="99")
-    assert app.header[0].value == "Task 1: Two worlds, one number"
+    assert reads(app.header[0].value, "task", number=1, title="Two worlds, one number")
 
 
 @pytest.mark.long
@@ -225,7 +226,7 @@ def test_a_control_answers_and_another_panel_keeps_its_values():
 def test_values_too_far_apart_are_warned_of():
     app = start(panel="noise")
     app.slider(key="noise_neighbour").set_value(3.0).run()
-    assert "further apart than the sensitivity" in app.warning[0].value
+    assert shows(app.warning[0].value, "neighbours-too-far")
 
 
 @pytest.mark.long
@@ -233,7 +234,7 @@ def test_values_too_far_apart_are_warned_of():
 def test_a_broken_variant_is_told_and_leads_to_its_audit(variant):
     app = start(panel="sparse-vector", sparse_vector_variant=variant)
     assert app.error[0].value.startswith("Broken: ")
-    button = next(b for b in app.button if b.label == "Catch it on the Audit page")
+    button = next(b for b in app.button if b.label == label("catch-on-audit"))
     button.click().run()
     assert not app.exception
     assert app.title[0].value == "Audit"
@@ -243,8 +244,8 @@ def test_a_broken_variant_is_told_and_leads_to_its_audit(variant):
 @pytest.mark.parametrize("preset", few(PRESETS, 2))
 def test_every_preset_of_the_playground_is_drawn(preset):
     app = start(panel="sensitivity", sensitivity_preset=preset)
-    frame = next(f for f in app.dataframe if f.proto.alt == "Scores before and after").value
-    broken = frame["verdict"] == "published constant broken"
+    frame = next(f for f in app.dataframe if f.proto.alt == label("preset-scores")).value
+    broken = frame["verdict"] == label("preset-broken")
     assert len(app.error) == broken.sum()
     assert broken.any() == (preset not in ("rare-cell", "ordinary"))
     assert (
@@ -254,12 +255,12 @@ def test_every_preset_of_the_playground_is_drawn(preset):
 
 def test_one_page_of_pages_says_when_no_iteration_fits():
     app = start(panel="allocation", allocation_epsilon="0.05", allocation_first="0.5")
-    assert any("Not one iteration fits" in i.value for i in app.info)
+    assert any(shows(i.value, "no-iteration-fits") for i in app.info)
 
 
 def test_a_task_and_its_panel_lead_to_each_other():
     app = start(lesson="composition", task="2", composition_2_releases="20")
-    (link,) = [x.proto for x in app.get("page_link") if x.proto.label == "Play with this panel"]
+    (link,) = [x.proto for x in app.get("page_link") if x.proto.label == label("play-with-panel")]
     assert parse_qs(link.query_string) == {
         "panel": ["averaging"],
         "averaging_epsilon": ["0.1"],
@@ -275,7 +276,7 @@ def test_a_link_to_another_place_is_followed_in_the_same_session():
     app = start(lesson="sieving", task="3")
     for query, header in (
         ({"panel": "selection"}, PANELS["selection"].question),
-        ({"lesson": "epsilon", "task": "2"}, "Task 2: What it costs"),
+        ({"lesson": "epsilon", "task": "2"}, label("task", number=2, title="What it costs")),
         ({"panel": "noise"}, PANELS["noise"].question),
     ):
         app.query_params.clear()

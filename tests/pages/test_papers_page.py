@@ -5,6 +5,7 @@ import pytest
 from pages.ui.papers.charts import Curve, reproduction_figure, small_panels
 from privcore.extras.lab.reproductions import NAMES, TIMED, shipped
 from tests.examples import few
+from tests.messages import begins, label, reads, says, shows
 from tests.pages.opening import open_page
 
 ITEMS = {name: shipped(name).item for name in NAMES}
@@ -35,8 +36,8 @@ def test_every_item_draws(name):
 def test_the_table_has_the_printed_numbers_beside_ours():
     table = start(item="xu-table-8").dataframe[0].value
     assert list(table.columns[-3:]) == [
-        "ours, no privacy",
-        "ours, published (not proven)",
+        label("ours-exact"),
+        label("ours-published"),
         "ours, proven",
     ]
     assert table["paper"][0] == "0.975 ± 0.056"
@@ -46,14 +47,15 @@ def test_the_table_has_the_printed_numbers_beside_ours():
 def test_times_are_said_to_be_of_one_machine(name, timed):
     captions = " ".join(c.value for c in start(item=name).caption)
     assert (TIMED in captions) == timed
-    assert ("Mean ± standard deviation, 5 runs each" in captions) != timed
+    assert (shows(captions, "mean-and-deviation", runs=5)) != timed
 
 
 def test_where_a_shipped_result_came_from_is_said():
     app = start(item="wang-figure-1")
     held = shipped("wang-figure-1")
     assert any(
-        f"version {held.version} on {held.made}, seed 0, 5 runs" in c.value for c in app.caption
+        shows(c.value, "made-by-version", version=held.version, day=held.made, seed=0, runs=5)
+        for c in app.caption
     )
     assert app.code[0].value == held.command
 
@@ -77,9 +79,11 @@ def test_a_paper_opens_on_its_first_figure_or_on_a_table_where_it_has_none():
 
 def test_an_unknown_item_in_the_address_is_told():
     app = start(item="no-such-table")
-    assert app.info[0].value == (
-        "The papers have no item “no-such-table”; this is Figure 1 of Wang, Pang & Song 2020: "
-        "Priv-PC."
+    assert reads(
+        app.info[0].value,
+        "papers-have-no-item",
+        name="no-such-table",
+        shown="Figure 1 of Wang, Pang & Song 2020: Priv-PC",
     )
     assert app.header[0].value == "Figure 1"
 
@@ -96,16 +100,16 @@ def test_running_it_again_shows_the_new_result_and_keeps_the_shipped_one():
     app = start(item="curate-figure-3")
     app.button(key="again_curate-figure-3").click().run()
     assert not app.exception
-    assert any("Made here just now: seed 0, 1 runs each" in c.value for c in app.caption)
+    assert any(shows(c.value, "made-here", seed=0, runs=1) for c in app.caption)
     app.segmented_control(key="which_curate-figure-3").set_value("shipped").run()
-    assert any(c.value.startswith("Shipped with the product") for c in app.caption)
+    assert any(begins(c.value, "shipped") for c in app.caption)
 
 
 def test_without_the_source_there_is_no_button(monkeypatch):
     monkeypatch.setattr("privcore.extras.lab.reproductions.makers", lambda: None)
     app = start(item="curate-figure-3")
     assert not [b for b in app.button if b.key == "again_curate-figure-3"]
-    assert any("folder of the source" in c.value for c in app.caption)
+    assert any(shows(c.value, "in-the-source") for c in app.caption)
 
 
 def test_what_needs_the_users_data_says_how():
@@ -126,7 +130,7 @@ def test_a_figure_has_a_panel_for_each_network_and_both_calibrations():
     first = figure.data[0]
     assert len(first.x) == 21
     assert list(first.x) == sorted(first.x)
-    with pytest.raises(ValueError, match="is a table"):
+    with pytest.raises(ValueError, match=says("item-is-a-table")):
         reproduction_figure(ITEMS["wang-table-1"], lines, ["proven"])
 
 

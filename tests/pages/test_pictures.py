@@ -42,6 +42,7 @@ from privcore.measures import compare
 from privcore.releases import non_private_reference, references_of
 from privcore.releases.answer import CLASS_WORDS
 from tests.examples import few
+from tests.messages import begins, label, says, shows
 from tests.pages.charts_of_pages import CHARTS, defined
 from tests.pages.opening import open_page
 
@@ -133,7 +134,7 @@ def test_the_legend_names_the_classes_that_occur():
         GRAPH, PLACES, title="", lines=(), classes=CLASSES, reference_name="truth", form="svg"
     )
     assert "invented" in " ".join(words(judged))
-    assert "reference: non-private PC" in told
+    assert label("reference-pc") in told
     alone = " ".join(words(drawn("svg")))
     assert "reference" not in alone
     assert "in both" not in alone
@@ -202,13 +203,15 @@ def test_an_edge_bends_around_a_node_in_its_way_and_stays_on_the_sheet():
 
 
 def test_wrong_arguments_are_refused():
-    with pytest.raises(ValueError, match="5 positions for 6 nodes"):
+    with pytest.raises(ValueError, match=says("positions-of-other-nodes", positions=5, nodes=6)):
         graph_picture(GRAPH, PLACES[:-1], title="", lines=[], form="svg")
-    with pytest.raises(ValueError, match="different nodes"):
+    with pytest.raises(ValueError, match=says("different-nodes")):
         drawn("svg", reference=PDAG(("a", "b")))
-    with pytest.raises(ValueError, match="'odd' is no class of edges"):
+    with pytest.raises(ValueError, match=says("no-such-class-of-edges", name="odd")):
         drawn("svg", classes={(0, 1): "odd"})
-    with pytest.raises(ValueError, match="'gif' is not one of png, svg, pdf"):
+    with pytest.raises(
+        ValueError, match=says("no-such-picture", name="gif", names="png, svg, pdf")
+    ):
         drawn("gif")
 
 
@@ -235,16 +238,16 @@ def test_charts_convert_in_all_forms_to_the_same_bytes(chart):
 
 
 @pytest.mark.parametrize(
-    ("trace", "says"),
+    ("trace", "message"),
     [
-        (go.Violin(y=[1, 2]), "a violin chart"),
+        (go.Violin(y=[1, 2]), says("no-picture-of-chart", chart="a violin chart")),
         (go.Scatter(x=[1], y=[1], mode="markers", marker_symbol="asterisk"), "'asterisk'"),
     ],
 )
-def test_what_no_page_uses_is_refused_in_a_sentence(trace, says):
-    with pytest.raises(ValueError, match=says) as refused:
+def test_what_no_page_uses_is_refused_in_a_sentence(trace, message):
+    with pytest.raises(ValueError, match=message) as refused:
         chart_picture(go.Figure(trace), title="", lines=[], form="svg")
-    assert "add it to pages/ui/pictures/plots.py" in str(refused.value)
+    assert "pages/ui/pictures/plots.py" in str(refused.value)
 
 
 def test_lines_stand_at_their_values_and_notes_at_logarithms_as_in_plotly():
@@ -308,11 +311,11 @@ def test_what_stands_under_a_picture_of_a_run():
     pictures, *_ = made_run(epsilon=2.0)
     said = run_lines(pictures.result, pictures.dataset, seed=3)
     assert said[0].startswith("Proven: (ε = 2, ")
-    assert said[1].startswith("Settings: cancer, 2,000 rows, 5 columns; ε = 2; ")
+    assert begins(said[1], "settings-of-run", data="cancer", rows="2,000", columns=5, epsilon=2)
     assert said[1].endswith("noise seed 3.")
-    assert "not a release" in said[2]
+    assert shows(said[2], "not-a-release")
     compared = run_lines(pictures.result, pictures.dataset, seed=3, compared=True)
-    assert compared == [*said, "The non-private graph and the metrics are not private."]
+    assert compared == [*said, label("not-private-graph-and-metrics")]
     check("svg", pictures.graph("svg"), *said)
     check("svg", pictures.pair("svg"), *compared)
 
@@ -321,7 +324,7 @@ def test_what_is_not_proven_says_so():
     pictures, *_ = made_run("priv-pc", epsilon=1.0, calibration="published")
     said = run_lines(pictures.result, pictures.dataset, seed=3)[0]
     assert said.startswith("Not proven. ")
-    assert "This is not a guarantee" in said
+    assert shows(said, "not-a-guarantee")
     assert "under Guarantee" not in said
     assert "Private graph" not in words(pictures.pair("svg"))
 
@@ -353,9 +356,9 @@ def test_a_page_to_print_holds_the_run_and_fetches_nothing(algorithm, tmp_path):
     assert "result = discover(" in page
     for fetched in ("<script", "<link", "<img", "src=", "@import", "url(http"):
         assert fetched not in page
-    assert ("are not private." in page) == (algorithm != "pc")
+    assert (shows(page, "are-not-private")) == (algorithm != "pc")
     if algorithm == "pc":
-        assert "no privacy is promised" in page
+        assert shows(page, "no-privacy-is-promised")
 
 
 def run_cells(text):
@@ -382,7 +385,7 @@ def test_a_notebook_makes_the_run_again():
     printed, scope = run_cells(notebook(pictures, loaded))
     assert scope["result"].graph == pictures.result.graph
     assert scope["result"].guarantee == pictures.result.guarantee
-    assert "the same graph" in printed
+    assert shows(printed, "same-graph")
     assert (
         compare(pictures.result.graph, pictures.references["non_private"], "").summary() in printed
     )
@@ -396,8 +399,8 @@ def test_a_notebook_reads_a_table_from_its_path_with_its_schema(stated, missing,
     printed, scope = run_cells(text)
     assert scope["dataset"].columns == loaded.dataset.columns
     assert scope["result"].graph == pictures.result.graph
-    assert "the same graph" in printed
-    assert "put the path of your file here" in text
+    assert shows(printed, "same-graph")
+    assert shows(text, "path-of-your-file")
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ from privcore.data import load_network
 from privcore.measures import compare, skeleton_metrics
 from privcore.measures.price import link_count
 from privcore.releases import non_private_reference, price_sentence, references_of
+from tests.messages import label, shows
 from tests.pages.opening import TABLE, clean, metric, open_page, open_table, start, titles
 
 SWEEP = {
@@ -42,18 +43,18 @@ def choose(app, kind):
 def test_the_same_algorithm_stands_beside_and_is_the_measure(made):
     result, same, _ = made
     app = choose(opened(), "same")
-    assert titles(app) == ["Private graph", "SVT-PC without noise"]
+    assert titles(app) == ["Private graph", label("without-noise", algorithm="SVT-PC")]
     assert metric(app, "Skeleton F1") == f"{skeleton_metrics(result.graph, same.graph).f1:.3f}"
     right, wanted, _ = link_count(compare(result.graph, same.graph, ""))
-    assert f"{wanted - right} of the {wanted} links that SVT-PC" in app.title[0].value
+    assert shows(app.title[0].value, "links-of", links=wanted - right, all=wanted, name="SVT-PC")
     app = choose(app, "non_private")
-    assert titles(app) == ["Private graph", "Without privacy (PC)"]
+    assert titles(app) == ["Private graph", label("graph-without-privacy")]
     app = choose(app, "truth")
-    assert titles(app) == ["Private graph", "Without privacy (PC)"]
+    assert titles(app) == ["Private graph", label("graph-without-privacy")]
 
 
 def test_the_address_keeps_the_choice():
-    app = opened(discover_reference="same without noise")
+    app = opened(discover_reference=label("same-without-noise"))
     assert app.button_group(key="discover_reference").value == "same"
     app = opened(discover_reference="non-private PC")
     assert app.button_group(key="discover_reference").value == "non_private"
@@ -90,7 +91,7 @@ def test_a_table_without_truth_has_the_other_two():
     choice = clean(app).button_group(key="discover_reference")
     assert choice.value == "non_private"
     assert len(choice.options) == 2
-    assert titles(choose(app, "same"))[1] == "Moment search without noise"
+    assert titles(choose(app, "same"))[1] == label("without-noise", algorithm="Moment search")
 
 
 def test_a_run_without_privacy_has_no_choice():
@@ -107,6 +108,6 @@ def test_a_sweep_compares_with_it_where_that_is_chosen():
     assert plans(app) == [False]
     app.button_group(key="sweep_reference").set_value("same").run()
     assert plans(clean(app)) == [False, True]
-    app = open_page("tradeoff", **SWEEP, sweep_reference="same without noise")
+    app = open_page("tradeoff", **SWEEP, sweep_reference=label("same-without-noise"))
     assert app.button_group(key="sweep_reference").value == "same"
     assert plans(clean(app.run())) == [True]

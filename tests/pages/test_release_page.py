@@ -1,6 +1,7 @@
 """The page Release, through Streamlit's own test harness; the ledger is in a folder of the test."""
 
 import json
+import re
 
 import pytest
 
@@ -11,6 +12,7 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Spending
 from privcore.releases.release_file import file_text, parsed_file
 from privcore.releases.verification import verify
+from tests.messages import begins, label, reads, says, shows
 from tests.pages.opening import open_page, open_table, press, titles
 
 
@@ -37,7 +39,7 @@ def agree(app):
 
 def charge(app):
     """The box that agrees to the charge."""
-    return next(c for c in app.checkbox if "with secure noise" in c.label)
+    return next(c for c in app.checkbox if label("with-secure-noise") in c.label)
 
 
 def name_budget(app, name="study", epsilon=3.0):
@@ -107,31 +109,31 @@ def test_a_whole_table_is_one_release_and_short_of_a_budget_in_zcdp_it_says_why(
     ledger.set_total("study", 0.5, 1e-6, "zcdp")
     app = start(algorithm="moment-search")
     (short,) = [w.value for w in app.warning if "is left" in w.value]
-    assert "Most combinations counted at once at 0" in short
+    assert shows(short, "in-plain-words-combinations")
     # Its promise needs no δ, in the sidebar as on the page; two cells of one table are no rounds.
     odds = [c.value for c in app.caption if "someone who" in c.value]
     assert len(odds) == 2
     assert not any("δ" in sentence for sentence in odds)
     assert not app.get("plotly_chart")
     assert start(algorithm="laplace-pc").get("plotly_chart")
-    assert any("with no δ at all" in c.value for c in app.caption)
+    assert any(shows(c.value, "with-no-delta") for c in app.caption)
 
 
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"algorithm": "pc"}, "is not private"),
-        ({"algorithm": "priv-pc", "calibration": "published"}, "Only the proven calibration"),
+        ({"algorithm": "pc"}, says("release-of-no-privacy")),
+        ({"algorithm": "priv-pc", "calibration": "published"}, says("proven-calibration-alone")),
     ],
 )
 def test_what_has_no_proof_cannot_be_released(query, sentence):
     app = start(**query)
-    assert sentence in app.warning[0].value
+    assert re.search(sentence, app.warning[0].value)
     assert not [b for b in app.button if b.label == "Release"]
 
 
 def confirm(app):
-    return next(c for c in app.checkbox if c.label.startswith("I knew all of these")).check().run()
+    return next(c for c in app.checkbox if c.label.startswith(label("known-all"))).check().run()
 
 
 def test_what_is_public_must_be_confirmed():
@@ -146,15 +148,13 @@ def test_what_is_public_must_be_confirmed():
     assert not app.exception
     assert not app.warning
     assert button(app, "Release").disabled
-    press(app, "Simulate the expected quality")
+    press(app, label("simulate-quality"))
     assert any("Expected F1" in m.label for m in app.metric)
 
 
 def test_nothing_on_the_page_depends_on_the_rows():
     def words(seed):
-        app = press(
-            start(data_seed=seed, algorithm="moment-search"), "Simulate the expected quality"
-        )
+        app = press(start(data_seed=seed, algorithm="moment-search"), label("simulate-quality"))
         parts = (app.markdown, app.caption, app.metric, app.info, app.warning, app.dataframe)
         assert app.metric
         return [str(e.value) for part in parts for e in part]
@@ -168,7 +168,7 @@ def test_no_seed_is_asked_for_where_noise_is_secure():
 
 def test_a_blank_name_is_one_sentence():
     app = name_budget(start(), name=" ")
-    assert [w.value for w in app.warning] == ["The budget has no name; give it one."]
+    assert [w.value for w in app.warning] == [label("budget-without-name")]
     assert charge(app).disabled
 
 
@@ -177,22 +177,27 @@ def test_a_table_of_ones_own_is_released_with_two_ticks_and_a_press(ledger):
     app = open_table(content, "study.csv")
     confirm(app.switch_page("pages/release.py").run())
     assert ledger.budgets() == []
-    assert charge(app).label == (
-        "Make the budget “study” of (ε = 3, δ = 1e-05), charge (ε = 1, δ = 1e-06) to it, and run "
-        "once with secure noise. This cannot be undone."
+    assert reads(
+        charge(app).label,
+        "make-budget",
+        name="study",
+        total=3,
+        delta="1e-05",
+        epsilon=1,
+        spent="1e-06",
     )
     button(agree(app), "Release").click().run()
     assert not app.exception
-    assert "Paid for and recorded" in app.success[0].value
-    assert "Certificate (JSON, signed)" in [b.label for b in app.get("download_button")]
+    assert shows(app.success[0].value, "paid-and-recorded")
+    assert label("certificate-file") in [b.label for b in app.get("download_button")]
     assert ledger.budget("study").unit == "zcdp"
     assert [c.budget for c in ledger.charges()] == ["study"]
     # The next one is charged to the same; another is refused, and nothing is made.
-    assert charge(app).label.startswith("Charge (ε = 1, δ = 1e-06) to “study” and run")
+    assert begins(charge(app).label, "charge-to-budget", epsilon=1, delta="1e-06", name="study")
     budget(app).set_value(panels.NEW).run()
-    assert "There is a budget 'study' already" in app.warning[0].value.replace("\\", "")
+    assert shows(app.warning[0].value.replace("\\", ""), "budget-exists", name="study")
     name_budget(app, "other")
-    assert "were charged to the budget “study” before" in app.warning[0].value
+    assert shows(app.warning[0].value, "charged-to-before", name="study")
     assert charge(app).disabled
     assert [b.name for b in ledger.budgets()] == ["study"]
 
@@ -203,7 +208,7 @@ def budget(app):
 
 def test_a_total_covers_what_is_planned_until_it_is_changed():
     app = start(epsilon="5")
-    assert "“cancer” of (ε = 5, δ = 1e-05)" in charge(app).label
+    assert shows(charge(app).label, "budget-of", name="cancer", epsilon=5, delta="1e-05")
     agree(app)
     app.number_input(key="release_epsilon").set_value(4.0).run()
     assert "is left" in app.warning[0].value
@@ -212,7 +217,7 @@ def test_a_total_covers_what_is_planned_until_it_is_changed():
     assert not charge(app).value
     app.number_input(key="release_epsilon").set_value(6.0)
     app.number_input(key="release_delta").set_value(0.0).run()
-    assert "A total in zCDP needs a delta above 0" in app.warning[0].value
+    assert shows(app.warning[0].value, "zcdp-needs-delta")
     assert charge(app).disabled
 
 
@@ -274,16 +279,17 @@ def told(app):
 def test_what_leaves_for_whom_and_what_it_costs_stand_first(ledger):
     app = start()
     first = [m.value for m in app.markdown][:6]
-    assert first[0::2] == ["**What leaves**", "**For whom**", "**What it costs**"]
-    assert "One graph over the 5 columns of “cancer”, made once by Laplace-PC" in first[1]
-    assert "protects each of the 2,000 records" in first[3]
-    assert first[5] == "(ε = 1, δ = 1e-06), spent for ever."
-    assert "Of a new budget of (ε = 3, δ = 1e-05)" in told(app)
+    assert first[0::2] == ["**What leaves**", "**For whom**", label("what-it-costs")]
+    assert shows(first[1], "what-leaves", columns=5, data="cancer", algorithm="Laplace-PC")
+    assert shows(first[3], "protects-records", rows="2,000")
+    assert reads(first[5], "spent-for-ever", epsilon=1, delta="1e-06")
+    assert shows(told(app), "of-a-new-budget", epsilon=3, delta="1e-05")
     button(agree(name_budget(app, name="demo-budget_1")), "Release").click().run()
-    assert "of (ε = 3, δ = 1e-05), of which 100 % is spent" not in told(app)
-    assert "% is spent" in told(app)
+    spent = {"epsilon": 3, "delta": "1e-05"}
+    assert shows(told(app), "share-is-spent", **spent)
+    assert not shows(told(app), "share-is-spent", share=100, **spent)
     # Not known while something is refused.
-    assert "Not known yet" in told(start(algorithm="pc"))
+    assert shows(told(start(algorithm="pc")), "not-known-yet")
 
 
 @pytest.mark.long
@@ -302,18 +308,18 @@ def test_a_name_is_shown_as_it_is_in_tables_and_choices(ledger, name):
     ("unit", "epsilon", "zcdp", "words"),
     [
         # Three releases of ε = 1 without δ: the sum is 3, and zCDP says more.
-        ("basic", 3.0, 3.189, "zCDP bounds the loss of these charges by ε = 3.189"),
-        ("basic", 3.0, 2.5, "a tighter bound on the same loss, which does not count here"),
-        ("zcdp", 4.0, 3.0, "Added up as they are, their ε come to 4 with δ = 0"),
-        ("zcdp", 2.0, 3.0, "a tighter bound on the same loss"),
+        ("basic", 3.0, 3.189, says("zcdp-of-charges", epsilon="3.189")),
+        ("basic", 3.0, 2.5, says("tighter-not-counted")),
+        ("zcdp", 4.0, 3.0, says("sum-of-charges", epsilon=4, delta=0)),
+        ("zcdp", 2.0, 3.0, says("tighter-bound")),
     ],
 )
 def test_a_sum_that_does_not_count_is_said_not_to(unit, epsilon, zcdp, words):
     rho = 0.2 if unit == "zcdp" else None
     budget = Budget("b", unit, 3.0, 1e-5, rho, "", "")
     text = panels.kept_words(Spending(budget, 3, epsilon, 0.0, rho, zcdp, None, None, None))
-    assert words in text
+    assert re.search(words, text)
     looser = zcdp > epsilon if unit == "basic" else epsilon > zcdp
-    assert ("nothing is overspent" in text) == looser
+    assert (shows(text, "nothing-overspent")) == looser
     none = Spending(budget, 0, 0.0, 0.0, rho and 0.0, 0.0, None, None, None)
     assert "bound" not in panels.kept_words(none)

@@ -4,6 +4,7 @@ import pytest
 
 from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
 from privcore.data.samples import SAMPLES
+from tests.messages import label, shows
 from tests.pages.opening import metric, open_page, press
 
 
@@ -26,36 +27,36 @@ def said(app):
 def test_a_sample_goes_from_a_choice_to_a_table_with_its_true_graph(uploads, monkeypatch):
     monkeypatch.setenv(VARIABLE, uploads)
     app = start()
-    assert "Use this table" not in [button.label for button in app.button]
+    assert label("use-table") not in [button.label for button in app.button]
     choose(app, "clinic")
     assert SAMPLES["clinic"].story in said(app)
-    assert "9 columns are used, 1 needs a look, 3 left out" in said(app)
-    assert "clinic.csv: 12,000 rows" in said(app)
+    assert shows(said(app), "columns-used", used=9, look=1, left=3)
+    assert shows(said(app), "table-of-rows", file="clinic.csv", rows="12,000")
     assert [element.value for element in app.info].count(NO_UPLOADS) == (uploads == "off")
-    press(app, "Use this table")
-    assert (metric(app, "Rows"), metric(app, "Edges in the true graph")) == ("12,000", "11")
+    press(app, label("use-table"))
+    assert (metric(app, "Rows"), metric(app, label("true-edges"))) == ("12,000", "11")
     app.switch_page("pages/discover.py").run()
     assert not app.exception
     app.switch_page("pages/data.py").run()
     assert SAMPLES["clinic"].story in said(app)
-    press(app, "Forget this table")
+    press(app, label("forget-table"))
     assert "upload" not in app.session_state
     assert SAMPLES["clinic"].story not in said(app)
-    assert "Use this table" not in [button.label for button in app.button]
+    assert label("use-table") not in [button.label for button in app.button]
 
 
 def test_a_sample_chosen_beside_a_network_is_the_data_and_stays_where_others_are_chosen():
     app = open_page("data")
     app.button_group(key="upload_sample_elsewhere").set_value("clinic").run()
     assert app.session_state["data"] == "your table"
-    press(app, "Discover its graph")
+    press(app, label("discover-graph"))
     app.switch_page("pages/data.py").run()
     app.selectbox(key="data").set_value("cancer").run()
-    assert "Use this table" not in [button.label for button in app.button]
+    assert label("use-table") not in [button.label for button in app.button]
     assert app.button_group(key="upload_sample_elsewhere").value is None
     app.button_group(key="upload_sample_elsewhere").set_value("clinic").run()
     assert SAMPLES["clinic"].story in said(app)
-    assert metric(app, "Edges in the true graph") == "11"
+    assert metric(app, label("true-edges")) == "11"
 
 
 @pytest.mark.long
@@ -70,8 +71,8 @@ def test_with_a_parent_left_out_the_true_graph_is_unknown():
     ]
     app.session_state["upload_edits"] += 1
     app.run()
-    press(app, "Use this table")
-    assert metric(app, "Edges in the true graph") == "unknown"
+    press(app, label("use-table"))
+    assert metric(app, label("true-edges")) == "unknown"
 
 
 @pytest.mark.long
@@ -79,12 +80,12 @@ def test_the_last_choice_counts():
     app = choose(start(), "clinic")
     app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run()
     assert app.button_group(key="upload_sample").value is None
-    assert "t.csv: 3 rows" in said(app)
-    press(app, "Use this table")
-    assert metric(app, "Edges in the true graph") == "unknown"
+    assert shows(said(app), "table-of-rows", file="t.csv", rows=3)
+    press(app, label("use-table"))
+    assert metric(app, label("true-edges")) == "unknown"
     choose(app, "sensors")
-    assert "sensors.csv: 17,520 rows" in said(app)
+    assert shows(said(app), "table-of-rows", file="sensors.csv", rows="17,520")
     choose(app, "survey")
-    assert "survey.csv: 12,000 rows" in said(app)
+    assert shows(said(app), "table-of-rows", file="survey.csv", rows="12,000")
     choose(app, None)
-    assert "Use this table" not in [button.label for button in app.button]
+    assert label("use-table") not in [button.label for button in app.button]

@@ -1,6 +1,7 @@
 """Save on Discover: the interactive page, at once for what is built in, else after a warning."""
 
 from privcore.releases.interactive import CONFIRMATION
+from tests.messages import shows
 from tests.pages.opening import TABLE, clean, open_table, start
 
 
@@ -18,7 +19,7 @@ def test_a_table_of_ones_own_is_confirmed_in_words():
     app.switch_page("pages/discover.py").run()
     app.selectbox(key="algorithm").set_value("svt-pc").run()
     clean(app)
-    assert any("computed from its exact rows" in w.value for w in app.warning)
+    assert any(shows(w.value, "exact-rows-sent") for w in app.warning)
     for words in ("", "this page", CONFIRMATION):
         field = next(t for t in app.text_input if CONFIRMATION in t.label)
         field.set_value(words).run()

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from pages.ui.discover import stability
+from tests.messages import label, reads, shows
 from tests.pages.opening import clean, open_table, start
 
 SMALL = {"data": "cancer", "rows": "2000"}
@@ -41,49 +42,49 @@ def test_a_table_of_one_s_own_is_judged_when_somebody_wants_it(own, monkeypatch)
     own.run()
     assert button(own, "Open Stability") is None
     assert judged == []
-    button(own, "Judge this graph").click().run()
-    assert "re-rolls of the noise the same graph came out" in said(clean(own))
-    assert "Not private: this comes from many runs on the exact rows." in said(own)
-    assert button(own, "Judge this graph") is None
+    button(own, label("judge-graph")).click().run()
+    assert shows(said(clean(own)), "rolls")
+    assert shows(said(own), "many-runs-not-private")
+    assert button(own, label("judge-graph")) is None
     button(own, "Open Stability").click().run()
     clean(own)
     assert own.session_state["discover_tab"] == "Stability"
     assert any("over halves" in d.value for d in own.dataframe)
-    assert said(own).count("Over 20 re-rolls") == 1
+    assert said(own).count(label("rolls-over", rolls=20)) == 1
     # Another roll is judged by the same runs.
-    button(own, "Re-roll noise").click().run()
-    assert "Over 20 re-rolls" in said(clean(own))
+    button(own, label("re-roll")).click().run()
+    assert label("rolls-over", rolls=20) in said(clean(own))
     assert judged == [1]
 
 
 def test_a_column_of_nearly_one_level_is_named_under_the_graphs(own):
     captions = " ".join(c.value for c in own.caption).replace("\\", "")
-    assert "Of column rare one level holds about 9" in captions
-    assert "% of the rows (estimated privately)" in captions
+    assert shows(captions, "column-level-holds", name="rare", share=9)
+    assert shows(captions, "share-estimated")
 
 
 def test_data_asks_about_a_column_of_nearly_one_level():
     app = open_table(chain(), use=False)
     why = app.dataframe[0].value["why"]
-    assert any("Nearly constant. One level has 97 % of the rows" in text for text in why)
-    assert app.header[0].value == "3 columns are used, 1 needs a look"
+    assert any(shows(text, "nearly-constant", share=97) for text in why)
+    assert reads(app.header[0].value, "columns-used-and-a-look", used=3, look=1)
 
 
 def test_a_network_has_a_truth_and_needs_no_button():
     app = clean(start(**SMALL))
-    assert button(app, "Judge this graph") is None
+    assert button(app, label("judge-graph")) is None
 
 
 @pytest.mark.long
 def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
     app = clean(start(**SMALL, epsilon="10", algorithm="moment-search", discover_tab="Stability"))
-    assert "Over 20 re-rolls of the noise" in said(app)
-    assert "Two halves of the rows agree on" in said(app)
-    assert "cannot be told" in said(app)
+    assert shows(said(app), "rolls", rolls=20)
+    assert shows(said(app), "halves-agree")
+    assert shows(said(app), "verdict-unclear")
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
-    assert {"pair", "over re-rolls", "over halves", "verdict"} <= set(table)
+    assert {"pair", label("over-rolls"), "over halves", "verdict"} <= set(table)
     assert table["over halves"].between(0, 1).all()
-    assert "cannot be told" in set(table["verdict"])
+    assert shows(set(table["verdict"]), "verdict-unclear")
     assert list(table["verdict"][table["verdict"] == "edge"].index) == list(
         range((table["verdict"] == "edge").sum())
     )
@@ -97,21 +98,21 @@ def test_edges_that_halves_seldom_have_are_named():
     seldom = table[(table["verdict"] == "edge") & (table["over halves"] < 0.5)]
     assert len(seldom)
     warnings = " ".join(w.value for w in app.warning).replace("\\", "")
-    assert "Shown, but in fewer than half of the halves" in warnings
+    assert shows(warnings, "seldom-edges")
 
 
 def test_pc_has_halves_only():
     app = clean(start(**SMALL, algorithm="pc", discover_tab="Stability"))
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
-    assert "over re-rolls" not in table
-    assert any("no noise to re-roll" in c.value for c in app.caption)
+    assert label("over-rolls") not in table
+    assert any(shows(c.value, "no-noise-to-roll") for c in app.caption)
 
 
 def test_a_table_that_cannot_be_halved_is_one_sentence():
     content = b"a,b\n0,1\n1,0\n1,1\n"
     app = open_table(content, algorithm="pc")
     app.switch_page("pages/discover.py").run()
-    button(app, "Judge this graph").click().run()
+    button(app, label("judge-graph")).click().run()
     assert [w.value for w in clean(app).warning] == [
-        "The table has 3 rows; halves need at least 4."
+        label("too-few-rows-to-halve", rows=3, least="4.")
     ]

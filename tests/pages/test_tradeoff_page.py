@@ -18,6 +18,7 @@ from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.search.parameters import EPSILON
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan
 from tests.examples import few
+from tests.messages import begins, label, shows
 from tests.pages.opening import open_page
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
@@ -81,7 +82,10 @@ def test_the_first_view_says_which_algorithm_to_take():
 @pytest.mark.long
 @pytest.mark.parametrize(
     "view",
-    few(["Two parameters", "Edges", "Eight networks", "Tests and time", "Table & download"], 2),
+    few(
+        ["Two parameters", "Edges", "Eight networks", label("tests-and-time"), "Table & download"],
+        2,
+    ),
 )
 def test_every_view_draws(view):
     app = two_algorithms()
@@ -97,8 +101,8 @@ def test_the_first_view_is_a_finished_sweep_that_comes_with_the_product():
     assert sweep.complete
     assert not sweep.running
     assert sweep.shipped == sweep.plan.size
-    assert "At ε = 1, **Moment search** does best of these" in told(app)
-    assert "They come with the product." in told(app)
+    assert shows(told(app), "best-of-these", epsilon=1, name="Moment search")
+    assert shows(told(app), "comes-with-product")
     assert not [b for b in app.button if b.label in ("Run", "Resume", "Cancel")]
 
 
@@ -115,7 +119,7 @@ def test_more_runs_are_added_to_those_that_come_with_the_product():
 @pytest.mark.long
 def test_without_a_shipped_sweep_the_page_says_so_and_runs_nothing_by_itself():
     app = opened(**FEW)
-    assert "No finished sweep of “cancer” with these settings comes with the product" in told(app)
+    assert shows(told(app), "no-finished-sweep", data="cancer")
     sweep = next(reversed(app.session_state["_sweeps"].values()))
     assert not sweep.running
     assert not sweep.rows
@@ -141,8 +145,8 @@ def test_nobody_does_best_before_all_have_run():
             del sweep.rows[cell]
     sweep.cancel()
     app.run()
-    assert "Who does best at ε = 1 is said once every algorithm has run there." in told(app)
-    assert " best of these" not in told(app)
+    assert shows(told(app), "best-said-later", epsilon=1)
+    assert not shows(told(app), "best-of-these")
 
 
 def test_every_private_algorithm_has_a_line_of_its_own_and_one_colour_a_paper():
@@ -206,7 +210,7 @@ def test_names_are_spread_by_as_little_as_can_be(places, wanted):
 def test_unknown_words_in_the_address_are_named_until_another_page_is_opened():
     app = open_page("tradeoff", data="cancer", sweep_view="Nonsense", sweep_seeds="4")
     (said,) = [w.value.replace("\\", "") for w in app.warning]
-    assert said.startswith("“sweep_view=Nonsense” and “sweep_seeds=4” in the address mean nothing")
+    assert begins(said, "mean-nothing", what="“sweep_view=Nonsense” and “sweep_seeds=4”")
     # Streamlit has taken it out of the address; the sentence stays.
     assert "sweep_view" not in app.query_params
     app.run()
@@ -218,9 +222,9 @@ def test_unknown_words_in_the_address_are_named_until_another_page_is_opened():
 @pytest.mark.long
 def test_eight_networks_say_what_to_pick_at_the_epsilon_that_is_chosen():
     app = start(sweep_view="Eight networks")
-    assert any(m.value.startswith("At ε = 1 pick **") for m in app.markdown)
+    assert any(begins(m.value, "pick-at", epsilon=1) for m in app.markdown)
     app.select_slider(key="eight_epsilon").set_value(10.0).run()
-    assert any(m.value.startswith("At ε = 10 pick **") for m in app.markdown)
+    assert any(begins(m.value, "pick-at", epsilon=10) for m in app.markdown)
     assert len(app.get("plotly_chart")) == 8
 
 
@@ -250,7 +254,7 @@ def test_a_cancelled_sweep_keeps_its_rows_and_can_be_resumed():
 def test_no_algorithm_chosen_is_said():
     app = two_algorithms()
     app.multiselect(key="sweep_algorithms").set_value([]).run()
-    assert "Choose at least one" in app.info[0].value
+    assert shows(app.info[0].value, "choose-at-least-one")
 
 
 @pytest.mark.long
@@ -264,7 +268,7 @@ def test_numbers_offer_only_algorithms_that_take_them():
 
 def test_a_missing_table_is_asked_for():
     app = start(data="your table")
-    assert "No table is loaded yet" in app.info[0].value
+    assert shows(app.info[0].value, "no-table-loaded")
 
 
 def test_every_epsilon_of_the_axis_stands_on_the_slider_of_discover():

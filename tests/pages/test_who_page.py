@@ -1,5 +1,7 @@
 """Who is protected, on the page Data: a column of persons, and what the other pages then say."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,10 +9,11 @@ import pytest
 from pages.ui.texts import ONE_ROW, odds_sentence
 from privcore.algorithms.protecting import Protection
 from privcore.unit import ADDED, Unit
+from tests.messages import label, says, shows
 from tests.pages.opening import metric, open_page, open_table, press
 from tests.pages.test_samples_page import said
 
-PERSONS = "Rows belong to persons"
+PERSONS = label("rows-of-persons")
 
 
 def visits(lacking=0):
@@ -33,14 +36,14 @@ def loaded(content=None):
 
 
 def choose(app, value=PERSONS):
-    next(r for r in app.radio if r.label == "Who is protected").set_value(value).run()
+    next(r for r in app.radio if r.label == label("who-is-protected")).set_value(value).run()
     assert not app.exception
     return app
 
 
 def bound(app, rows):
-    label = "At most this many rows of one person"
-    next(n for n in app.number_input if n.label == label).set_value(rows).run()
+    field = label("rows-of-one-person")
+    next(n for n in app.number_input if n.label == field).set_value(rows).run()
     assert not app.exception
     return app
 
@@ -54,41 +57,41 @@ def names(app):
 
 
 def test_by_default_each_row_is_another_person():
-    app = press(loaded(), "Use this table")
+    app = press(loaded(), label("use-table"))
     assert app.session_state["upload"].dataset.unit == Unit()
-    assert "Guarantees are about" not in said(app)
+    assert not shows(said(app), "guarantees-are-about")
     assert "Protected:" not in said(app)
 
 
 def test_a_column_of_persons_goes_from_data_to_discover_and_release():
     app = choose(loaded())
-    unit = next(s for s in app.selectbox if s.label == "Column that says whose a row is")
+    unit = next(s for s in app.selectbox if s.label == label("column-of-persons"))
     # What is called an identifier comes first.
     assert unit.value == "patient_id"
-    assert "One patient with at most 5 rows is protected: " in captions(app)
+    assert shows(captions(app), "unit-is-protected", unit="patient", kept=5)
     assert names(app) == ["smoke", "cough", "ward"]
     before = captions(app)
     bound(app, 3)
-    assert "One patient with at most 3 rows is protected: " in captions(app) != before
-    press(app, "Use this table")
+    assert label("unit-is-protected", unit="patient", kept=3) in captions(app) != before
+    press(app, label("use-table"))
     dataset = app.session_state["upload"].dataset
     assert dataset.unit == Unit("patient", 3)
     assert dataset.n < 700
     assert metric(app, "Rows") == f"{dataset.n:,}"
     told = said(app).replace("\\", "")
-    assert "Protected: one patient with at most 3 rows, replaced by as many others" in told
+    assert shows(told, "protected-plain", unit="patient", rows=3)
     app.switch_page("pages/discover.py").run()
     assert not app.exception
-    assert "for one patient with at most 3 rows," in app.title[0].value
-    assert "about one patient's rows at most" in captions(app)
+    assert shows(app.title[0].value, "for-one-unit", unit="patient", rows=3)
+    assert shows(captions(app), "about-rows-of", unit="patient")
     app.switch_page("pages/data.py").run()
     # What was chosen is still chosen, and so is the table.
-    assert next(r for r in app.radio if r.label == "Who is protected").value == PERSONS
-    assert "at most 3 rows is protected" in captions(app)
+    assert next(r for r in app.radio if r.label == label("who-is-protected")).value == PERSONS
+    assert shows(captions(app), "rows-are-protected", rows=3)
     assert app.session_state["upload"].dataset.unit == Unit("patient", 3)
     app.switch_page("pages/release.py").run()
     assert not app.exception
-    assert "every patient, with up to 3 rows" in said(app)
+    assert shows(said(app), "every-unit", unit="patient", rows=3)
 
 
 def test_what_was_edited_stays_when_persons_are_named():
@@ -103,7 +106,7 @@ def test_what_was_edited_stays_when_persons_are_named():
     choose(app)
     ward = next(c for c in app.session_state["upload_schema"] if c.name == "ward")
     assert ward.levels == ("c", "b", "a")
-    choose(app, "Each row is another person")
+    choose(app, label("row-is-a-person"))
     assert names(app) == ["smoke", "patient_id", "cough", "ward"]
     ward = next(c for c in app.session_state["upload_schema"] if c.name == "ward")
     assert ward.levels == ("c", "b", "a")
@@ -112,19 +115,19 @@ def test_what_was_edited_stays_when_persons_are_named():
 def test_rows_of_nobody_are_refused_in_one_sentence():
     app = choose(loaded(visits(lacking=7)))
     (error,) = app.error
-    assert "has no value in 7 of 1,500 rows" in error.value
-    choose(app, "Each row is another person")
+    assert shows(error.value, "rows-without-unit", missing=7, rows="1,500")
+    choose(app, label("row-is-a-person"))
     assert not app.error
-    press(app, "Use this table")
+    press(app, label("use-table"))
 
 
 def test_another_table_begins_anew():
     app = choose(loaded())
     app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run()
     assert not app.exception
-    assert next(r for r in app.radio if r.label == "Who is protected").value != PERSONS
+    assert next(r for r in app.radio if r.label == label("who-is-protected")).value != PERSONS
     assert names(app) == ["a", "b"]
-    press(app, "Forget this table")
+    press(app, label("forget-table"))
     for key in ("upload_bounded", "upload_unit", "upload_triaged"):
         assert key not in app.session_state
 
@@ -132,11 +135,9 @@ def test_another_table_begins_anew():
 def test_a_bought_domain_for_persons_is_refused_in_one_sentence():
     app = choose(loaded())
     app.toggle(key="upload_buy").set_value(True).run()
-    next(b for b in app.button if b.label == "Use this table").click().run()
+    next(b for b in app.button if b.label == label("use-table")).click().run()
     assert not app.exception
-    assert (
-        "A bought domain protects one row, and here one patient has up to 5" in app.error[0].value
-    )
+    assert shows(app.error[0].value, "domain-protects-one-row", unit="patient", rows=5)
 
 
 PATIENT = Unit("patient", 5)
@@ -145,30 +146,30 @@ PATIENT = Unit("patient", 5)
 @pytest.mark.parametrize(
     ("whom", "delta", "words"),
     [
-        (ONE_ROW, 0.0, "suspects with 50 % what one person's record says can rise"),
-        (ONE_ROW, 1e-6, "two equally likely values one person's record has is right"),
-        (Protection(PATIENT), 0.0, "what the rows of one patient with at most 5 rows say can"),
+        (ONE_ROW, 0.0, says("suspicion-of-record", share=50)),
+        (ONE_ROW, 1e-6, says("values-of-record")),
+        (Protection(PATIENT), 0.0, says("suspicion-of-rows", unit="patient", rows=5)),
         (
             Protection(PATIENT),
             1e-6,
-            "likely things the rows of one patient with at most 5 rows say",
+            says("values-of-rows", unit="patient", rows=5),
         ),
-        (Protection(PATIENT, ADDED), 0.0, "that one patient with at most 5 rows is in the table"),
-        (Protection(Unit(), ADDED), 0.0, "suspects with 50 % that one person is in the table can"),
-        (Protection(Unit(), ADDED), 1e-6, "guess whether one person is in the table, which is as"),
+        (Protection(PATIENT, ADDED), 0.0, says("presence-of-rows", unit="patient", rows=5)),
+        (Protection(Unit(), ADDED), 0.0, says("suspicion-of-presence", share=50)),
+        (Protection(Unit(), ADDED), 1e-6, says("guess-of-presence")),
     ],
 )
 def test_odds_are_about_whoever_is_protected(whom, delta, words):
-    assert words in odds_sentence(1.0, delta, whom=whom)
+    assert re.search(words, odds_sentence(1.0, delta, whom=whom))
 
 
 @pytest.mark.long
 def test_the_release_page_says_that_its_figures_are_exact_where_rows_are_hidden():
     app = open_page("release", neighbours="added or removed")
     assert not app.exception
-    assert "Figures of this page are of the exact number" in captions(app)
-    assert "number of rows private" in said(app)
-    assert "every record, and whether it is there" in said(app)
+    assert shows(captions(app), "exact-number-of-rows")
+    assert shows(said(app), "rows-private")
+    assert shows(said(app), "presence-protected")
 
 
 @pytest.mark.long
@@ -178,6 +179,6 @@ def test_more_rows_of_a_person_show_less():
         app = open_page("discover", data="asia", rows_per_unit=rows)
         assert not app.exception
         tab = "\n".join(element.value for element in (*app.markdown, *app.caption))
-        sentences += [line for line in tab.splitlines() if "moment search sees" in line][:1]
+        sentences += [line for line in tab.splitlines() if label("moment-search-sees") in line][:1]
     assert len(sentences) == 2
     assert sentences[0] != sentences[1]

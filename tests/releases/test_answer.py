@@ -14,6 +14,7 @@ from privcore.releases.answer import (
     promise_sentence,
     typical_sentence,
 )
+from tests.messages import begins, reads, shows
 
 NODES = tuple("abcd")
 TRUTH = PDAG(NODES, frozenset({(0, 1)}), frozenset({(1, 2), (2, 3)}))
@@ -34,43 +35,44 @@ def said(guarantee, graph=SOME, base=ONE, kind="truth", reference=TRUTH):
 
 
 def test_a_link_counts_whatever_its_direction(guarantee):
-    assert said(guarantee) == (
-        "With ε = 1 for each person, the private graph finds 1 of 3 true links and invents 1; "
-        "without privacy PC finds 1 and invents none."
-    )
+    assert reads(said(guarantee), "private-finds", epsilon=1, right=1, true=3, wrong=1, pc=1)
 
 
 def test_without_a_truth_the_graph_without_privacy_is_the_measure(guarantee):
-    assert said(guarantee, base=None, kind="non_private", reference=ONE) == (
-        "With ε = 1 for each person, the private graph keeps 0 of 1 link that PC finds without "
-        "privacy, and adds 2."
+    assert reads(
+        said(guarantee, base=None, kind="non_private", reference=ONE),
+        "private-keeps",
+        epsilon=1,
+        kept=0,
+        links=1,
+        added=2,
     )
 
 
 def test_constants_of_a_paper_are_no_promise(guarantee):
     published = replace(guarantee, calibration="published", caveats=("unproven",))
-    assert said(published).startswith("With the published constants, which promise nothing,")
-    assert promise_sentence(published).startswith("No privacy is promised")
+    assert begins(said(published), "published-promises-nothing")
+    assert begins(promise_sentence(published), "no-privacy-promised")
 
 
 def test_a_run_without_privacy_says_so(guarantee):
     exact = replace(guarantee, calibration="none")
-    assert said(exact, base=None) == ("Without privacy, PC finds 1 of 3 true links and invents 1.")
-    assert promise_sentence(exact).startswith("No privacy is promised")
+    assert reads(said(exact, base=None), "pc-finds", right=1, true=3, wrong=1)
+    assert begins(promise_sentence(exact), "no-privacy-promised")
 
 
 def test_the_promise_is_a_chance_of_guessing_right(guarantee):
     pure = replace(guarantee, epsilon=1.0, delta=0.0)
-    assert "at most 73.1 % of the time" in promise_sentence(pure)
-    assert promise_sentence(replace(pure, epsilon=30.0)).startswith("Hardly any protection")
+    assert shows(promise_sentence(pure), "guess-right-at-most", share="73.1")
+    assert begins(promise_sentence(replace(pure, epsilon=30.0)), "hardly-any-protection")
 
 
 def test_how_typical_a_graph_is():
-    assert typical_sentence(0, 0.0, 0, 30, True) == "How typical this graph is: re-rolling …"
+    assert reads(typical_sentence(0, 0.0, 0, 30, True), "rolling")
     assert typical_sentence(0, 0.0, 0, 30, False) == ""
-    assert typical_sentence(4, 1.0, 4, 30, True).endswith("in 4 of 4 re-rolls so far.")
-    assert typical_sentence(26, 0.956, 30, 30, False).endswith(
-        "in 26 of 30 re-rolls; on average a re-roll shares 96 % of its links."
+    assert shows(typical_sentence(4, 1.0, 4, 30, True), "rolls-so-far", same=4, rolls=4)
+    assert shows(
+        typical_sentence(26, 0.956, 30, 30, False), "rolls-share", same=26, rolls=30, share=96
     )
 
 

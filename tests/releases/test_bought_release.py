@@ -21,6 +21,7 @@ from privcore.releases.release import release
 from privcore.releases.release_check import check_release
 from privcore.releases.signing import signed
 from privcore.releases.verification import verify
+from tests.messages import says, shows
 from tests.transcripts import Recorder
 
 N = 3_000
@@ -67,9 +68,9 @@ def test_one_charge_pays_for_both_and_the_certificate_says_so(ledger):
     assert levels[:2] == [["no", "yes", "(other)"], ["ill", "well", "(other)"]]
     assert document["algorithm"]["parameters"]["epsilon"] == 0.7
     text = " ".join(verify(certificate_json(document)).verified)
-    assert "bought domain come to ε = 0.3" in text
-    assert "of the run come to ε = 0.7" in text
-    assert "Steps of the purchase" in certificate_html(document)
+    assert shows(text, "steps-of-domain-cost", epsilon="0.3")
+    assert shows(text, "steps-of-run-cost", epsilon="0.7")
+    assert shows(certificate_html(document), "purchase")
 
 
 @pytest.mark.long
@@ -86,7 +87,9 @@ def test_one_charge_pays_for_both_and_the_certificate_says_so(ledger):
 def test_other_algorithms_on_a_bought_domain(ledger, name, given, delta):
     made = release(table(delta=delta), name, given, ledger=ledger, budget="clinic")
     assert (made.guarantee.epsilon, made.guarantee.delta) == (1.0, 1e-6)
-    assert "bought domain come to" in " ".join(verify(certificate_json(made.certificate)).verified)
+    assert shows(
+        " ".join(verify(certificate_json(made.certificate)).verified), "steps-of-domain-cost"
+    )
 
 
 @pytest.mark.long
@@ -100,7 +103,7 @@ def test_columns_of_numbers_alone(ledger):
 
 def test_kinds_have_to_be_confirmed(ledger):
     schema = (replace(SCHEMA[0], declared=False), *SCHEMA[1:])
-    with pytest.raises(ReleaseError, match="not confirmed"):
+    with pytest.raises(ReleaseError, match=says("kind-not-confirmed")):
         release(table(schema=schema), "moment-search", GIVEN, ledger=ledger, budget="clinic")
     assert ledger.charges("clinic") == []
 
@@ -109,7 +112,7 @@ def test_what_the_largest_domain_makes_impossible_is_refused_for_nothing(ledger)
     names = [f"c{k}" for k in range(8)]
     columns = {name: ["a", "b"] * (N // 2) for name in names}
     schema = [ColumnSchema(name, "nominal", declared=True) for name in names]
-    with pytest.raises(DataError, match="as many levels as can be bought"):
+    with pytest.raises(DataError, match=says("refused-with-all-levels")):
         release(table(columns, schema, delta=1e-6), "lapmech", ledger=ledger, budget="clinic")
     assert ledger.charges("clinic") == []
 
@@ -117,7 +120,7 @@ def test_what_the_largest_domain_makes_impossible_is_refused_for_nothing(ledger)
 def test_the_same_table_stays_with_its_budget(ledger):
     release(table(delta=1e-6), "lapmech", {}, ledger=ledger, budget="clinic")
     ledger.set_total("other", 5.0, 1e-3)
-    with pytest.raises(BudgetError, match="charged to the budget 'clinic'"):
+    with pytest.raises(BudgetError, match=says("charged-to-another", name="clinic")):
         release(table(share=0.5, delta=1e-6), "lapmech", {}, ledger=ledger, budget="other")
 
 
@@ -191,14 +194,14 @@ def forged(made, ledger, change):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda bought: bought.update(epsilon=0.1), "do not come to its cost"),
-        (lambda bought: bought.update(epsilon=1.0), "costs more than all"),
-        (lambda bought: bought.update(delta=1e-9), "do not come to its cost"),
-        (lambda bought: bought.update(delta=1e-3), "costs more than all"),
-        (lambda bought: bought.update(delta=0), "no finite"),
-        (lambda bought: bought["planned"][0].update(value=1.0), "do not come to its cost"),
-        (lambda bought: bought["planned"][0].update(kind="other"), "impossible"),
-        (lambda bought: bought.pop("columns"), "not complete"),
+        (lambda bought: bought.update(epsilon=0.1), says("domain-steps-differ")),
+        (lambda bought: bought.update(epsilon=1.0), says("domain-costs-more")),
+        (lambda bought: bought.update(delta=1e-9), says("domain-steps-differ")),
+        (lambda bought: bought.update(delta=1e-3), says("domain-costs-more")),
+        (lambda bought: bought.update(delta=0), says("no-finite-guarantee")),
+        (lambda bought: bought["planned"][0].update(value=1.0), says("domain-steps-differ")),
+        (lambda bought: bought["planned"][0].update(kind="other"), says("steps-impossible")),
+        (lambda bought: bought.pop("columns"), says("domain-incomplete")),
     ],
 )
 def test_a_purchase_that_costs_more_than_it_says_is_not_verified(bought, change, words):

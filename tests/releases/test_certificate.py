@@ -22,6 +22,7 @@ from privcore.releases.ledger.signing_key import FILE, load_key
 from privcore.releases.release import release
 from privcore.releases.signing import canonical, signed
 from privcore.releases.verification import verify
+from tests.messages import says, shows
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +69,10 @@ def test_a_release_is_verified(made, document):
     fingerprint = document["signature"]["fingerprint"]
     assert found.fingerprint == fingerprint
     assert any("Whose key" in sentence for sentence in found.limits)
-    assert any("planned steps come to" in sentence for sentence in found.verified)
+    assert any(shows(sentence, "planned-steps-cost") for sentence in found.verified)
     known = verify(json.dumps(document), fingerprint.upper())
     assert not any("Whose key" in sentence for sentence in known.limits)
-    with pytest.raises(CertificateError, match="another key"):
+    with pytest.raises(CertificateError, match=says("signed-by-another")):
         verify(json.dumps(document), "00" * 32)
 
 
@@ -99,7 +100,7 @@ def test_what_was_found_of_each_pair_is_certified(with_pairs, document):
     assert edges == len(with_pairs.graph.skeleton) > 0
     page = certificate_html(signed_as)
     assert page.count("probability ") == edges
-    assert "cannot be told" in page
+    assert shows(page, "verdict-unclear")
     # Certificates of algorithms that say nothing of pairs keep the form that they had.
     assert "pairs" not in document["released"]
 
@@ -148,20 +149,20 @@ def test_added_fields_are_caught(document):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("guarantee", "calibration"), "published", "not proven"),
-        (("guarantee", "epsilon"), None, "no finite"),
-        (("guarantee", "epsilon"), -1, "no finite"),
-        (("guarantee", "epsilon"), True, "no finite"),
-        (("guarantee", "delta"), 1.0, "no finite"),
-        (("guarantee", "epsilon"), 0.5, "plain words"),
-        (("guarantee", "caveats"), ["levels were read"], "not accepted"),
-        (("mechanism", "noise"), "simulated", "simulated"),
-        (("meaning",), ["Nothing can happen."], "plain words"),
-        (("limits",), [], "plain words"),
-        (("limits",), "none", "list of texts"),
-        (("mechanism", "planned"), [{"kind": "pure"}], "impossible"),
-        (("schema",), "causalveil-certificate/1", "no certificate of the form"),
-        (("ledger",), {}, "'ledger'"),
+        (("guarantee", "calibration"), "published", says("not-proven")),
+        (("guarantee", "epsilon"), None, says("no-finite-guarantee")),
+        (("guarantee", "epsilon"), -1, says("no-finite-guarantee")),
+        (("guarantee", "epsilon"), True, says("no-finite-guarantee")),
+        (("guarantee", "delta"), 1.0, says("no-finite-guarantee")),
+        (("guarantee", "epsilon"), 0.5, says("plain-words-differ")),
+        (("guarantee", "caveats"), ["levels were read"], says("caveats-not-accepted")),
+        (("mechanism", "noise"), says("noise-simulated"), says("noise-simulated")),
+        (("meaning",), ["Nothing can happen."], says("plain-words-differ")),
+        (("limits",), [], says("plain-words-differ")),
+        (("limits",), "none", says("part-no-texts")),
+        (("mechanism", "planned"), [{"kind": "pure"}], says("steps-impossible")),
+        (("schema",), "causalveil-certificate/1", says("no-certificate")),
+        (("ledger",), {}, says("part-incomplete", part="ledger")),
     ],
 )
 def test_what_is_not_a_proven_release_is_refused_though_signed(document, path, value, words):
@@ -180,7 +181,7 @@ def test_steps_that_come_to_more_than_the_promise_are_not_called_verified(docume
     changed["mechanism"]["planned"][0]["count"] *= 100
     found = verify(resigned(changed))
     assert not any("planned steps" in sentence for sentence in found.verified)
-    assert any("follow from the steps" in sentence for sentence in found.limits)
+    assert any(shows(sentence, "follow-from-steps") for sentence in found.limits)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ def test_a_field_named_twice_is_refused(made):
     text = certificate_json(made.certificate)
     twice = text.replace('"epsilon": 1.0', '"epsilon": 0.1, "epsilon": 1.0', 1)
     assert json.loads(twice) == json.loads(text)
-    with pytest.raises(CertificateError, match="twice"):
+    with pytest.raises(CertificateError, match=says("field-twice")):
         verify(twice)
 
 
@@ -232,12 +233,12 @@ def test_the_same_numbers_for_other_rows_of_the_same_size(made, tmp_path):
 
 def test_meaning_in_odds():
     sentences = meaning(Guarantee(math.log(3), 0.0, REPLACE_ONE, (), "proven", "", ""))
-    assert "at most 3 times" in sentences[0]
-    assert "A suspicion of 50% can rise to at most 75.000%." in sentences
+    assert shows(sentences[0], "odds-at-most", factor=3)
+    assert shows(sentences, "suspicion-rises", before="50%", after="75.000%")
     assert not any("failure" in sentence or "plus" in sentence for sentence in sentences)
     with_delta = meaning(Guarantee(1.0, 1e-6, REPLACE_ONE, (), "proven", "", ""))
-    assert with_delta[0].endswith("from the other, plus 1e-06.")
-    assert all("failure of probability at most 1e-06" in s for s in with_delta[1:])
+    assert shows(with_delta[0], "odds-plus-delta", delta="1e-06")
+    assert all(shows(s, "failure-at-most", delta="1e-06") for s in with_delta[1:])
     assert "100.000%" in meaning(Guarantee(5000.0, 0.0, REPLACE_ONE, (), "proven", "", ""))[-1]
 
 
@@ -277,18 +278,18 @@ def test_the_key_is_made_once_and_for_its_owner_alone(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [p.name for p in path.parent.iterdir()] == [FILE]
     path.chmod(0o644)
-    with pytest.raises(LedgerError, match="chmod 600"):
+    with pytest.raises(LedgerError, match=says("key-readable-by-others")):
         load_key(tmp_path / "new")
     path.chmod(0o600)
     path.write_text("no key")
-    with pytest.raises(LedgerError, match="not a signing key"):
+    with pytest.raises(LedgerError, match=says("not-a-signing-key")):
         load_key(tmp_path / "new")
     (tmp_path / "file").write_text("")
-    with pytest.raises(LedgerError, match="permissions"):
+    with pytest.raises(LedgerError, match=says("check-permissions")):
         load_key(tmp_path / "file")
 
 
 def test_canonical_text_does_not_depend_on_order():
     assert canonical({"b": 1, "a": [1.5, "ä"]}) == '{"a":[1.5,"ä"],"b":1}'.encode()
-    with pytest.raises(ValueError, match="not JSON compliant"):
+    with pytest.raises(ValueError, match=says("not-json-compliant")):
         canonical({"a": math.nan})

@@ -28,6 +28,7 @@ from privcore.releases.interactive import (
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
 from privcore.releases.release_file import file_text, read_release_file, search_files
+from tests.messages import begins, says, shows
 
 MOST = 3_000_000
 HOSTILE = ("</script><script>alert(1)</script>", "<!--", "a\u2028b", "\ud800", "&amp;")
@@ -103,10 +104,10 @@ def test_a_page_is_whole_and_opens_at_the_chosen_epsilon(page):
     assert [step["epsilon"] for step in content["steps"]] == ["0.1", "0.3", "0.5", "1", "3", "10"]
     step = content["steps"][content["start"]]
     assert step["epsilon"] == "0.5"
-    assert step["said"].startswith("With ε = 0.5 for each person, the private graph finds ")
+    assert begins(step["said"], "private-finds-something", epsilon="0.5")
     assert [graph["title"] for graph in step["graphs"]] == ["Private graph", "Without privacy (PC)"]
     assert len(content["curve"]["points"]) == len(content["steps"])
-    assert "for exploring: this is not a release" in page
+    assert shows(page, "exploring-not-a-release")
     assert "causalveil discover" in page
 
 
@@ -132,7 +133,7 @@ def test_runs_that_are_there_are_taken(data):
         data, count(data), "svt-pc", {"epsilon": 1.0}, runs=1, made=lambda e, seed: held[e]
     )
     assert again.results == held
-    with pytest.raises(AssertionError, match="run 1 of 1"):
+    with pytest.raises(AssertionError, match=says("run-of-runs", run=1, runs=1)):
         run_series(data, count(data), "svt-pc", {}, runs=1, told=never)
 
 
@@ -171,7 +172,7 @@ def test_a_table_of_ones_own_is_refused_until_it_is_confirmed(data):
     own = replace(data, source=UPLOADED, true_edges=None, name="mine")
     assert not is_built_in(own)
     for words in ("", "yes", CONFIRMATION.upper(), f" {CONFIRMATION}"):
-        with pytest.raises(ReleaseError, match=r"what was released .* or type --explored"):
+        with pytest.raises(ReleaseError, match=says("page-of-exact-rows")):
             check_may_be_sent(own, words)
     check_may_be_sent(own, CONFIRMATION)
     with pytest.raises(ReleaseError):
@@ -209,7 +210,7 @@ def test_a_page_of_a_certificate_shows_the_released_graph_alone(released):
     assert graph["title"] == "Released graph"
     assert {(p["i"], p["j"]) for p in graph["pairs"]} == made.graph.skeleton
     assert all("probability" in p["text"] for p in graph["pairs"])
-    assert step["said"].startswith("Released with ε = 1 for each person")
+    assert begins(step["said"], "released-for-each", epsilon=1)
     assert ["Guarantee", "proven"] in step["facts"]
     assert "Exploration" not in page
     assert str(made.certificate["id"]) in page
@@ -227,5 +228,5 @@ def test_a_page_of_released_numbers_shows_their_graph(released):
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     from privcore.cli.pages import write_page
 
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(DataError, match=says("cannot-be-written")):
         write_page(str(tmp_path / "none" / "page.html"), "")

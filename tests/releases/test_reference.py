@@ -17,6 +17,7 @@ from privcore.releases import (
     run_report,
 )
 from privcore.releases import report as module
+from tests.messages import begins, shows
 
 
 def table(levels, n=500):
@@ -50,7 +51,7 @@ def test_with_many_levels_it_conditions_on_fewer_columns_and_says_so():
     reference = non_private_reference(source, result)
     # 200³ cells are more than two million, 200² are not.
     assert reference.parameters["max_order"] == 0
-    assert "no more than 0 columns" in reference_sentence(result, reference)
+    assert shows(reference_sentence(result, reference), "reference-limited", columns=0)
     asked = discover(source, "laplace-pc", {"epsilon": 1.0, "max_order": 0}, seed=1)
     assert reference_sentence(asked, non_private_reference(source, asked)) == ""
 
@@ -130,7 +131,7 @@ def test_the_report_has_metrics_against_it_and_a_price(asia):
     missing = len(same.graph.skeleton - result.graph.skeleton)
     del references["truth"]
     said = price_sentence(result, references)
-    assert f"{missing} of the {len(same.graph.skeleton)} links that SVT-PC" in said
+    assert shows(said, "links-of", links=missing, all=len(same.graph.skeleton), name="SVT-PC")
 
 
 def test_it_ends_with_the_tests_of_a_run_that_was_ended(asia):
@@ -138,6 +139,6 @@ def test_it_ends_with_the_tests_of_a_run_that_was_ended(asia):
     ended = discover(source, "svt-pc", {"epsilon": 1.0}, seed=1, test_limit=10)
     same = non_private_reference(source, ended, reference="same")
     assert (same.stopped, same.tests_run) == ("work", 10)
-    assert reference_sentence(ended, same).startswith("SVT-PC without noise was ended after 10")
+    assert begins(reference_sentence(ended, same), "reference-ended", name="SVT-PC", seconds=10)
     whole = discover(source, "svt-pc", {"epsilon": 1.0}, seed=1)
     assert reference_sentence(whole, non_private_reference(source, whole, reference="same")) == ""

@@ -28,6 +28,7 @@ from privcore.releases.signing import signed
 from privcore.releases.topping_up import beside
 from privcore.releases.verification import verify
 from tests.examples import few
+from tests.messages import says, shows
 from tests.releases.steps_of import (
     FORMS,
     SUMS,
@@ -74,7 +75,7 @@ def test_what_is_missing_to_the_whole_is_charged_and_both_are_certified(tmp_path
     assert both.certificate["released"]["tops_up"] == file.id
     assert "tops_up" not in made.certificate["released"]
     said = verify(certificate_json(both.certificate))
-    assert any("come to ε" in sentence for sentence in said.verified)
+    assert any(shows(sentence, "planned-steps-cost") for sentence in said.verified)
     assert second.holds == (file.id,)
     assert second.kept.topped
 
@@ -102,7 +103,7 @@ def test_a_budget_that_is_just_enough_is(tmp_path):
 def test_an_overspend_is_refused_and_charges_nothing(tmp_path):
     ledger, data = ledger_in(tmp_path, epsilon=1.0), levels_table()
     _, file = kept_release(ledger, data, 0.5)
-    with pytest.raises(BudgetError, match=r"0\.5 is left"):
+    with pytest.raises(BudgetError, match=says("not-covered", left="0.5")):
         kept_release(ledger, data, 1.1, adds_to=file)
     assert len(ledger.charges()) == 1
     # Nothing is lost by it: the release can still be added to.
@@ -144,7 +145,7 @@ def test_a_release_is_added_to_once(ledger):
     data = levels_table()
     _, file = kept_release(ledger, data, 0.5)
     kept_release(ledger, data, 1.0, adds_to=file)
-    with pytest.raises(BudgetError, match="added to before"):
+    with pytest.raises(BudgetError, match=says("added-to-before")):
         kept_release(ledger, data, 1.5, adds_to=file)
     assert len(ledger.charges()) == 2
 
@@ -159,10 +160,10 @@ def test_a_release_whose_top_up_failed_was_added_to(ledger, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr("privcore.releases.release.discover", broken)
-        with pytest.raises(ReleaseError, match="after it was charged") as raised:
+        with pytest.raises(ReleaseError, match=says("charge-stays")) as raised:
             kept_release(ledger, data, 1.0, adds_to=file)
     assert "7" not in str(raised.value)
-    with pytest.raises(BudgetError, match="added to before"):
+    with pytest.raises(BudgetError, match=says("added-to-before")):
         kept_release(ledger, data, 1.0, adds_to=file)
     assert [charge.state for charge in ledger.charges()] == ["released", "failed"]
 
@@ -185,7 +186,7 @@ def test_of_many_threads_at_once_one_adds(ledger):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sum("added to before" in end for end in ends) == 3
+    assert sum(shows(end, "added-to-before") for end in ends) == 3
     assert len(ledger.charges()) == 2
 
 
@@ -222,7 +223,7 @@ def test_of_two_processes_at_once_one_adds(ledger):
     for process in both:
         process.join()
     assert ends[1] == "added"
-    assert "added to before" in ends[0]
+    assert shows(ends[0], "added-to-before")
 
 
 def test_the_ledger_knows_what_is_added_to(ledger):
@@ -231,7 +232,7 @@ def test_the_ledger_knows_what_is_added_to(ledger):
     usual = {"algorithm": "x", "parameters": {}, "epsilon": 0.5, "delta": 0.0}
     ledger.reserve("other", [], certificate="ab", **usual)
     for name in ("ab", "cd", ""):
-        with pytest.raises(BudgetError, match="no charge of the earlier release"):
+        with pytest.raises(BudgetError, match=says("no-charge-of-earlier")):
             ledger.reserve("clinic", [], certificate="ef", tops_up=name, **usual)
     assert len(ledger.charges()) == 1
     ledger.reserve("other", [], certificate="ef", tops_up="ab", **usual)
@@ -262,7 +263,7 @@ def test_a_file_that_somebody_else_signed_is_not_added_to(ledger):
         refused_before_charge(
             ledger,
             ReleaseError,
-            "not one of this table from this ledger",
+            says("not-of-this-ledger"),
             data,
             forged(made, **fields),
         )
@@ -274,7 +275,7 @@ def test_a_file_that_somebody_else_signed_is_not_added_to(ledger):
 def test_another_table_or_ledger_is_refused(ledger, tmp_path):
     data = levels_table()
     _, file = kept_release(ledger, data, 0.5)
-    match = "not one of this table from this ledger"
+    match = says("not-of-this-ledger")
     refused_before_charge(ledger, ReleaseError, match, levels_table(seed=2), file)
     moved = data.values[0].copy()
     moved[0] = 1 - moved[0]
@@ -295,12 +296,14 @@ def test_another_table_or_ledger_is_refused(ledger, tmp_path):
 def test_another_domain_or_number_of_rows_is_refused(ledger):
     data = levels_table()
     _, file = kept_release(ledger, data, 0.5)
-    other = "other columns, levels or bounds"
+    other = says("files-of-other-domain")
     refused_before_charge(ledger, ReleaseError, other, levels_table(columns=4), file)
     column = replace(data.columns[0], levels=("no", "yes", "never"))
     wider = replace(data, columns=(column, *data.columns[1:]))
     refused_before_charge(ledger, ReleaseError, other, wider, file)
-    refused_before_charge(ledger, DataError, "300 rows", levels_table(rows=299), file)
+    refused_before_charge(
+        ledger, DataError, says("earlier-of-other-rows", rows=300), levels_table(rows=299), file
+    )
     _, numbers = kept_release(ledger, numbers_table(), 0.5)
     refused_before_charge(ledger, ReleaseError, other, numbers_table(bound=8.0), numbers)
 
@@ -310,23 +313,32 @@ def test_another_delta_or_protection_is_refused(ledger):
     _, file = kept_release(ledger, data, 0.5, parameters=SUMS)
     more = {"parameters": {**SUMS, "delta": 1e-7}}
     refused_before_charge(
-        ledger, ParameterError, "δ = 1e-06, and this one 1e-07", data, file, **more
+        ledger,
+        ParameterError,
+        says("earlier-at-other-delta", delta="1e-06", this="1e-07"),
+        data,
+        file,
+        **more,
     )
     for settings in ({"rows_per_unit": 2}, {"neighbours": "added or removed"}):
         more = {"parameters": {**SUMS, **settings}}
-        refused_before_charge(ledger, ParameterError, "choose the same", data, file, **more)
+        refused_before_charge(
+            ledger, ParameterError, says("earlier-protects-others"), data, file, **more
+        )
     assert kept_release(ledger, data, 2.0, adds_to=file, parameters=SUMS)
 
 
 def test_other_algorithms_and_effects_are_refused(ledger):
     data = levels_table()
     _, file = kept_release(ledger, data, 0.5)
-    with pytest.raises(ReleaseError, match="is one of moment-search"):
+    with pytest.raises(ReleaseError, match=says("earlier-by-another", algorithm="moment-search")):
         release(data, "lapmech", {}, ledger=ledger, budget="clinic", adds_to=file)
     effect = EffectPlan(Question("c0", "c1"), 0.0)
-    refused_before_charge(ledger, ParameterError, "has no effect", data, file, effect=effect)
+    refused_before_charge(
+        ledger, ParameterError, says("adding-with-effect"), data, file, effect=effect
+    )
     stated = object.__new__(StatedTable)
-    with pytest.raises(ReleaseError, match="bought domain"):
+    with pytest.raises(ReleaseError, match=says("domain-cannot-be-added")):
         check_release(stated, "moment-search", {"epsilon": 2.0}, adds_to=file)
     assert len(ledger.charges()) == 1
 
@@ -335,15 +347,15 @@ def test_pairs_alone_are_measured_of_sums_alone(ledger):
     data = levels_table()
     _, counts = kept_release(ledger, data, 0.5)
     refused_before_charge(
-        ledger, ParameterError, "measured as a whole", data, counts, only=[(0, 1)]
+        ledger, ParameterError, says("measured-as-a-whole"), data, counts, only=[(0, 1)]
     )
-    with pytest.raises(ParameterError, match="only to add"):
+    with pytest.raises(ParameterError, match=says("only-to-add")):
         kept_release(ledger, data, 0.5, only=[(0, 1)])
     _, file = kept_release(ledger, data, 0.5, parameters=SUMS)
     more = {"parameters": SUMS}
     for pair in ((1, 0), (0, 0), (0, 3), (-1, 1)):
         refused_before_charge(
-            ledger, ParameterError, "not one of two columns", data, file, only=[pair], **more
+            ledger, ParameterError, says("not-one-of-two-columns"), data, file, only=[pair], **more
         )
     _, second = kept_release(ledger, data, 1.0, adds_to=file, only=[(0, 1)], **more)
     assert (second.kept.moments.sums(0, 2) == file.kept.moments.sums(0, 2)).all()

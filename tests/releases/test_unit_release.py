@@ -25,6 +25,7 @@ from privcore.unit import ADDED, REPLACED, Unit, understood
 from tests.cli.schemas import confirmed
 from tests.cli.test_cli import refused, run
 from tests.examples import few
+from tests.messages import begins, says, shows
 from tests.releases.test_certificate import resigned
 
 PRIVATE = [a.name for a in ALGORITHMS.values() if a.private]
@@ -60,7 +61,7 @@ def test_every_algorithm_is_released_and_verified(visits, ledger, name, relation
     document = json.loads(certificate_json(made.certificate))
     assert understood(document["guarantee"]["neighbours"]) == (PATIENT, relation)
     report = verify(certificate_json(document))
-    assert any("no more than promised" in sentence for sentence in report.verified)
+    assert any(shows(sentence, "no-more-than-promised") for sentence in report.verified)
     (charge,) = ledger.charges("clinic")
     assert charge.epsilon == made.guarantee.epsilon == 1.0
     assert charge.delta == made.guarantee.delta
@@ -131,22 +132,22 @@ def test_a_private_number_of_rows_needs_the_step_that_buys_it(visits, ledger):
     made = release(visits, "lapmech", {"neighbours": ADDED}, ledger=ledger, budget="clinic")
     changed = json.loads(certificate_json(made.certificate))
     del changed["mechanism"]["planned"][0]
-    with pytest.raises(CertificateError, match="no step of the plan buys it"):
+    with pytest.raises(CertificateError, match=says("rows-not-bought")):
         verify(resigned(changed))
     changed["mechanism"]["planned"] = [{"kind": "pure"}, {}]
-    with pytest.raises(CertificateError, match="impossible"):
+    with pytest.raises(CertificateError, match=says("steps-impossible")):
         verify(resigned(changed))
     pure = {"kind": "pure", "value": 2.0, "count": 1, "delta": 0.0}
     changed["mechanism"]["planned"] = [pure, pure]
-    with pytest.raises(CertificateError, match="costs all"):
+    with pytest.raises(CertificateError, match=says("rows-cost-all")):
         verify(resigned(changed))
 
 
 def test_a_second_release_for_an_effect_protects_one_row_alone(visits, ledger):
     plan = EffectPlan(Question("Smoker", "Cancer"), 0.5)
-    with pytest.raises(ParameterError, match="protects one row that is replaced"):
+    with pytest.raises(ParameterError, match=says("one-row-replaced-alone")):
         check_release(visits, "moment-search", effect=plan)
-    with pytest.raises(ParameterError, match="protects one row that is replaced"):
+    with pytest.raises(ParameterError, match=says("one-row-replaced-alone")):
         privcore.effect(visits, "Smoker", "Cancer", share=0.5, seed=1)
     free = EffectPlan(Question("Smoker", "Cancer"))
     made = release(
@@ -218,13 +219,13 @@ def test_from_a_file_with_persons_to_a_verified_certificate(files, capsys, relat
     )
     assert code == 0
     # What was left out is for the owner, on the screen, and in no file.
-    assert err.startswith("At most 5 rows of each patient are kept: ")
+    assert begins(err, "unit-rows", kept=5, unit="patient")
     assert "left out" not in out
-    assert f"one patient with at most 5 rows, {relation}" in out
+    assert shows(out, "unit-and-relation", unit="patient", rows=5, relation=relation)
     path = next((files / "out").glob("*.json"))
     code, out, err = run(capsys, "verify", str(path))
     assert (code, err) == (0, "")
-    assert "no more than promised" in out
+    assert shows(out, "no-more-than-promised")
     text = path.read_text("utf-8")
     assert "patient_id" not in text
     assert "left out" not in text
@@ -244,5 +245,5 @@ def test_the_unit_of_a_data_set_is_not_lost_on_the_way(files):
     data = privcore.read_table(files / "t.csv", unit="patient_id", rows_per_unit=5)
     assert isinstance(data, Dataset)
     assert data.unit == PATIENT
-    with pytest.raises(ParameterError, match="leaves each patient up to 5 rows"):
+    with pytest.raises(ParameterError, match=says("unit-bound-exceeded", unit="patient", rows=5)):
         privcore.discover(data, "lapmech", seed=1, rows_per_unit=2)

@@ -45,7 +45,7 @@ class FreeDecision(Decision):
     def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
         """The same verdict as `independent`."""
 
-    def prepare(self, families: list[tuple[int, ...]]) -> None:  # noqa: B027
+    def prepare(self, families: list[tuple[int, ...]]) -> None:
         """Called before tests within these sets of columns: rows outside memory are read once."""
 
     def answers(

@@ -31,6 +31,7 @@ from privcore.graphs.knowledge import Knowledge
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
 from tests.examples import few
+from tests.messages import says
 
 LEVELS = (2, 3, 2)
 
@@ -173,7 +174,7 @@ def test_what_is_corrupted_is_refused_with_one_error(kept, data):
 @given(VALUES)
 def test_other_values_are_no_release(value):
     for document in (value, {"form": value}, {"form": "table", "n": value}, [value]):
-        with pytest.raises(DataError, match="not complete"):
+        with pytest.raises(DataError, match=says("release-file-incomplete")):
             read_kept(document)
 
 
@@ -190,7 +191,7 @@ def test_other_values_are_no_release(value):
 def test_points_that_cut_into_other_levels_are_refused(points):
     document = kept_as_dict(sums(points=POINTS))
     assert read_kept(document).points == POINTS
-    with pytest.raises(DataError, match="not complete"):
+    with pytest.raises(DataError, match=says("release-file-incomplete")):
         read_kept({**document, "points": points})
 
 
@@ -261,11 +262,11 @@ def test_numbers_of_the_same_rows_in_the_same_units_are_weighed():
     assert math.isclose(both.sigma, math.sqrt(1 / (1 / 0.01 + 1 / 0.09)))
     assert not both.topped
     for name in ("centre", "scale", "half"):
-        with pytest.raises(DataError, match="different units"):
+        with pytest.raises(DataError, match=says("different-units-of-files")):
             one.same_rows(in_units(two, **{name: getattr(two.units, name) * 1.1}))
-    with pytest.raises(DataError, match="different units"):
+    with pytest.raises(DataError, match=says("different-units-of-files")):
         one.same_rows(in_units(two, radius=2.0))
-    with pytest.raises(DataError, match="units that each site"):
+    with pytest.raises(DataError, match=says("units-each-site-chose")):
         one.other_rows(two)
 
 
@@ -293,7 +294,7 @@ def test_other_shapes_and_kinds_do_not_go_together(same_rows):
 
 
 def test_the_same_rows_are_as_many():
-    with pytest.raises(DataError, match="60 and 61 rows"):
+    with pytest.raises(DataError, match=says("files-of-other-rows", rows=60, other=61)):
         together([table(), replace(table(), n=61)], same_rows=True)
     assert together([table(), replace(table(), n=61)], same_rows=False).n == 121
     assert together([table()], same_rows=True) is not None
@@ -391,9 +392,9 @@ def test_other_settings_change_what_is_seen_and_nothing_that_was_released(name):
 def test_an_algorithm_that_keeps_nothing_and_other_columns_are_refused():
     data, result = run_of("asia", "plain")
     kept = result.released.kept
-    with pytest.raises(ParameterError, match="keeps nothing"):
+    with pytest.raises(ParameterError, match=says("nothing-to-add-to")):
         search_again("lapmech", kept, data.names, {}, result.guarantee)
-    with pytest.raises(DataError, match="number of columns"):
+    with pytest.raises(DataError, match=says("file-names-other-columns")):
         search_again("moment-search", kept, data.names[:-1], {}, result.guarantee)
 
 

@@ -12,6 +12,7 @@ from privcore.data import Column, Dataset, load_network
 from privcore.releases import one_level_sentence, run_report
 from privcore.releases.effect import one_level_columns
 from tests.examples import few
+from tests.messages import shows
 
 BINARY = ("no", "yes")
 
@@ -58,7 +59,7 @@ def test_other_runs_have_none():
 def test_a_column_of_nearly_one_level_is_named():
     result = discover(table([0.03, 0.4, 0.9]), epsilon=1.0, seed=1)
     assert one_level_columns(result) == {"x0": pytest.approx(0.97, abs=0.01)}
-    assert "x0 one level holds about 97 %" in one_level_sentence(result)
+    assert shows(one_level_sentence(result), "level-holds", name="x0", share=97)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from tests.examples import examples
+from tests.messages import says
 from tests.transcripts import Recorder
 
 COLUMNS = (
@@ -242,15 +243,27 @@ def test_bounds_leave_few_rows_outside():
 @pytest.mark.parametrize(
     ("columns", "epsilon", "delta", "error", "words"),
     [
-        ([], 1.0, 0.1, DataError, "nothing to buy"),
-        ([ColumnSchema("v", "nominal", ("a", "b"))], 1.0, 0.1, DataError, "already"),
-        ([ColumnSchema("v", "continuous", bounds=(0, 1))], 1.0, 0.1, DataError, "already"),
-        ([ColumnSchema("v", "continuous", bins=1)], 1.0, 0.1, DataError, "from 2 to 100"),
-        (COLUMNS, 0.0, 0.1, ParameterError, "above 0"),
-        (COLUMNS, math.nan, 0.1, ParameterError, "above 0"),
-        (COLUMNS, 1.0, 0.0, ParameterError, "raise delta"),
-        (COLUMNS, 1.0, 1.0, ParameterError, "below 1"),
-        (COLUMNS, 1e-300, 1e-300, ParameterError, "larger share"),
+        ([], 1.0, 0.1, DataError, says("nothing-to-buy")),
+        ([ColumnSchema("v", "nominal", ("a", "b"))], 1.0, 0.1, DataError, says("has-its-domain")),
+        (
+            [ColumnSchema("v", "continuous", bounds=(0, 1))],
+            1.0,
+            0.1,
+            DataError,
+            says("has-its-domain"),
+        ),
+        (
+            [ColumnSchema("v", "continuous", bins=1)],
+            1.0,
+            0.1,
+            DataError,
+            says("cut-from-to", low=2, high=100),
+        ),
+        (COLUMNS, 0.0, 0.1, ParameterError, says("domain-epsilon-not-positive")),
+        (COLUMNS, math.nan, 0.1, ParameterError, says("domain-epsilon-not-positive")),
+        (COLUMNS, 1.0, 0.0, ParameterError, says("raise-delta")),
+        (COLUMNS, 1.0, 1.0, ParameterError, says("domain-delta-too-large", delta="1.0")),
+        (COLUMNS, 1e-300, 1e-300, ParameterError, says("domain-too-poor")),
     ],
 )
 def test_impossible_purchases_are_refused(columns, epsilon, delta, error, words):

@@ -17,6 +17,7 @@ from privcore.extras.audits import (
 )
 from privcore.extras.audits.claims import randomised_response
 from privcore.extras.audits.outputs import Outputs
+from tests.messages import says
 
 RESPONSE = MECHANISMS["randomised-response"]
 
@@ -116,7 +117,7 @@ class Refusing:
 
 
 def test_what_a_run_raises_is_raised_here():
-    with pytest.raises(DataError, match="no rows"):
+    with pytest.raises(DataError, match=says("no-rows-to-draw")):
         simulate(Refusing(), 100, 1)
 
 
@@ -137,7 +138,7 @@ def test_values_out_of_range_are_refused(asked, word):
 
 
 def test_a_claim_that_cannot_be_made_is_refused():
-    with pytest.raises(ParameterError, match="Gaussian noise needs a failure probability"):
+    with pytest.raises(ParameterError, match=says("gaussian-needs-delta")):
         audit(MECHANISMS["gaussian"], delta=0.0)
 
 

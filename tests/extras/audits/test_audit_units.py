@@ -23,6 +23,7 @@ from privcore.extras.audits.units import ROWS, of_person
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.unit import ADDED
 from tests.examples import few
+from tests.messages import begins, says
 
 # Fewer runs than usual, with which most of ε is still shown.
 RUNS = {"lapmech-added": 1200, "moment-search-added": 1000, "laplace-pc-person": 4000}
@@ -37,7 +38,7 @@ def test_short_audits_of_persons_find_no_violation(name):
     assert result.verdict == "not violated"
     assert result.events, "the outputs tell nothing at all"
     assert result.as_dict()["protects"] == case.protects
-    assert result.as_dict()["protects"].startswith("one person with at most 5 rows")
+    assert begins(result.as_dict()["protects"], "unit-protected", unit="person", rows=5)
 
 
 @pytest.mark.parametrize("name", UNITS)
@@ -128,5 +129,7 @@ def test_audits_of_persons_by_name_and_by_rows():
     assert get_audit("unit", "lapmech-person") is find_audit("lapmech-person")
     assert audits_of_rows(5) == list(UNITS.values())
     assert all(case.protects == "" for case in audits_of_rows(1))
-    with pytest.raises(ParameterError, match="no audit of persons with 7 rows; choose one of 1, 5"):
+    with pytest.raises(
+        ParameterError, match=says("which-audits-of-persons", rows=7, choices="1, 5")
+    ):
         audits_of_rows(7)

@@ -10,6 +10,7 @@ from privcore.cli import main
 from privcore.errors import ParameterError
 from privcore.extras.lab.planning.adviser import Advice, Candidate, advise, candidates, enough
 from privcore.extras.lab.planning.surrogate import Shape, Spread, Surrogates
+from tests.messages import says, shows
 
 FEW = Surrogates(Shape(5_000, levels=(2, 2, 3, 2)), (1, 2, 3))
 
@@ -34,7 +35,7 @@ def test_numbers_go_to_what_takes_numbers():
     assert {a.name for a in candidates(shape)} == {
         a.name for a in ALGORITHMS.values() if a.private and a.needs != "tables"
     }
-    with pytest.raises(ParameterError, match="not a private algorithm for such columns"):
+    with pytest.raises(ParameterError, match=says("not-for-such-columns")):
         advise(Surrogates(shape, (1,)), 1.0, 1e-6, ["priv-pc"])
 
 
@@ -42,7 +43,7 @@ def test_what_is_refused_comes_last_and_is_never_advised():
     wide = Surrogates(Shape(300, levels=(4,) * 14), (1, 2))
     advice = advise(wide, 1.0, 1e-6, ["lapmech", "svt-pc"])
     assert advice.candidates[-1].algorithm == "lapmech"
-    assert "cells" in advice.candidates[-1].refused
+    assert shows(advice.candidates[-1].refused, "full-table-too-large")
     assert [c.algorithm for c in advice.close] == ["svt-pc"]
 
 
@@ -81,8 +82,8 @@ def test_the_command_says_what_to_use(capsys):
     few = ["--algorithms", "svt-pc,moment-search"]
     assert main([*words, *few, "--f1", "0.3"]) == 0
     out = capsys.readouterr().out
-    assert "At epsilon 1 use " in out
-    assert "enough for a skeleton F1 of 0.3" in out
+    assert shows(out, "sweep-advice", epsilon=1)
+    assert shows(out, "enough-for-f1", score="0.3")
     assert main([*words, *few, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["use"] in {"svt-pc", "moment-search"}

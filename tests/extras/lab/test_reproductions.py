@@ -37,6 +37,7 @@ from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan
 from privcore.graphs import PDAG
 from privcore.measures import ordered_pair_f1, skeleton_metrics
 from tests.data.guess import guessed_schema
+from tests.messages import begins, says
 
 MADE = [name for name in NAMES if not REPRODUCTIONS[name].needs_table]
 
@@ -194,10 +195,10 @@ def test_csv_has_a_number_for_every_part():
 @pytest.mark.parametrize(
     ("work", "match"),
     [
-        (Work(0), "runs is 0"),
-        (Work(10_001), "runs is 10,001"),
-        (Work(1, seed=-1), "seed is -1"),
-        (Work(1, seed=2**31), "seed is 2147483648"),
+        (Work(0), says("out-of-range", name="runs", value=0)),
+        (Work(10_001), says("out-of-range", name="runs", value="10,001")),
+        (Work(1, seed=-1), says("out-of-range", name="seed", value="-1")),
+        (Work(1, seed=2**31), says("out-of-range", name="seed", value=2147483648)),
     ],
 )
 def test_bad_runs_and_seeds_are_refused(work, match):
@@ -276,7 +277,7 @@ def test_a_refused_run_is_told_and_not_counted():
     samples = list(trade_off(settings, Work(1, note=told.append)))
     assert samples
     assert all(math.isnan(s.value) and s.x is None for s in samples)
-    assert all(t.startswith("lapmech on child: The full table") for t in told)
+    assert all(begins(t, "full-table-of", name="lapmech", data="child") for t in told)
     assert {line.ours["proven"].runs for line in collect(samples, {})} == {0}
 
 
@@ -327,7 +328,7 @@ def test_levels_are_merged_into_the_most_frequent_and_the_rest():
 
 def test_adult_needs_its_data_and_takes_them():
     item = REPRODUCTIONS["xu-adult"]
-    with pytest.raises(ParameterError, match=r"--table FILE\.$"):
+    with pytest.raises(ParameterError, match=says("data-needed-for-item")):
         reproduce(item, Work(1))
     lines = {line.case: line for line in reproduce(item, Work(2, table=adult())).lines}
     assert lines["PC (not private)", "edges"].ours["exact"].mean >= 1

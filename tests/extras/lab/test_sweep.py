@@ -35,6 +35,7 @@ from privcore.extras.worker import Crew, Pool
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.measures import skeleton_metrics
 from privcore.privacy.mechanisms import NoNoise
+from tests.messages import begins, label, says, shows
 
 PLAN = SweepPlan(
     (NetworkData("cancer"), NetworkData("survey", seed=3)),
@@ -228,11 +229,11 @@ def test_what_has_no_effect_is_left_out():
     assert [len(v) for v in kinds.values()] == [1, 6, 3, 6, 6]
     # Only one of two scores that nobody chose uses blocks.
     assert all(cell.setting.choice.shown["blocks"] is None for cell in plan.cells)
-    assert plan.left_out == ("No algorithm of the sweep has the parameter radius.",)
+    assert plan.left_out == (label("no-parameter-in-sweep", name="radius"),)
     lacking = SweepPlan(
         (NetworkData("cancer"),), ("pc", "moment-notears"), calibrations=("published",)
     )
-    assert lacking.left_out == ("moment-notears has no published calibration.",)
+    assert lacking.left_out == (label("no-published-in-sweep", name="moment-notears"),)
     assert lacking.size == 1
 
 
@@ -256,10 +257,10 @@ def test_refused_runs_are_rows():
     rows = rows_of(plan, workers=0)
     assert len(rows) == plan.size
     refused = {(r["data"], r["algorithm"], r["score"]): r["error"] for r in rows}
-    assert "cells" in refused[("child", "lapmech", "g2")]
+    assert shows(refused[("child", "lapmech", "g2")], "full-table-too-large")
     assert refused[("cancer", "lapmech", "g2")] is None
     # svt-pc has no proven bound for g2, which its declaration says.
-    assert refused[("cancer", "svt-pc", "g2")].startswith("score is g2")
+    assert begins(refused[("cancer", "svt-pc", "g2")], "out-of-range", name="score", value="g2")
     assert refused[("cancer", "svt-pc", "z-star")] is None
     for row in rows:
         if row["error"]:
@@ -307,7 +308,7 @@ def test_a_table_in_memory_crosses_processes_and_is_sampled():
     here, there = rows_of(plan, workers=0), rows_of(plan, workers=2)
     assert here == there
     assert {row["error"] for row in here if row["rows"] == 1000} == {
-        "The table has 900 rows, fewer than the 1,000 required."
+        label("fewer-rows-than-required", rows=900, required="1,000")
     }
     part = table.load(400)
     assert part.n == 400
@@ -323,35 +324,38 @@ def test_a_table_in_memory_crosses_processes_and_is_sampled():
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
-        ({"data": ()}, "names no data set"),
-        ({"algorithms": ()}, "names no algorithm"),
-        ({"algorithms": ("pc", "pc")}, "names one algorithm twice"),
-        ({"algorithms": ("pcc",)}, "no algorithm 'pcc'"),
-        ({"calibrations": ("good",)}, "no calibration 'good'"),
-        ({"grids": {"epsilon": ()}}, "is empty"),
-        ({"grids": {"epsilon": (0,)}}, "must be a number above 0"),
-        ({"grids": {"eps": (1,)}}, "No algorithm has a parameter 'eps'"),
-        ({"grids": {"calibration": ("proven",)}}, "by their own list"),
-        ({"settings": {"threshold": 0.1}}, "both fixed and in a grid"),
-        ({"own": {"priv-pc": {"tweak": 1}}}, "not among the algorithms"),
-        ({"own": {"svt-pc": {"thresh-old": 1}}}, "No algorithm has a parameter"),
-        ({"own": {"svt-pc": {"tweak": 1}}}, "svt-pc has no parameter 'tweak'"),
-        ({"own": {"svt-pc": {"threshold": 1}}}, "both fixed and in a grid"),
-        ({"rows": (1,)}, "rows is 1"),
-        ({"rows": (500, 500)}, "one number of rows twice"),
-        ({"seeds": 0}, "seeds is 0"),
-        ({"master_seed": -1}, "The seed is -1"),
-        ({"seeds": 100_000, "grids": {"epsilon": range(1, 100)}}, "more than 10,000,000"),
+        ({"data": ()}, says("no-data-set")),
+        ({"algorithms": ()}, says("no-algorithm-named")),
+        ({"algorithms": ("pc", "pc")}, says("algorithm-twice")),
+        ({"algorithms": ("pcc",)}, says("no-such-algorithm", name="pcc")),
+        ({"calibrations": ("good",)}, says("no-such-calibration", name="good")),
+        ({"grids": {"epsilon": ()}}, says("grid-is-empty", name="epsilon")),
+        ({"grids": {"epsilon": (0,)}}, says("positive-parameter")),
+        ({"grids": {"eps": (1,)}}, says("no-algorithm-has", name="eps")),
+        ({"grids": {"calibration": ("proven",)}}, says("calibrations-have-a-list")),
+        ({"settings": {"threshold": 0.1}}, says("fixed-and-in-a-grid")),
+        ({"own": {"priv-pc": {"tweak": 1}}}, says("not-among-the-algorithms")),
+        ({"own": {"svt-pc": {"thresh-old": 1}}}, says("no-algorithm-has")),
+        ({"own": {"svt-pc": {"tweak": 1}}}, says("no-such-parameter", name="tweak")),
+        ({"own": {"svt-pc": {"threshold": 1}}}, says("fixed-and-in-a-grid")),
+        ({"rows": (1,)}, says("out-of-range", name="rows", value=1)),
+        ({"rows": (500, 500)}, says("rows-twice")),
+        ({"seeds": 0}, says("out-of-range", name="seeds", value=0)),
+        ({"master_seed": -1}, says("out-of-range", name="seed", value="-1")),
+        (
+            {"seeds": 100_000, "grids": {"epsilon": range(1, 100)}},
+            says("too-many-runs", limit="10,000,000"),
+        ),
         (
             {"algorithms": ("moment-notears",), "calibrations": ("published",), "grids": {}},
-            "any of the requested calibrations",
+            says("none-of-the-calibrations"),
         ),
     ],
 )
-def test_plans_that_make_no_sense_are_refused(change, says):
-    with pytest.raises(ParameterError, match=says) as caught:
+def test_plans_that_make_no_sense_are_refused(change, message):
+    with pytest.raises(ParameterError, match=message) as caught:
         SweepPlan(**{**vars_of(PLAN), **change})
     assert str(caught.value).count("\n") == 0
 
@@ -418,7 +422,7 @@ def test_a_worker_that_is_killed_is_replaced(expected, monkeypatch):
 @pytest.mark.parametrize("program", ["/nowhere/python", "/bin/true"])
 def test_workers_that_do_not_start_end_the_sweep(monkeypatch, program):
     monkeypatch.setattr("sys.executable", program)
-    with pytest.raises(SweepError, match="ended 3 times"):
+    with pytest.raises(SweepError, match=says("worker-ended", times=3)):
         list(run_sweep(PLAN, workers=2))
 
 
@@ -441,7 +445,9 @@ def test_a_run_that_no_worker_survives_ends_the_sweep(expected, monkeypatch):
     monkeypatch.setattr(engine, "_crew", lambda *_: crew)
     rows = []
     coming = run_sweep(PLAN)
-    with pytest.raises(SweepError, match=r"ended 3 times while running \S+ on cancer") as caught:
+    with pytest.raises(
+        SweepError, match=says("worker-ended-while", times=3, data="cancer")
+    ) as caught:
         rows.extend(coming)
     assert str(caught.value).count("\n") == 0
     assert VICTIM not in {row["cell"] for row in rows}

@@ -18,6 +18,7 @@ from privcore.extras.lab.sweeps.sweep import (
     write_rows,
 )
 from privcore.version import __version__
+from tests.messages import says
 
 PLAN = SweepPlan(
     (NetworkData("cancer"),),
@@ -88,19 +89,19 @@ def test_csv_holds_no_formulas(rows):
 
 
 def test_files_that_are_none(tmp_path):
-    with pytest.raises(ParameterError, match=r"must end in \.parquet, \.csv or \.json"):
+    with pytest.raises(ParameterError, match=says("must-end-in", ends=".parquet, .csv or .json")):
         write_rows(tmp_path / "a.xlsx", [], PLAN)
-    with pytest.raises(ParameterError, match="cannot end in"):
+    with pytest.raises(ParameterError, match=says("cannot-end-in")):
         encode([], PLAN, "xlsx")
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(DataError, match=says("cannot-be-written")):
         write_rows(tmp_path / "none" / "a.csv", [], PLAN)
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(DataError, match=says("cannot-be-written")):
         Journal(tmp_path / "none" / "a.csv", PLAN)
     for name, content in (("a.json", b"[]"), ("b.json", b"{"), ("c.parquet", b"PAR1")):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(DataError, match="not a sweep's"):
+        with pytest.raises(DataError, match=says("no-sweep-file")):
             read_sweep(tmp_path / name)
-    with pytest.raises(DataError, match="not a sweep's"):
+    with pytest.raises(DataError, match=says("no-sweep-file")):
         read_sweep(tmp_path / "missing.json")
 
 
@@ -152,7 +153,7 @@ def test_another_plan_s_journal_is_refused_and_kept(tmp_path, rows):
     journal.close()
     before = journal.path.read_bytes()
     other = SweepPlan((NetworkData("cancer"),), ("pc",), rows=(300,))
-    with pytest.raises(ParameterError, match="another plan") as caught:
+    with pytest.raises(ParameterError, match=says("unfinished-sweep")) as caught:
         Journal(path, other)
     assert str(caught.value).count("\n") == 0
     assert journal.path.read_bytes() == before
@@ -160,7 +161,7 @@ def test_another_plan_s_journal_is_refused_and_kept(tmp_path, rows):
 
 def test_a_file_that_is_no_journal_is_refused_and_kept(tmp_path):
     (tmp_path / "a.csv.journal").write_text("my notes\nmore\n")
-    with pytest.raises(ParameterError, match="another plan"):
+    with pytest.raises(ParameterError, match=says("unfinished-sweep")):
         Journal(tmp_path / "a.csv", PLAN)
     assert (tmp_path / "a.csv.journal").read_text() == "my notes\nmore\n"
 
@@ -168,5 +169,5 @@ def test_a_file_that_is_no_journal_is_refused_and_kept(tmp_path):
 def test_another_version_s_journal_is_refused(tmp_path, monkeypatch):
     Journal(tmp_path / "a.csv", PLAN).close()
     monkeypatch.setattr("privcore.extras.lab.sweeps.plan.__version__", "999")
-    with pytest.raises(ParameterError, match="another version"):
+    with pytest.raises(ParameterError, match=says("unfinished-sweep")):
         Journal(tmp_path / "a.csv", PLAN)

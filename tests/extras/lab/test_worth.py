@@ -10,6 +10,7 @@ from privcore.extras.lab.planning.worth import worth_of
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from tests.graphs.random_knowledge import any_knowledge
+from tests.messages import shows
 
 SHAPE = Shape(4_000, levels=(2,) * 6)
 KNOWN = Knowledge.of(tiers="X1,X2;X3,X4;X5,X6", forbid="X1--X5; X2--X5; X1--X6; X2--X6")
@@ -41,12 +42,12 @@ def test_knowledge_saves_budget_where_tests_share_it():
     assert worth.edges.with_it > worth.edges.without
     assert worth.edges.alike is None or worth.edges.alike > 1.0
     assert worth.directions.with_it > worth.directions.without
-    assert "What is known is worth" in worth.sentence
+    assert shows(worth.sentence, "knowledge-is-worth")
 
 
 def test_the_command_says_what_it_is_worth(capsys):
     asked = ["advise", "--rows", "2000", "--columns", "4", "--algorithms", "laplace-pc"]
     assert main([*asked, "--runs", "2", "--tiers", "X1,X2;X3,X4"]) == 0
-    assert "What is known is worth" in capsys.readouterr().out
+    assert shows(capsys.readouterr().out, "knowledge-is-worth")
     assert main([*asked, "--tiers", "X1;X9"]) == 2
-    assert "names 'X9', which is not a column" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "knowledge-of-no-column", name="X9")

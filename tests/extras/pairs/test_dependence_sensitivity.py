@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from privcore.errors import ParameterError
 from privcore.extras.pairs import scores
 from tests.examples import examples
+from tests.messages import says
 
 WIDTHS = [(0.02, 0.02), (0.1, 0.5), (1.0, 2.0)]
 RANK = {"spearman": scores.spearman, "kendall": scores.kendall}
@@ -131,10 +132,10 @@ def test_the_constants(m):
 @pytest.mark.parametrize(
     ("score", "m", "calibration", "reason"),
     [
-        ("hsic-root", 100, "published", "published"),
-        ("iqr", 100, "proven", "iqr"),
-        ("kendall", 100, "none", "none"),
-        ("kendall", 1, "proven", "at least 2"),
+        ("hsic-root", 100, "published", says("no-constant", calibration="published")),
+        ("iqr", 100, "proven", says("no-constant", score="iqr")),
+        ("kendall", 100, "none", says("no-constant", calibration="none")),
+        ("kendall", 1, "proven", says("too-few-test-records", least=2)),
     ],
 )
 def test_where_there_is_no_constant(score, m, calibration, reason):

@@ -17,6 +17,7 @@ from privcore.extras.pairs import (
 )
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.threads import one_thread
+from tests.messages import says
 
 LAWS = list(product(("gaussian", "uniform", "laplace"), ("uniform", "mixture")))
 
@@ -95,16 +96,18 @@ def test_hsic_without_noise_finds_nearly_all_directions(kind):
 
 @pytest.mark.parametrize("rows", [19, 1_000_001, 0, -5, 20.5, "20", None])
 def test_rows_out_of_range_are_refused(rows):
-    with pytest.raises(ParameterError, match=r"^rows is .*\.$"):
+    with pytest.raises(ParameterError, match=says("out-of-range", name="rows")):
         PairGenerator("polynomial").sample(rows, 1)
 
 
 def test_what_is_unknown_is_refused():
-    with pytest.raises(ParameterError, match="no generator 'cubic'"):
+    with pytest.raises(ParameterError, match=says("no-such-generator", name="cubic")):
         PairGenerator("cubic")
-    with pytest.raises(ParameterError, match="has no parameter 'cycles'"):
+    with pytest.raises(ParameterError, match=says("no-such-parameter", name="cycles")):
         PairGenerator("polynomial", {"cycles": 1})
-    with pytest.raises(ParameterError, match="noise-law is cauchy"):
+    with pytest.raises(
+        ParameterError, match=says("out-of-range", name="noise-law", value="cauchy")
+    ):
         PairGenerator("polynomial", {"noise_law": "cauchy"})
-    with pytest.raises(ParameterError, match="seed is -1"):
+    with pytest.raises(ParameterError, match=says("out-of-range", name="seed", value="-1")):
         PairGenerator("polynomial").sample(20, -1)

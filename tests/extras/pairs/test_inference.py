@@ -21,6 +21,7 @@ from privcore.extras.pairs.releases import two_noises_interval
 from privcore.extras.pairs.report import caution
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from tests.extras.pairs.configurations import PROVEN, PUBLISHED, pair_of
+from tests.messages import label, says, shows
 
 
 @pytest.mark.parametrize("parameters", PROVEN + PUBLISHED)
@@ -207,20 +208,23 @@ def test_a_stable_rank_score_is_released_as_it_is():
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"penalty": 0}, "penalty is 0"),
-        ({"penalty": -1}, "penalty is -1"),
-        ({"penalty": 2}, "penalty is 2"),
-        ({"width": 0.01}, "width is 0.01"),
-        ({"epsilon": 0}, "epsilon is 0"),
-        ({"calibration": "published", "protects": "both"}, "both has no published form"),
-        ({"calibration": "published", "score": "hsic-root"}, "hsic-root has no published form"),
-        ({"calibration": "published", "score": "iqr"}, "iqr has no published form"),
-        ({"calibration": "published", "bins": 8}, "bins has no effect"),
-        ({"protects": "test", "bins": 8}, "bins has no effect"),
-        ({"score": "kendall", "width_input": 0.5}, "width-input has no effect"),
-        ({"score": "hsic", "delta": 0.1}, "delta has no effect"),
-        ({"train_share": 0.95}, "train-share is 0.95"),
-        ({"threshold": 1}, "no parameter 'threshold'"),
+        ({"penalty": 0}, says("out-of-range", name="penalty", value=0)),
+        ({"penalty": -1}, says("out-of-range", name="penalty", value="-1")),
+        ({"penalty": 2}, says("out-of-range", name="penalty", value=2)),
+        ({"width": 0.01}, says("out-of-range", name="width", value="0.01")),
+        ({"epsilon": 0}, says("out-of-range", name="epsilon", value=0)),
+        ({"calibration": "published", "protects": "both"}, says("no-published-form", name="both")),
+        (
+            {"calibration": "published", "score": "hsic-root"},
+            says("no-published-form", name="hsic-root"),
+        ),
+        ({"calibration": "published", "score": "iqr"}, says("no-published-form", name="iqr")),
+        ({"calibration": "published", "bins": 8}, says("no-effect", name="bins")),
+        ({"protects": "test", "bins": 8}, says("no-effect", name="bins")),
+        ({"score": "kendall", "width_input": 0.5}, says("no-effect", name="width-input")),
+        ({"score": "hsic", "delta": 0.1}, says("no-effect", name="delta")),
+        ({"train_share": 0.95}, says("out-of-range", name="train-share", value="0.95")),
+        ({"threshold": 1}, says("no-such-parameter", name="threshold")),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_sentence(small, given, match):
@@ -235,14 +239,14 @@ def test_what_cannot_be_is_refused_in_one_sentence(small, given, match):
     [{"score": "iqr-ptr"}, {"score": "kendall", "protects": "training"}],
 )
 def test_delta_zero_is_refused_where_it_is_needed(small, asked):
-    with pytest.raises(ParameterError, match="raise delta"):
+    with pytest.raises(ParameterError, match=says("raise-delta")):
         infer(small, {**asked, "delta": 0.0}, seed=1)
 
 
 def test_a_run_needs_one_source_of_noise(small):
-    with pytest.raises(ParameterError, match="needs a seed"):
+    with pytest.raises(ParameterError, match=says("needs-a-seed")):
         infer(small)
-    with pytest.raises(ParameterError, match="not both"):
+    with pytest.raises(ParameterError, match=says("seed-or-noise")):
         infer(small, seed=1, noise=SimulatedNoise(1))
 
 
@@ -250,12 +254,12 @@ def test_other_regressions_need_another_preparation(small):
     prepared = prepare(small, split(small, {}, SimulatedNoise(1)))
     assert decide_many(prepared, {"epsilon": 3, "score": "iqr"}, 1, 1)["iqr"].shape == (1,)
     for other in ({"penalty": 0.01}, {"protects": "training"}, {"width": 0.3}):
-        with pytest.raises(ParameterError, match="prepare them again"):
+        with pytest.raises(ParameterError, match=says("prepare-again")):
             decide_many(prepared, other, 1, 1)
 
 
 def test_caveats_of_the_data_limit_the_guarantee(small):
-    caveat = "bounds were read from the data: not covered (a)"
+    caveat = label("bounds-of-not-covered", columns="a")
     limited = infer(pair_of(small.x, small.y, caveats=(caveat,)), seed=1).guarantee
     assert limited.caveats == (caveat,)
     assert not limited.holds
@@ -272,6 +276,6 @@ def test_resolved_parameters_can_be_asked_for_again(small):
 
 def test_too_few_rows_for_a_private_regression_are_told():
     pair = PairGenerator("polynomial").sample(400, seed=1)
-    assert "may be no better than a coin" in caution(infer(pair, {"epsilon": 1}, seed=1))
+    assert shows(caution(infer(pair, {"epsilon": 1}, seed=1)), "no-better-than-a-coin")
     assert caution(infer(pair, {"epsilon": 10}, seed=1)) == ""
     assert caution(infer(pair, {"epsilon": 1, "protects": "test"}, seed=1)) == ""

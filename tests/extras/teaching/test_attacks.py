@@ -39,6 +39,7 @@ from privcore.privacy.accounting.guarantee import guessing_bound
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.rounding import up
 from tests.examples import few
+from tests.messages import says
 
 FALSE_ALARM = 1e-6
 
@@ -57,7 +58,7 @@ def test_the_target_decides_the_edge_whatever_the_number_of_rows(n):
     assert pair.n == n
     assert exact_edges(pair) == (True, False)
     assert exact_success(n) == 1
-    with pytest.raises(ParameterError, match="take at least 50"):
+    with pytest.raises(ParameterError, match=says("too-few-records-to-attack", least=50)):
         target_pair(49)
 
 

@@ -10,6 +10,7 @@ from privcore.errors import ParameterError
 from privcore.extras.teaching.sensitivity import LEVELS, PRESETS, sensitivity_playground
 from privcore.independence import SCORES
 from tests.examples import examples
+from tests.messages import says
 
 records = st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3))
 wide = st.tuples(st.integers(0, LEVELS - 1), st.integers(0, LEVELS - 1), st.integers(0, 2))
@@ -80,14 +81,14 @@ def test_scores_are_those_of_scipy():
 @pytest.mark.parametrize(
     ("rows", "changed", "replacement", "sentence"),
     [
-        ([(0, 0, 0)] * 2, 0, (0, 0, 0), "The table has 2 rows; give between 3 and 40"),
-        ([(0, 0, 0)] * 5, 5, (0, 0, 0), "There is no such record; choose one of 1 to 5"),
-        ([(0, 0, 0)] * 5, float("nan"), (0, 0, 0), "There is no such record"),
-        ([(0, 0, 0)] * 5, 0, (0, 0), "A record has three whole numbers"),
-        ([(0, 0, 0)] * 5, 0, (0, None, 0), "A record has three whole numbers"),
-        ([(0, 0, 0)] * 5, 0, (0, float("nan"), 0), "A record has three whole numbers"),
-        ([(0, 0, 0)] * 5, 0, (0, 0.5, 0), "A record has three whole numbers"),
-        ([(0, 0, 0)] * 4 + [(0, LEVELS, 0)], 0, (0, 0, 0), "A record has three whole numbers"),
+        ([(0, 0, 0)] * 2, 0, (0, 0, 0), says("playground-rows", rows=2, low=3, high=40)),
+        ([(0, 0, 0)] * 5, 5, (0, 0, 0), says("no-such-record-of", low=1, high=5)),
+        ([(0, 0, 0)] * 5, float("nan"), (0, 0, 0), says("no-such-record-of")),
+        ([(0, 0, 0)] * 5, 0, (0, 0), says("record-of-whole-numbers")),
+        ([(0, 0, 0)] * 5, 0, (0, None, 0), says("record-of-whole-numbers")),
+        ([(0, 0, 0)] * 5, 0, (0, float("nan"), 0), says("record-of-whole-numbers")),
+        ([(0, 0, 0)] * 5, 0, (0, 0.5, 0), says("record-of-whole-numbers")),
+        ([(0, 0, 0)] * 4 + [(0, LEVELS, 0)], 0, (0, 0, 0), says("record-of-whole-numbers")),
     ],
 )
 def test_bad_tables_are_one_sentence(rows, changed, replacement, sentence):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from privcore.errors import BudgetError
 from privcore.privacy.accounting import PrivacyFilter
 from privcore.privacy.accounting.guarantee import posterior_bound
+from tests.messages import says
 
 
 @given(
@@ -64,7 +65,7 @@ def test_exactly_the_total_is_granted():
 
 
 def test_a_charge_must_be_positive():
-    with pytest.raises(ValueError, match="positive"):
+    with pytest.raises(ValueError, match=says("charge-not-positive")):
         PrivacyFilter("epsilon", 1.0).charge(0.0)
 
 

@@ -15,6 +15,7 @@ from privcore.privacy.accounting.events import Event, total_rho
 from privcore.privacy.accounting.group import composed, for_unit, row_budget, row_delta
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon, planned_mu
 from tests.examples import examples
+from tests.messages import says
 
 ROWS = st.integers(2, 40)
 EPSILON = st.floats(0.05, 20)
@@ -155,7 +156,7 @@ def test_the_general_bound_is_attained(rows):
 def test_a_delta_too_small_for_floating_point_is_refused():
     """It rounds to 0, with which the run would have kept all of the δ of the unit."""
     assert row_delta(1200.0, 1e-6, 2) > 0
-    with pytest.raises(ParameterError, match="delta of each row is too small"):
+    with pytest.raises(ParameterError, match=says("row-delta-too-small")):
         row_delta(2000.0, 1e-6, 2)
     assert row_delta(2000.0, 0.0, 2) == 0.0
 
@@ -163,7 +164,7 @@ def test_a_delta_too_small_for_floating_point_is_refused():
 def test_a_step_with_a_delta_has_no_cost_by_itself():
     """ρ of such a step is no ε, and its δ may come to more than 1."""
     for step in (Event("zcdp", 0.1, 1, 1e-6), Event("pure", 0.1, 1, 1e-6)):
-        with pytest.raises(ValueError, match="follows from the run"):
+        with pytest.raises(ValueError, match=says("steps-with-delta-follow")):
             for_unit(step, 5)
         assert composed((step,), 1e-3) == math.inf
 

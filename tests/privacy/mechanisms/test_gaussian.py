@@ -22,6 +22,7 @@ from privcore.privacy.mechanisms.gaussian import (
     planned_mu,
 )
 from tests.examples import examples, few
+from tests.messages import says
 
 
 @settings(max_examples=examples(200))
@@ -97,7 +98,7 @@ def test_the_classic_formula_fails_above_one():
 
 
 def test_gaussian_noise_needs_a_delta():
-    with pytest.raises(ParameterError, match="failure probability"):
+    with pytest.raises(ParameterError, match=says("gaussian-needs-delta")):
         planned_mu(1.0, 0.0)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from privcore.errors import ParameterError
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
+from tests.messages import says
 
 
 def test_same_seed_same_noise():
@@ -17,7 +18,7 @@ def test_same_seed_same_noise():
 
 def test_zero_scale_is_exact_in_simulation_only():
     assert SimulatedNoise(1).laplace(1.25, 0.0) == 1.25
-    with pytest.raises(ParameterError, match="exact value"):
+    with pytest.raises(ParameterError, match=says("exact-value")):
         SecureNoise().laplace(1.25, 0.0)
 
 

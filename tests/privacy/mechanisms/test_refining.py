@@ -16,6 +16,7 @@ from privcore.errors import ParameterError
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from privcore.privacy.mechanisms.refining import quantile, refined
 from tests.examples import few
+from tests.messages import says
 from tests.privacy.mechanisms.laws import discrete_laplace, distance, distance_allowed
 
 NOISES = [0, 1, -1, 2, -3, 7, -12, 40, -400]
@@ -245,9 +246,9 @@ def test_three_in_a_row_are_as_two():
 def test_scales_that_are_none_or_larger_are_refused(before, scale):
     counts = np.array([1, 2], dtype=np.int64)
     for source in (SimulatedNoise(1), SecureNoise()):
-        with pytest.raises(ParameterError, match="cannot be refined"):
+        with pytest.raises(ParameterError, match=says("cannot-refine")):
             source.refined_laplace_array(counts, counts, before, scale)
-    with pytest.raises(ParameterError, match="smaller"):
+    with pytest.raises(ParameterError, match=says("refined-scale-not-smaller")):
         refined(3, before, scale, lambda count: 0)
 
 

@@ -13,6 +13,7 @@ from privcore.privacy.accounting import composition
 from privcore.releases.ledger.ledger import Ledger, data_directory
 from privcore.releases.ledger.sums import Budget, Charge, check_charge
 from tests.examples import examples
+from tests.messages import says
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_ten_tenths_are_one_and_the_eleventh_is_refused(ledger):
         assert paid.sequence == spending.charges == number + 1
     assert spending.epsilon == 1.0
     assert spending.left_epsilon == 0.0
-    with pytest.raises(BudgetError, match=r"costs ε = 0\.1, and 0 is left"):
+    with pytest.raises(BudgetError, match=says("not-covered", cost="ε = 0.1", left=0)):
         charge(ledger)
     with pytest.raises(BudgetError):
         charge(ledger, epsilon=1e-300)
@@ -52,7 +53,7 @@ def test_ten_tenths_are_one_and_the_eleventh_is_refused(ledger):
 def test_delta_is_kept_too(ledger):
     ledger.set_total("clinic", 10.0, 1e-6)
     charge(ledger, delta=1e-6)
-    with pytest.raises(BudgetError, match="δ = 1e-300"):
+    with pytest.raises(BudgetError, match=says("not-covered", cost="δ = 1e-300")):
         charge(ledger, delta=1e-300)
     charge(ledger)
 
@@ -92,7 +93,7 @@ def test_a_total_in_zcdp_covers_more_small_releases(ledger):
     assert spending.epsilon > 1.0
     with pytest.raises(BudgetError, match="ρ"):
         charge(ledger, epsilon=0.04, rho=step)
-    with pytest.raises(BudgetError, match="not known"):
+    with pytest.raises(BudgetError, match=says("cost-not-known")):
         charge(ledger, epsilon=1e-9)
     assert len(ledger.charges("clinic")) == fit
 
@@ -114,7 +115,7 @@ def test_data_stay_with_their_budget(ledger):
     charge(ledger)
     assert ledger.budget_of([ledger.fingerprint([b"ro", b"ws"])]) == "clinic"
     assert ledger.budget_of([ledger.fingerprint([b"rowz"])]) is None
-    with pytest.raises(BudgetError, match="'clinic'"):
+    with pytest.raises(BudgetError, match=says("charged-to-another", name="clinic")):
         charge(ledger, "other")
     assert ledger.charges("other") == []
     # A second preparation of the file is bound by what they share.
@@ -141,9 +142,9 @@ def test_fingerprints_differ_between_ledgers_and_hide_the_data(ledger, tmp_path)
 def test_totals_can_be_raised_but_not_below_what_was_spent(ledger):
     ledger.set_total("clinic", 1.0, 0.0)
     charge(ledger, epsilon=1.0)
-    with pytest.raises(BudgetError, match="set a larger total"):
+    with pytest.raises(BudgetError, match=says("spent-more")):
         ledger.set_total("clinic", 0.5, 0.0)
-    with pytest.raises(BudgetError, match="not known"):
+    with pytest.raises(BudgetError, match=says("cost-not-known")):
         ledger.set_total("clinic", 5.0, 1e-6, "zcdp")
     assert ledger.budget("clinic").epsilon == 1.0
     ledger.set_total("clinic", 2.0, 0.0)
@@ -209,7 +210,7 @@ def test_impossible_charges_are_refused(ledger, cost):
     ledger.set_total("clinic", 1.0, 0.5)
     with pytest.raises(ParameterError):
         charge(ledger, **cost)
-    with pytest.raises(LedgerError, match="no budget 'nobody'"):
+    with pytest.raises(LedgerError, match=says("no-such-budget", name="nobody")):
         charge(ledger, "nobody")
     assert ledger.charges() == []
 
@@ -230,7 +231,7 @@ def test_impossible_charges_are_refused(ledger, cost):
 def test_what_cannot_be_kept_of_a_charge_is_refused(ledger, record):
     ledger.set_total("clinic", 1.0, 0.5)
     asked = {"fingerprints": ["mark"], "algorithm": "a", "parameters": {}, **record}
-    with pytest.raises(ParameterError, match="cannot be written into the ledger"):
+    with pytest.raises(ParameterError, match=says("cannot-be-recorded")):
         ledger.reserve("clinic", asked.pop("fingerprints"), epsilon=0.1, delta=0.0, **asked)
     assert ledger.charges() == []
     assert ledger.budget_of(["mark"]) is None
@@ -253,7 +254,7 @@ def test_every_text_comes_back_as_it_was_given(ledger):
     assert (kept.algorithm, kept.certificate) == (texts[1], texts[0])
     assert dict(kept.parameters) == {text: text for text in texts}
     assert ledger.budget_of([texts[1]]) == "Ärzte ε 😀"
-    with pytest.raises(LedgerError, match="There is no budget"):
+    with pytest.raises(LedgerError, match=says("no-such-budget")):
         ledger.budget("\udcff")
 
 
@@ -280,5 +281,5 @@ def test_the_file_is_its_owner_s_alone(ledger):
 
 @pytest.mark.parametrize("path", ["/", "led\0ger.sqlite"])
 def test_what_can_be_no_file_is_refused_in_one_sentence(path):
-    with pytest.raises(LedgerError, match="can be no file's name"):
+    with pytest.raises(LedgerError, match=says("no-name-of-a-file")):
         Ledger(path)

@@ -11,6 +11,7 @@ from privcore.errors import BudgetError, LedgerError
 from privcore.releases.ledger import store as ledger_store
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.store import APPLICATION, MIGRATIONS, VERSION
+from tests.messages import says
 
 FORK = multiprocessing.get_context("fork")
 RACES = 20
@@ -120,7 +121,7 @@ def test_a_full_disk_charges_nothing(ledger, monkeypatch):
     pages = ledger.path.stat().st_size // 4096
     with monkeypatch.context() as patch:
         limited(patch, f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(LedgerError, match="disk is full"):
+        with pytest.raises(LedgerError, match=says("ledger-disk-full")):
             fill(ledger)
     kept = ledger.charges()
     assert len(kept) < 10
@@ -131,21 +132,21 @@ def test_a_full_disk_charges_nothing(ledger, monkeypatch):
 def test_a_file_that_cannot_be_written_charges_nothing_but_can_be_read(ledger, monkeypatch):
     charge(ledger)
     limited(monkeypatch, "PRAGMA query_only = ON")
-    with pytest.raises(LedgerError, match="cannot be read and written"):
+    with pytest.raises(LedgerError, match=says("ledger-unwritable")):
         charge(ledger)
     assert len(ledger.charges()) == 1
 
 
 def test_a_directory_that_cannot_be_made_is_said(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(LedgerError, match="permissions"):
+    with pytest.raises(LedgerError, match=says("check-permissions")):
         Ledger(tmp_path / "file" / "ledger.sqlite").set_total("a", 1.0, 0.0)
 
 
 def test_another_process_that_holds_the_file_is_waited_for(ledger):
     with sqlite3.connect(ledger.path, isolation_level=None) as holder:
         holder.execute("BEGIN IMMEDIATE")
-        with pytest.raises(LedgerError, match="Another process"):
+        with pytest.raises(LedgerError, match=says("ledger-held")):
             charge(Ledger(ledger.path, timeout=0.05))
         holder.execute("ROLLBACK")
     holder.close()
@@ -165,7 +166,7 @@ def test_a_damaged_file_is_said_and_left_as_it_is(ledger, damage):
     broken = damage(ledger.path.read_bytes())
     ledger.path.write_bytes(broken)
     for use in (ledger.budgets, lambda: charge(ledger), lambda: ledger.set_total("a", 1.0, 0.0)):
-        with pytest.raises(LedgerError, match="damaged and was left as it is"):
+        with pytest.raises(LedgerError, match=says("ledger-damaged")):
             use()
     assert ledger.path.read_bytes() == broken
 
@@ -175,7 +176,7 @@ def test_numbers_that_are_none_are_damage(ledger):
     with sqlite3.connect(ledger.path) as connection:
         connection.execute("UPDATE entries SET content = replace(content, '0.1', '1.2')")
     connection.close()
-    with pytest.raises(LedgerError, match="damaged"):
+    with pytest.raises(LedgerError, match=says("ledger-damaged")):
         ledger.charges()
 
 
@@ -184,12 +185,12 @@ def test_other_databases_and_later_versions_are_left_alone(ledger, tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE mine (a)")
     connection.close()
-    with pytest.raises(LedgerError, match="another program"):
+    with pytest.raises(LedgerError, match=says("ledger-of-another-program")):
         Ledger(path).budgets()
     with sqlite3.connect(ledger.path) as connection:
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     connection.close()
-    with pytest.raises(LedgerError, match="later version"):
+    with pytest.raises(LedgerError, match=says("ledger-of-a-later-version")):
         ledger.budgets()
 
 
