@@ -26,6 +26,10 @@ PUBLISHED_EPSILON = {
     "total": "ε is the total that the paper claims, without a valid proof.",
 }
 UNDIRECTED = "A line without an arrow is a result too: these data alone cannot tell the direction."
+OF_PAG = (
+    "A circle is a result too: these data alone cannot tell the end. An arrow is a cause even "
+    "where confounders are unobserved."
+)
 ALL_DIRECTED = (
     "This algorithm gives every edge a direction, also where only its assumptions, and not the "
     "data, tell which one."

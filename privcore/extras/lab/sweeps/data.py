@@ -44,10 +44,15 @@ class SweepData(Protocol):
 
 @dataclass(frozen=True)
 class NetworkData:
-    """A sample of a built-in network.  Raises ParameterError for an unknown name or a bad seed."""
+    """A sample of a built-in network.
+
+    hide: columns that are left out, whose place in the true graph stays known.
+    Raises ParameterError for an unknown name or a bad seed.
+    """
 
     name: str
     seed: int = 1
+    hide: tuple[str, ...] = ()
     usual_rows = SAMPLED_ROWS
 
     def __post_init__(self) -> None:
@@ -56,13 +61,16 @@ class NetworkData:
 
     @property
     def label(self) -> str:
-        return self.name
+        """Such as "asia", or "asia without smoke"."""
+        return f"{self.name} without {', '.join(self.hide)}" if self.hide else self.name
 
     def describe(self) -> dict[str, Any]:
-        return {"network": self.name, "seed": self.seed}
+        hidden = {"hide": list(self.hide)} if self.hide else {}
+        return {"network": self.name, "seed": self.seed, **hidden}
 
     def load(self, rows: int | None) -> Dataset:
-        return load_network(self.name).sample(_checked(rows), self.seed)
+        dataset = load_network(self.name).sample(_checked(rows), self.seed)
+        return dataset.hiding(self.hide) if self.hide else dataset
 
 
 @dataclass(frozen=True)
