@@ -293,7 +293,8 @@ def show_run(
             )
         if loaded.dataset.hidden:
             columns = columns_words(loaded.dataset)
-            st.caption(texts.plain(f"{loaded.dataset.name}, {columns}"))
+            supposed = texts.hidden_and_assumed(result)
+            st.caption(texts.plain(f"{loaded.dataset.name}, {columns}. {supposed}".rstrip()))
         if told := known.sentence(loaded):
             st.caption(texts.plain(told))
 

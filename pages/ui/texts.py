@@ -8,6 +8,7 @@ from typing import Any
 
 from privcore.algorithms import Algorithm, Discovery
 from privcore.algorithms.protecting import Protection
+from privcore.algorithms.search.parameters import HIDDEN_CAUSES
 from privcore.data.model import Described
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
@@ -34,6 +35,16 @@ ALL_DIRECTED = (
     "This algorithm gives every edge a direction, also where only its assumptions, and not the "
     "data, tell which one."
 )
+
+
+def hidden_and_assumed(result: Discovery) -> str:
+    """Where columns are hidden: that the graph assumes there are none; else empty."""
+    if result.hidden_stage is not None:
+        return ""
+    said = "This graph assumes no unobserved confounders"
+    if HIDDEN_CAUSES.name in result.parameters:
+        return f"{said}; the switch “{HIDDEN_CAUSES.title}” drops that."
+    return f"{said}."
 
 
 def plain(text: str) -> str:

@@ -46,10 +46,10 @@ CLASS_WORDS: dict[Reference, dict[str, str]] = {
 _PAG_WORDS: dict[bool, dict[str, str]] = {
     True: {
         "match": "true link",
-        "undirected": "true link, an end open in only one",
+        "undirected": "true link, an end open in one graph only",
         "reversed": "true link, an end wrong",
     },
-    False: {"undirected": "an end open in only one", "reversed": "an end differs"},
+    False: {"undirected": "an end open in one graph only", "reversed": "an end differs"},
 }
 
 

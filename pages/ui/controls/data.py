@@ -13,7 +13,6 @@ import streamlit as st
 
 from pages.ui.controls.address import choose, news, stepping, write
 from pages.ui.controls.params import control
-from pages.ui.texts import plain
 from privcore.algorithms import count
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import (
@@ -29,7 +28,6 @@ from privcore.data import (
 from privcore.data.private_domain.table import StatedTable
 from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions, shared_layout
-from privcore.releases.answer import hidden_words
 
 UPLOAD = "your table"
 HIDE = "hide"
@@ -153,8 +151,8 @@ def choose_data() -> None:
     rows = next((n for n in ROWS if str(n) == asked), 100_000)
     columns = load_network(st.session_state["data"]).names if _is_network() else ()
     hide = _hidden_columns(columns)
-    title = f"{rows:,} rows" + (f", {hidden_words(hide)}" if hide else "")
-    with st.popover(plain(title), key="sample", icon=":material/tune:"):
+    title = f"{rows:,} rows" + (f", {len(hide)} hidden" if hide else "")
+    with st.popover(title, key="sample", icon=":material/tune:"):
         st.caption(
             "A built-in Bayesian network or a random example, sampled afresh. Choose "
             f"“{UPLOAD}” to see the table that is loaded on the page Data."

@@ -811,7 +811,9 @@ function drawNotes(state) {
     if (folded.length > 12) line.title = folded.join(", ");
   }
   const kinds = new Set(scene.graphs.flatMap((graph) => graph.pairs.map((pair) => pair.kind)));
-  if (scene.pag) drawMarks(scene, notes);
+  if (scene.graphs.some((graph) => graph.pag || graph.pairs.some(({ mark }) => mark.includes("o")))) {
+    drawMarks(scene, notes);
+  }
   const legend = Object.entries(scene.words);
   if (!legend.length) return;
   const line = html("p", { class: "legend" }, notes);
