@@ -291,10 +291,16 @@ def show_run(
                 "No edge is left. That is a valid result: every pair was called independent. "
                 f"{more}".rstrip()
             )
+        about = []
         if loaded.dataset.hidden:
             columns = columns_words(loaded.dataset)
-            supposed = texts.hidden_and_assumed(result)
-            st.caption(texts.plain(f"{loaded.dataset.name}, {columns}. {supposed}".rstrip()))
+            about.append(texts.plain(f"{loaded.dataset.name}, {columns}."))
+        if pag and kind == "truth":
+            about.append(linked(texts.TRUE_PAG, pag="true PAG"))
+        if loaded.dataset.hidden and (supposed := texts.assumed(result)):
+            about.append(supposed)
+        if about:
+            st.caption(" ".join(about))
         if told := known.sentence(loaded):
             st.caption(texts.plain(told))
 

@@ -31,14 +31,15 @@ OF_PAG = (
     "A circle is a result too: these data alone cannot tell the end. An arrow is a cause even "
     "where confounders are unobserved."
 )
+TRUE_PAG = "A link of the true PAG is a cause or an unobserved confounder."
 ALL_DIRECTED = (
     "This algorithm gives every edge a direction, also where only its assumptions, and not the "
     "data, tell which one."
 )
 
 
-def hidden_and_assumed(result: Discovery) -> str:
-    """Where columns are hidden: that the graph assumes there are none; else empty."""
+def assumed(result: Discovery) -> str:
+    """That a graph assumes no unobserved confounders; empty for a PAG."""
     if result.hidden_stage is not None:
         return ""
     said = "This graph assumes no unobserved confounders"

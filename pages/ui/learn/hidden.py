@@ -17,8 +17,7 @@ def show(result: Hidden, values: Values, key: str) -> None:
     ]
     show_graphs(scene(result.positions, panes), key=f"{key}-graphs")
     row = st.container(horizontal=True)
-    row.metric("Links, left", result.links[0])
-    row.metric("Links, right", result.links[1])
+    links, (first, second) = result.links, result.epsilons
+    row.metric("Links, first · second", f"{links[0]} · {links[1]}")
     row.metric("Circles", result.circles, help="Ends of links that cannot be told.")
-    row.metric("ε, left", f"{result.epsilons[0]:g}", help="What the left graph costs.")
-    row.metric("ε, right", f"{result.epsilons[1]:g}", help="What the right graph costs.")
+    row.metric("ε, first · second", f"{first:g} · {second:g}", help="What either graph costs.")

@@ -409,7 +409,7 @@ _HIDDEN = Lesson(
         Task(
             "Hide a column",
             "With smoke in the table the graph is as it should be. Hide the common cause, and look "
-            "at the left graph.",
+            "at the first graph.",
             HIDDEN,
             {"model": "clinic", "hidden": False},
             "Which pair is joined once smoke is hidden, and was not before?",
@@ -417,16 +417,16 @@ _HIDDEN = Lesson(
             "Switch “Hide the common cause” off and on again, and look at the two that smoke "
             "points at.",
             "Smokers have both more often, so that the two depend on each other, and no other "
-            "column separates them. The left graph assumes no unobserved confounders, so that its "
+            "column separates them. The first graph assumes no unobserved confounders, so that its "
             "line says: one of the two causes the other. Neither does.",
             moves=("hidden",),
         ),
         Task(
             "Drop the assumption",
-            "The right graph allows unobserved confounders. Its marks are explained below it.",
+            "The second graph allows unobserved confounders. Its marks are explained below it.",
             HIDDEN,
             {"model": "clinic", "hidden": True},
-            "What does the right graph say of lung and bronc?",
+            "What does the second graph say of lung and bronc?",
             ChoiceAnswer((_ONE, _OTHER, _SHARED, _OPEN), lambda: _stated("clinic", allowed=True)),
             "Look at both ends of the link.",
             "Two circles: one may cause the other, or both may have an unobserved cause. These "
@@ -439,12 +439,12 @@ _HIDDEN = Lesson(
             "not in the table; an offer and the lifeguards are. Compare both graphs.",
             HIDDEN,
             {"model": "beach", "n": 10_000},
-            "What does the right graph say of ice cream (first) and accidents (second)?",
+            "What does the second graph say of ice cream (first) and accidents (second)?",
             ChoiceAnswer((_ONE, _OTHER, _SHARED, _OPEN), lambda: _stated("beach", allowed=True)),
             "An arrowhead at a column says that it is not a cause of the other one.",
             "The offer sells ice cream and is independent of accidents, so that ice cream causes "
             "no accidents; the lifeguards show the same the other way round. What is left is an "
-            "unobserved confounder. The left graph has an arrow from ice cream to accidents.",
+            "unobserved confounder. The first graph has an arrow from ice cream to accidents.",
             moves=("hidden", "n"),
         ),
         Task(
@@ -452,9 +452,9 @@ _HIDDEN = Lesson(
             "Both graphs are private. The figures below them say what each costs.",
             HIDDEN,
             {"model": "beach", "n": 10_000},
-            "How much more ε does the right graph cost than the left one?",
+            "How much more ε does the second graph cost than the first one?",
             NumberAnswer(_further_epsilon, 0.001),
-            "Compare the last two figures.",
+            "Compare the two numbers of the last figure.",
             "Nothing: FCI tests the numbers that were released already, which is post-processing.",
             moves=("epsilon",),
         ),
