@@ -48,8 +48,13 @@ _PAG_WORDS: dict[bool, dict[str, str]] = {
         "match": "true link",
         "undirected": "true link, an end open in one graph only",
         "reversed": "true link, an end wrong",
+        "unclear": "link cannot be told",
     },
-    False: {"undirected": "an end open in one graph only", "reversed": "an end differs"},
+    False: {
+        "undirected": "an end open in one graph only",
+        "reversed": "an end differs",
+        "unclear": "link cannot be told",
+    },
 }
 
 
@@ -72,7 +77,7 @@ def hidden_sentence(result: Discovery) -> str:
     """What a PAG assumes, what is stated of its marks, and how it was found; empty for others."""
     if result.hidden_stage is None:
         return ""
-    said = "This graph allows unobserved confounders; no probability is stated of its marks."
+    said = "This graph allows unobserved confounders. No probability is stated of its marks."
     if result.hidden_stage == "rfci":
         said += (
             " Full FCI would need too many tests here, so RFCI was used: it makes fewer tests and "

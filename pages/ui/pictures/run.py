@@ -147,6 +147,8 @@ def settings_line(result: Discovery, dataset: Described, seed: int | None) -> st
 def _value(value: object) -> str:
     if value is None:
         return "auto"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

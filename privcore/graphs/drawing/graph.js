@@ -651,6 +651,7 @@ function drawMatrix(state, place) {
         const [, end] = endsAt(pair, from);
         // Of a PAG a cell has the mark at its column, and is empty where that is a tail.
         const drawn = graph.pag ? end !== "-" || lines : !directed || isHead(end);
+        if (!drawn && !graph.pag) continue;
         const shape = !graph.pag ? (directed ? "square" : "round")
           : end === "o" ? "ring" : lines ? "round" : "square";
         const id = `${from} ${to}`;

@@ -275,6 +275,8 @@ def _curve_words(series: Series) -> str:
 def _value(value: object) -> str:
     if value is None:
         return "auto"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else short(value, 200)
 
 
