@@ -44,10 +44,9 @@ class SweepData(Protocol):
 
 @dataclass(frozen=True)
 class NetworkData:
-    """A sample of a built-in network.
+    """A sample of a built-in network; hide: columns that stay in its true graph alone.
 
-    hide: columns that are left out, whose place in the true graph stays known.
-    Raises ParameterError for an unknown name or a bad seed.
+    Raises ParameterError for an unknown name or a bad seed, DataError for no column to hide.
     """
 
     name: str
@@ -56,12 +55,12 @@ class NetworkData:
     usual_rows = SAMPLED_ROWS
 
     def __post_init__(self) -> None:
-        load_network(self.name)
         check_seed(self.seed)
+        load_network(self.name).sample(2, self.seed).hiding(self.hide)
 
     @property
     def label(self) -> str:
-        """Such as "asia", or "asia without smoke"."""
+        """Such as "asia without smoke"."""
         return f"{self.name} without {', '.join(self.hide)}" if self.hide else self.name
 
     def describe(self) -> dict[str, Any]:
@@ -69,8 +68,7 @@ class NetworkData:
         return {"network": self.name, "seed": self.seed, **hidden}
 
     def load(self, rows: int | None) -> Dataset:
-        dataset = load_network(self.name).sample(_checked(rows), self.seed)
-        return dataset.hiding(self.hide) if self.hide else dataset
+        return load_network(self.name).sample(_checked(rows), self.seed).hiding(self.hide)
 
 
 @dataclass(frozen=True)
