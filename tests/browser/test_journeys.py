@@ -134,7 +134,8 @@ def test_a_hidden_common_cause_and_the_switch_that_allows_it(server, visit):
     assert len(names) == 7
     assert "smoke" not in names
     expect(graph(page, "PC").locator(".match .ring, .ring.match")).to_have_count(0)
-    page.get_by_text("Allow unobserved confounders").click()
+    sidebar = page.get_by_test_id("stSidebarUserContent")
+    sidebar.get_by_text("Allow unobserved confounders").click()
     page.wait_for_url(re.compile("hidden_causes=true"))
     settle(page, "Discover")
     expect(graph(page, "PC").locator(".ring:not(.missing)").first).to_be_visible()
