@@ -8,7 +8,8 @@ with it (a PAG).  References: the DAG with all its columns for what is true of c
 PAG for what could be known.  Printed are means over the networks of precision and recall: of
 adjacent pairs, of arrowheads (the column at the head is no cause of the other), and of causes
 (i → j).  "wrong" is the number of arrows i → j a network whose tail is no cause of the head;
-"confounded": of these, between two columns with a hidden common cause.
+"confounded": of these, between two columns with a hidden common cause.  With --arrows: each false
+arrow of `pc` between such columns, what FCI says of the pair, and the true PAG.
 """
 
 from __future__ import annotations
@@ -132,8 +133,12 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="seed of the first one")
     parser.add_argument("--rows", default="100000,10000")
     parser.add_argument("--epsilons", default="0.3,1,10,none")
+    parser.add_argument("--arrows", action="store_true", help="list false arrows of PC instead")
     options = parser.parse_args()
     some = list(itertools.islice(examples(options.first), options.random))
+    if options.arrows:
+        _list_arrows(some, int(options.rows.split(",")[0]))
+        return
     print(f"{len(some)} random networks, {_HIDDEN} columns hidden in each\n")
     print("| rows | algorithm | ε | graph | " + " | ".join(_MEASURES) + " |")
     print("|" + "---|" * (4 + len(_MEASURES)))
@@ -158,6 +163,23 @@ def main() -> None:
                 shown = " | ".join(f"{mean:.2f}" for mean in means)
                 kind = "PAG" if switch else "CPDAG"
                 print(f"| {rows:,} | {algorithm} | {epsilon} | {kind} | {shown} |", flush=True)
+
+
+def _list_arrows(some: list[Example], rows: int) -> None:
+    print("| network | hidden cause | PC | FCI | true PAG |\n|---|---|---|---|---|")
+    for number, one in enumerate(some):
+        data, names = one.sample(rows, 1000 + number), one.names
+        off, on = (discover(data, "pc", {"hidden_causes": s}).graph for s in (False, True))
+        for i, j in sorted(off.directed):
+            pair = frozenset((names[i], names[j]))
+            if names[i] in one.above[names[j]] or pair not in one.confounded:
+                continue
+            causes = [h for h in one.hidden if pair <= set(nx.DiGraph(one.network.edges)[h])]
+            marks = [f"{names[i]} {g.mark(i, j) or 'no edge'} {names[j]}" for g in (on, one.truth)]
+            print(
+                f"| {one.network.name} | {', '.join(causes)} | {names[i]} -> {names[j]} | "
+                f"{' | '.join(marks)} |"
+            )
 
 
 if __name__ == "__main__":

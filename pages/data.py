@@ -22,6 +22,7 @@ from privcore.algorithms.search.parameters import MIXED_LEVELS
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import Dataset, load_network
 from privcore.errors import PrivcoreError
+from privcore.releases.answer import columns_words
 from privcore.text import short
 from privcore.unit import ADDED
 
@@ -203,6 +204,8 @@ def about(loaded: Loaded) -> None:
     if loaded.is_network:
         network = load_network(dataset.name)
         st.caption(f"{network.title}. {network.citation}. Tables as in: {network.source}")
+        if dataset.hidden:
+            st.caption(f"{plain(columns_words(dataset))}. They stay in the true graph.")
     elif dataset.recipe is not None:
         st.caption(f"{dataset.source}.")
     st.markdown(what_is_public(loaded))

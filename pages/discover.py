@@ -42,6 +42,7 @@ from privcore.algorithms.work import large_work_sentence
 from privcore.counts import InMemoryCounts, MixedRows
 from privcore.errors import PrivcoreError
 from privcore.graphs import PDAG
+from privcore.graphs.pag import PAG
 from privcore.measures import Comparison, compare, skeleton_metrics
 from privcore.measures.references import REFERENCES, Reference, reference_names
 from privcore.releases import (
@@ -52,7 +53,12 @@ from privcore.releases import (
     references_of,
     shape_sentence,
 )
-from privcore.releases.answer import answer_sentence
+from privcore.releases.answer import (
+    answer_sentence,
+    columns_words,
+    graph_form,
+    hidden_sentence,
+)
 
 require_frame("pages/discover.py")
 # With so many columns, the same run without noise is quick enough to be made unasked.
@@ -209,7 +215,10 @@ def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Referen
             "Show the true graph",
             key="discover_truth",
             bind="query-params",
-            help="As its CPDAG, with arrows only where any data could tell the direction; as it is "
+            help="As its PAG, with arrows, double arrows and circles as any data could tell them "
+            "where confounders may be unobserved."
+            if has_truth and isinstance(references["truth"], PAG)
+            else "As its CPDAG, with arrows only where any data could tell the direction; as it is "
             "where the algorithm claims every direction.",
         )
         unclear = bool(findings.unclear(result)) and st.toggle(
@@ -274,13 +283,24 @@ def show_run(
     if kind == "truth" and algorithm.private:
         before = compare(base.graph, references["truth"], "truth")
     with words:
-        header(result, loaded, shown.base_title, against, before, kind, price)
+        pag = isinstance(references[kind], PAG)
+        header(result, loaded, shown.base_title, against, before, kind, price, pag=pag)
         if not result.graph.skeleton:
             more = missing_sentence(loaded, dict(result.parameters)) if result.findings else ""
             st.info(
                 "No edge is left. That is a valid result: every pair was called independent. "
                 f"{more}".rstrip()
             )
+        about = []
+        if loaded.dataset.hidden:
+            columns = columns_words(loaded.dataset)
+            about.append(texts.plain(f"{loaded.dataset.name}, {columns}."))
+        if pag and kind == "truth":
+            about.append(linked(texts.TRUE_PAG, pag="true PAG"))
+        if loaded.dataset.hidden and (supposed := texts.assumed(result)):
+            about.append(supposed)
+        if about:
+            st.caption(" ".join(about))
         if told := known.sentence(loaded):
             st.caption(texts.plain(told))
 
@@ -292,7 +312,7 @@ def show_run(
     else:
         drawn[algorithm.title] = Drawn("reference-graph", result.graph, against)
     if with_truth:
-        form = algorithm.output.upper()
+        form = graph_form(algorithm, references["truth"])
         drawn[f"Truth ({form})"] = Drawn("true-graph", references["truth"], None)
     faint = findings.unclear(result) if with_unclear else []
     graphs(
@@ -309,7 +329,14 @@ def show_run(
         pins.Pin(
             pin_name(loaded, result, values, seed),
             texts.marked(
-                answer_sentence(result.guarantee, against, before, shown.base_title, kind)
+                answer_sentence(
+                    result.guarantee,
+                    against,
+                    before,
+                    shown.base_title,
+                    kind,
+                    pag=pag,
+                )
             ),
             result.graph,
             positions_of(loaded, result.graph),
@@ -345,7 +372,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
     private, names = algorithm.private, shown.names
     reference, label = references[shown.kind], names[shown.kind]
     base_title = shown.base_title
-    form = algorithm.output.upper()
+    form = graph_form(algorithm, result.graph, reference)
     # One place, so that the tabs below stay where they are.
     with st.container():
         metric_row(
@@ -366,8 +393,12 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
             st.caption(f"{findings.width_sentence(result)} {findings.apart_sentence(result)}")
         if overruled := overruled_sentence(result):
             st.caption(texts.plain(overruled))
-        lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
-        lines = linked(lines, cpdag="A line without an arrow")
+        if said := hidden_sentence(result):
+            lines = f"{linked(texts.OF_PAG, pag='A circle')} {said}"
+        elif algorithm.output == "dag":
+            lines = texts.ALL_DIRECTED
+        else:
+            lines = linked(texts.UNDIRECTED, cpdag="A line without an arrow")
         st.caption(f"{lines} {texts.NOT_PRIVATE}")
         if measured := shape_sentence(result):
             st.caption(measured)

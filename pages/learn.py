@@ -27,6 +27,7 @@ STYLE = """<style>
 .st-key-learn_right [data-testid=stMetricValue] {font-size: 1.3rem}
 .st-key-learn {gap: .6rem}
 .st-key-learn_left, .st-key-learn_right {gap: .5rem}
+.st-key-learn_right {--graph-width: 240px; --graph-height: 300px}
 .st-key-learn_left [data-testid=stForm] {padding: .7rem}
 .st-key-learn_left [data-testid=stForm] [data-testid=stVerticalBlock] {gap: .4rem}
 </style>"""

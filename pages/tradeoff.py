@@ -6,12 +6,14 @@ from pages.ui.controls.data import Loaded, current_data, say_no_table
 from pages.ui.frame import require_frame
 from pages.ui.glossary import term_link
 from pages.ui.messages import problem
+from pages.ui.texts import plain
 from pages.ui.tradeoff.controls import choose_plan, choose_view
 from pages.ui.tradeoff.eight_networks import eight_networks_view
 from pages.ui.tradeoff.quality import quality_view
 from pages.ui.tradeoff.sweeping import sweep_of
 from pages.ui.tradeoff.views import edges_view, effort_view, map_view, table_view
 from privcore.errors import PrivcoreError
+from privcore.releases.answer import columns_words
 
 require_frame("pages/tradeoff.py")
 VIEWS = [
@@ -68,6 +70,12 @@ try:
     if loaded is None:
         say_no_table()
     else:
+        if loaded.dataset.hidden:
+            about = plain(f"{loaded.dataset.name}, {columns_words(loaded.dataset)}.")
+            st.caption(
+                f"{about} The true graph is a {term_link('pag', 'PAG')}: where directions count, "
+                "both ends of an edge are compared with its marks."
+            )
         results(loaded)
 except PrivcoreError as error:
     problem(error)

@@ -253,6 +253,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "adjustment-for-dags": "this adjustment is for DAGs",
         "pag-contradicts-itself": "The graph contradicts itself",
         "both-cause-and-outcome": "both cause and outcome",
+        "columns-hidden": "{seen} of {all} columns ({hidden} hidden)",
         "no-known-end": "none of a tail, an arrow and a circle",
         "give-its-text": "give its text",
         "no-undirected-in-format": "no edge without a direction, such as that between {cause} and {outcome}",

@@ -12,7 +12,7 @@ from privcore.graphs import PDAG
 from privcore.measures import Comparison, Stability
 from privcore.measures.comparison import edge_text
 from privcore.measures.stability import often
-from privcore.releases.findings import SURE_COLUMNS, VERDICTS, share_text
+from privcore.releases.findings import VERDICTS, share_text, sure_columns
 from privcore.text import percent
 
 LOG_LIMIT = 5_000
@@ -39,7 +39,7 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
             if separated is None
             else ", ".join(graph.nodes[k] for k in sorted(separated)) or "(nothing)"
         )
-    sure = SURE_COLUMNS if tested.findings else {}
+    sure = sure_columns(tested)
     for pair_key, finding in tested.findings.items():
         if pair_key in rows:
             rows[pair_key] |= _sure(finding, sure)
@@ -59,7 +59,7 @@ def edge_pairs(comparisons: list[Comparison]) -> list[tuple[int, int]]:
 
 def pairs(result: Discovery) -> pd.DataFrame:
     """What the release says of every pair, as texts, edges first."""
-    nodes, sure = result.graph.nodes, SURE_COLUMNS
+    nodes, sure = result.graph.nodes, sure_columns(result)
     rows = [
         {
             "pair": f"{nodes[i]} · {nodes[j]}",

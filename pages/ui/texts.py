@@ -8,6 +8,7 @@ from typing import Any
 
 from privcore.algorithms import Algorithm, Discovery
 from privcore.algorithms.protecting import Protection
+from privcore.algorithms.search.parameters import HIDDEN_CAUSES
 from privcore.data.model import Described
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
@@ -26,10 +27,25 @@ PUBLISHED_EPSILON = {
     "total": "ε is the total that the paper claims, without a valid proof.",
 }
 UNDIRECTED = "A line without an arrow is a result too: these data alone cannot tell the direction."
+OF_PAG = (
+    "A circle is a result too: these data alone cannot tell the end. An arrow is a cause even "
+    "where confounders are unobserved."
+)
+TRUE_PAG = "A link of the true PAG is a cause or an unobserved confounder."
 ALL_DIRECTED = (
     "This algorithm gives every edge a direction, also where only its assumptions, and not the "
     "data, tell which one."
 )
+
+
+def assumed(result: Discovery) -> str:
+    """That a graph assumes no unobserved confounders; empty for a PAG."""
+    if result.hidden_stage is not None:
+        return ""
+    said = "This graph assumes no unobserved confounders"
+    if HIDDEN_CAUSES.name in result.parameters:
+        return f"{said}; the switch “{HIDDEN_CAUSES.title}” drops that."
+    return f"{said}."
 
 
 def plain(text: str) -> str:

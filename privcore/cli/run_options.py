@@ -36,13 +36,7 @@ def add_parameter_options(group: argparse._ArgumentGroup) -> None:
         group.add_argument(
             f"--{parameter.option}", help=f"{parameter.title}: {parameter.explained_range()}"
         )
-    group.add_argument(
-        f"--{HIDDEN_CAUSES.option}",
-        action="store_const",
-        const="true",
-        help="allow unobserved confounders: the graph is a PAG, by FCI on what was released, at no "
-        "further cost (pc, privpc-star, lapmech, moment-search)",
-    )
+    add_hidden_causes_option(group)
     add_knowledge_options(group)
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other parameter"
@@ -66,6 +60,16 @@ def add_knowledge_options(group: argparse._ActionsContainer) -> None:
         )
     group.add_argument(
         "--knowledge", default="", metavar="FILE", help="a file with what is known beforehand"
+    )
+
+
+def add_hidden_causes_option(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        f"--{HIDDEN_CAUSES.option}",
+        action="store_const",
+        const="true",
+        help="allow unobserved confounders: the graph is a PAG, by FCI on what was released, at no "
+        "further cost (pc, privpc-star, lapmech, moment-search)",
     )
 
 

@@ -38,6 +38,18 @@ def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, A
     return described
 
 
+def from_json_dict(described: Mapping[str, Any]) -> PDAG:
+    """The graph of a `to_json_dict`: a PAG where circles are named, even if there are none."""
+    nodes = tuple(described["nodes"])
+    index = {name: k for k, name in enumerate(nodes)}
+    pairs = {
+        kind: frozenset((index[a], index[b]) for a, b in described.get(kind, ())) for kind in MARKS
+    }
+    if "nondirected" in described:
+        return PAG(nodes, **pairs)
+    return PDAG(nodes, pairs["directed"], pairs["undirected"], pairs["bidirected"])
+
+
 def to_graphml(graph: PDAG) -> str:
     """GraphML with numbered nodes, names as `label`, and `kind` on every edge."""
     network = nx.DiGraph()

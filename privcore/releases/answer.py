@@ -5,12 +5,20 @@ They are plain text: a page that reads markup escapes the names in them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from privcore.algorithms.search.model import Algorithm
+from privcore.algorithms.search.result import Discovery
+from privcore.data.model import Dataset, Described
+from privcore.graphs import PDAG
+from privcore.graphs.pag import PAG
 from privcore.measures import Comparison
 from privcore.measures.price import link_count, noise_sentence
 from privcore.measures.references import Reference
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.guarantee import guessing_bound
 from privcore.releases.promise import for_whom, percent, protected
+from privcore.text import short
 from privcore.unit import ADDED
 
 _WITHOUT_PRIVACY = {
@@ -34,6 +42,63 @@ CLASS_WORDS: dict[Reference, dict[str, str]] = {
     "non_private": _WITHOUT_PRIVACY,
     "same": _WITHOUT_PRIVACY,
 }
+# The same where the marks of a PAG are compared.
+_PAG_WORDS: dict[bool, dict[str, str]] = {
+    True: {
+        "match": "true link",
+        "undirected": "true link, an end open in one graph only",
+        "reversed": "true link, an end wrong",
+        "unclear": "link cannot be told",
+    },
+    False: {
+        "undirected": "an end open in one graph only",
+        "reversed": "an end differs",
+        "unclear": "link cannot be told",
+    },
+}
+
+
+def class_words(kind: Reference, *graphs: PDAG) -> dict[str, str]:
+    """The legend of classes, for graphs that are compared: of a PAG ends are named."""
+    words = CLASS_WORDS[kind]
+    if any(isinstance(graph, PAG) for graph in graphs):
+        return {**words, **_PAG_WORDS[kind == "truth"]}
+    return words
+
+
+def graph_form(algorithm: Algorithm, *graphs: PDAG) -> str:
+    """What graphs of an algorithm are: "CPDAG", "DAG", or "PAG" if one of them is."""
+    if any(isinstance(graph, PAG) for graph in graphs):
+        return "PAG"
+    return algorithm.output.upper()
+
+
+def hidden_sentence(result: Discovery) -> str:
+    """What a PAG assumes, what is stated of its marks, and how it was found; empty for others."""
+    if result.hidden_stage is None:
+        return ""
+    said = "This graph allows unobserved confounders. No probability is stated of its marks."
+    if result.hidden_stage == "rfci":
+        said += (
+            " Full FCI would need too many tests here, so RFCI was used: it makes fewer tests and "
+            "may leave more ends open."
+        )
+    return said
+
+
+def columns_words(dataset: Described) -> str:
+    """How many columns there are: "8 columns", or "7 of 8 columns (smoke hidden)"."""
+    if not (isinstance(dataset, Dataset) and dataset.hidden):
+        return f"{dataset.p} columns"
+    whole = dataset.p + len(dataset.hidden)
+    return f"{dataset.p} of {whole} columns ({hidden_words(dataset.hidden)})"
+
+
+def hidden_words(names: Sequence[str]) -> str:
+    """Such as "smoke hidden", and by their number where there are more than three."""
+    if len(names) > 3:
+        return f"{len(names)} hidden"
+    return f"{', '.join(short(name, 20) for name in names)} hidden"
 
 
 def answer_sentence(
@@ -42,15 +107,20 @@ def answer_sentence(
     base: Comparison | None,
     base_title: str,
     kind: Reference,
+    *,
+    pag: bool = False,
 ) -> str:
     """How many links the graph has right.
 
+    pag: whether the reference is a PAG, whose links need not be causes.
     here: the graph against the reference.  base: the non-private graph against the truth; None
     where it is the reference, or where the graph itself is not private.  base_title: of the
     algorithm without privacy, or without noise.
     """
     hits, total, invented = link_count(here)
     right = f"{hits} of {total} true {'link' if total == 1 else 'links'}"
+    if pag and kind == "truth":
+        right = f"{hits} of {total} {'link' if total == 1 else 'links'} of the true PAG"
     if guarantee.calibration == "none":
         return f"Without privacy, {base_title} finds {right} and {_invents(invented)}."
     who = "the private graph"

@@ -8,9 +8,10 @@ from typing import Any
 
 from privcore.data.domain import domain_lines
 from privcore.effects.words import effects_sentence
-from privcore.graphs import PDAG
-from privcore.graphs.exports import to_svg
+from privcore.graphs.exports import from_json_dict, to_svg
 from privcore.graphs.layout import shared_layout
+from privcore.graphs.pdag import SIGNS
+from privcore.releases.effect import STAGES
 from privcore.releases.findings import confidence_text, settled_sentence, verdict_counts
 from privcore.unit import ADDED, understood
 
@@ -131,9 +132,7 @@ def _bought(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _drawing(graph: Mapping[str, Any]) -> str:
-    drawn = PDAG.from_names(
-        graph["nodes"], graph["directed"], graph["undirected"], graph.get("bidirected", ())
-    )
+    drawn = from_json_dict(graph)
     places = shared_layout(drawn.nodes, graph=drawn)
     return to_svg(drawn, places, title="The graph that was released")
 
@@ -144,6 +143,8 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if "pairs" in released:
         settled = settled_sentence(released.get("settled"))
         yield "Pairs", " ".join(filter(None, [verdict_counts(released["pairs"]), settled]))
+    if "hidden_stage" in released:
+        yield "Unobserved confounders", f"allowed; by {STAGES[released['hidden_stage']]}"
     if "effects" in released:
         yield "Effect", effects_sentence(released["effects"])
     if "tops_up" in released:
@@ -158,12 +159,9 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 def _edges(graph: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> str:
     sure = {frozenset(finding["pair"]): confidence_text(finding) for finding in pairs}
-    edges = [(a, b, f"{a} → {b}") for a, b in graph["directed"]]
-    edges += [(a, b, f"{a} – {b}") for a, b in graph["undirected"]]
-    edges += [(a, b, f"{a} ↔ {b}") for a, b in graph.get("bidirected", ())]
     texts = []
-    for a, b, edge in edges:
-        words = sure.get(frozenset((a, b)))
+    for a, b, kind in from_json_dict(graph).named_edges():
+        edge, words = f"{a} {SIGNS[kind]} {b}", sure.get(frozenset((a, b)))
         texts.append(f"{edge} ({words})" if words else edge)
     return ", ".join(texts) or "none"
 

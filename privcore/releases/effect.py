@@ -118,12 +118,16 @@ def overruled_sentence(result: Discovery) -> str:
     )
 
 
+# How edges were tested that only unobserved confounders make.
+STAGES = {"possible-d-sep": "FCI with Possible-D-Sep", "rfci": "RFCI"}
+
+
 def hidden_sentence(result: Discovery) -> str:
     """How edges were tested that only unobserved confounders make; empty where none are allowed."""
     if result.hidden_stage is None:
         return ""
     if result.hidden_stage == "possible-d-sep":
-        return "Unobserved confounders are allowed: FCI with Possible-D-Sep."
+        return f"Unobserved confounders are allowed: {STAGES[result.hidden_stage]}."
     return (
         "Unobserved confounders are allowed: RFCI, as Possible-D-Sep would need too many tests. A "
         "few more edges and circles may be left."

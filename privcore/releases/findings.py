@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from privcore.algorithms.search.result import PairFinding, Verdict
+from privcore.algorithms.search.result import Discovery, PairFinding, Verdict
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
 
@@ -21,6 +21,14 @@ VERDICTS: dict[Verdict, str] = {
 }
 # Fields that say how sure an edge is, by the heads of their columns.
 SURE_COLUMNS = {"probability": "probability", "probability of the arrow": "direction"}
+
+
+def sure_columns(result: Discovery) -> dict[str, str]:
+    """As `SURE_COLUMNS`, of what a run states: of the marks of a PAG nothing."""
+    if not result.findings:
+        return {}
+    stated = SURE_COLUMNS.items()
+    return {h: f for h, f in stated if f != "direction" or result.hidden_stage is None}
 
 
 def described_pairs(

@@ -49,7 +49,10 @@ _PARTS: dict[str, tuple[str, ...]] = {
 }
 # What a part may hold besides: algorithms that say nothing of single pairs leave it out.
 # And a domain says what it cost only if it was bought.
-_OPTIONAL = {"released": {"effects", "pairs", "settled", "tops_up"}, "domain": {"bought"}}
+_OPTIONAL = {
+    "released": {"effects", "hidden_stage", "pairs", "settled", "tops_up"},
+    "domain": {"bought"},
+}
 _BOUGHT = {"columns", "delta", "epsilon", "planned"}
 _WHOLE = {
     *_PARTS,

@@ -11,6 +11,7 @@ from privcore.data import load_network
 from privcore.graphs import PDAG
 from privcore.graphs.drawing import Pane, graph_css, graph_script, scene
 from privcore.graphs.layout import shared_layout
+from privcore.graphs.pag import PAG
 from tests.browser.conftest import columns, graph, links
 from tests.graphs.random_dags import random_dag
 from tests.messages import label
@@ -119,6 +120,55 @@ def test_a_matrix_of_a_hundred_columns_can_be_read(show):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+PAG_NAMES = ("a", "b", "c", "d", "e")
+PAG_ENDS = {(0, 1): ("o", ">"), (1, 2): (">", ">"), (2, 3): ("-", ">"), (3, 4): ("o", "o")}
+
+
+def test_circles_are_drawn_explained_and_read_out(show):
+    pag = PAG.from_ends(PAG_NAMES, PAG_ENDS)
+    panes = [Pane("one", "One", pag), Pane("two", "Two", pag)]
+    made = scene(shared_layout(PAG_NAMES, graph=pag), panes)
+    page = show(made, width=390)
+    for title in ("One", "Two"):
+        rings = graph(page, title).locator(".ring")
+        expect(rings).to_have_count(3)
+        assert min(ring["width"] for ring in map(_box, rings.all())) >= 8
+        expect(graph(page, title).locator(".head")).to_have_count(4)
+    marks = page.locator(".legend.marks [data-mark]")
+    assert marks.evaluate_all("all => all.map((e) => e.dataset.mark)") == MARKED
+    spoken = {
+        number: graph(page, "One").locator(f"[data-node='{number}']").get_attribute("aria-label")
+        for number in range(5)
+    }
+    # Each pair is in the group of its ends, seen from either column.
+    groups = {k: text.split(", ", 1)[1].split(" · ") for k, text in spoken.items()}
+    heads = {k: {group.split(":")[0] for group in said} for k, said in groups.items()}
+    assert len(set().union(*heads.values())) == 6
+    assert heads[3] != heads[4]
+    assert {"causes"} < heads[2]
+    assert {"caused by"} < heads[3]
+    page.set_viewport_size({"width": 1000, "height": 800})
+    draw(page, made, {"as": "matrix"})
+    # A cell has the mark at its column: a ring for a circle, a square for an arrowhead.
+    assert page.locator(".cell .hollow").count() == 3
+    assert page.locator(".cell .fill").count() == 4
+    assert page.locator(".cell .outline").count() == 7
+
+
+def test_what_may_be_a_cause_is_in_sight(show):
+    pag = PAG.from_ends(PAG_NAMES, PAG_ENDS)
+    made = scene(shared_layout(PAG_NAMES, graph=pag), [Pane("one", "One", pag)])
+    for column, seen in ((1, {0, 1}), (2, {2}), (3, {2, 3, 4})):
+        page = show(made, {"focus": f"{column}-parents"})
+        drawn = columns(graph(page, "One"))
+        assert {k for k, (*_, away) in drawn.items() if not away} == seen
+
+
+def _box(ring):
+    return ring.bounding_box()
+
+
+MARKED = ["->", "<->", "o->", "o-o"]
 CHAIN = tuple("abcdefghijklmnopqrstuvwxyz")
 EDGES = list(pairwise(CHAIN))
 

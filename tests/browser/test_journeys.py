@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from benchmarks.own_tables import on_page
 from privcore import SAMPLES, load_sample
-from tests.browser.conftest import columns, graph, links, settle, upload
+from tests.browser.conftest import columns, graph, links, press, settle, upload
 from tests.messages import label, says
 
 pytestmark = pytest.mark.browser
@@ -118,6 +118,33 @@ def test_a_click_in_one_graph_selects_in_the_other(server, visit):
     assert "focus=2" in page.url
     page.go_forward()
     expect(page.locator(".cv .matrix")).to_be_visible()
+
+
+def test_a_hidden_common_cause_and_the_switch_that_allows_it(server, visit):
+    page = visit(f"{server.url}/?data=asia&rows=10000&algorithm=pc")
+    settle(page, "Discover")
+    assert len(columns(graph(page, "PC"))) == 8
+    field = page.get_by_role("combobox", name="Hide columns")
+    press(page.get_by_role("button", name="10,000 rows"), field)
+    field.fill("smoke")
+    field.press("Enter")
+    page.wait_for_url(re.compile("hide=smoke"))
+    page.keyboard.press("Escape")
+    settle(page, "Discover")
+    names = {name for name, *_ in columns(graph(page, "PC")).values()}
+    assert len(names) == 7
+    assert "smoke" not in names
+    expect(graph(page, "PC").locator(".match .ring, .ring.match")).to_have_count(0)
+    sidebar = page.get_by_test_id("stSidebarUserContent")
+    sidebar.get_by_text("Allow unobserved confounders").click()
+    page.wait_for_url(re.compile("hidden_causes=true"))
+    settle(page, "Discover")
+    expect(graph(page, "PC").locator(".ring:not(.missing)").first).to_be_visible()
+    expect(page.locator(".legend.marks [data-mark='o-o']")).to_be_visible()
+    # A link to it shows the same.
+    other = visit(page.url)
+    settle(other, "Discover")
+    expect(graph(other, "PC").locator(".ring:not(.missing)").first).to_be_visible()
 
 
 @pytest.mark.long

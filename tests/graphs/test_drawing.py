@@ -11,6 +11,7 @@ from privcore.graphs import PDAG
 from privcore.graphs.drawing import Pane, graph_css, graph_script, scene
 from privcore.graphs.drawing.palette import EDGES, PALETTES
 from privcore.graphs.layout import shared_layout
+from privcore.graphs.pag import PAG
 from privcore.measures import CLASSES
 from tests.messages import says
 
@@ -44,6 +45,20 @@ def test_missing_and_unclear_pairs_are_drawn_beside_the_edges():
         (3, 4): "plain",
     }
     assert drawn[0, 4]["mark"] == "<-"
+
+
+def test_a_pag_brings_the_meaning_of_its_marks():
+    """Where only the reference is one, its circles are drawn too, and no graph claims to be."""
+    assert {"pag", "marks"}.isdisjoint(scene(PLACES, [Pane("one", "One", GRAPH)]))
+    pag = PAG.from_ends(NAMES, {(0, 1): ("o", ">"), (1, 2): (">", ">"), (3, 4): ("o", "o")})
+    made = scene(PLACES, [Pane("one", "One", pag), Pane("two", "Two", GRAPH, reference=pag)])
+    assert [graph.get("pag") for graph in made["graphs"]] == [True, None]
+    assert [pair["mark"] for pair in made["graphs"][0]["pairs"]] == ["o->", "<->", "o-o"]
+    assert {mark for mark, _, always in made["marks"] if always} == {"->", "<->", "o->", "o-o"}
+    beside = PDAG(NAMES)
+    drawn = scene(PLACES, [Pane("one", "One", beside, reference=pag)])
+    assert drawn["pag"]
+    assert {pair["mark"] for pair in drawn["graphs"][0]["pairs"]} == {"o->", "<->", "o-o"}
 
 
 def test_wrong_sizes_are_refused():

@@ -33,7 +33,7 @@ def pick_algorithm() -> None:
         key="algorithm",
         persist_state="session",
         label_visibility="collapsed",
-        width=200,
+        width=190,
     )
 
 

@@ -5,13 +5,13 @@ Samples of what is built in are shared between sessions; an upload stays in its 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import streamlit as st
 
-from pages.ui.controls.address import choose, stepping
+from pages.ui.controls.address import choose, news, stepping, write
 from pages.ui.controls.params import control
 from privcore.algorithms import count
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
@@ -30,6 +30,7 @@ from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions, shared_layout
 
 UPLOAD = "your table"
+HIDE = "hide"
 UNCUT = "none"
 _EXAMPLE_WORDS = {
     "linear-gaussian": "random linear equations",
@@ -96,7 +97,13 @@ def prepare(
         positions=layout_of(dataset),
         is_network=is_network,
         seed=seed,
-        key=(dataset.name, version or dataset.n, seed, *(dataset.recipe or {}).values()),
+        key=(
+            dataset.name,
+            version or dataset.n,
+            seed,
+            *(dataset.recipe or {}).values(),
+            *dataset.hidden,
+        ),
         content=content,
         stated=stated,
     )
@@ -106,6 +113,13 @@ def prepare(
 def sampled(network: str, rows: int, seed: int) -> Loaded:
     """A built-in network's sample, shared by all sessions: nothing of it is private."""
     return prepare(load_network(network).sample(rows, seed), is_network=True, seed=seed)
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def sampled_without(network: str, rows: int, seed: int, hide: tuple[str, ...]) -> Loaded:
+    """The same sample without some columns, which stay in the true graph."""
+    dataset = sampled(network, rows, seed).dataset.hiding(hide)
+    return prepare(dataset, is_network=True, seed=seed)
 
 
 @st.cache_resource(max_entries=6, show_spinner="Sampling the example")
@@ -135,13 +149,18 @@ def choose_data() -> None:
     held = None if stepping() else st.session_state.get("rows")
     asked = str(held or st.query_params.get("rows"))
     rows = next((n for n in ROWS if str(n) == asked), 100_000)
-    with st.popover(f"{rows:,} rows", key="sample", icon=":material/tune:"):
+    columns = load_network(st.session_state["data"]).names if _is_network() else ()
+    hide = _hidden_columns(columns)
+    title = f"{rows:,} rows" + (f", {len(hide)} hidden" if hide else "")
+    with st.popover(title, key="sample", icon=":material/tune:"):
         st.caption(
             "A built-in Bayesian network or a random example, sampled afresh. Choose "
             f"“{UPLOAD}” to see the table that is loaded on the page Data."
         )
         if st.session_state["data"] in EXAMPLES:
             _choose_example(st.session_state["data"])
+        else:
+            _choose_hidden(columns, hide)
         st.select_slider(
             "Rows",
             [f"{n}" for n in ROWS],
@@ -163,6 +182,37 @@ def choose_data() -> None:
         )
 
 
+def _is_network() -> bool:
+    return st.session_state["data"] in NETWORKS
+
+
+def _hidden_columns(columns: Sequence[str]) -> list[str]:
+    """The columns of a network that are hidden, by the address where that says something new.
+
+    Names that the network does not have are left out; if fewer than two columns would be left,
+    none is hidden.
+    """
+    asked = news(HIDE, "") if columns else None
+    held = st.session_state.get(HIDE, []) if asked is None else asked.split(",")
+    hide = [name for name in dict.fromkeys(held) if name in columns]
+    return hide if len(hide) <= len(columns) - 2 else []
+
+
+def _choose_hidden(columns: Sequence[str], hide: list[str]) -> None:
+    """Which columns of a network are hidden; the address has their names."""
+    st.session_state[HIDE] = hide
+    chosen = st.multiselect(
+        "Hide columns",
+        columns,
+        key=HIDE,
+        persist_state="session",
+        max_selections=len(columns) - 2,
+        help="Hidden columns stay in the true graph, so that you see what an unobserved confounder "
+        "does.",
+    )
+    write(HIDE, ",".join(chosen), "")
+
+
 def _words(name: str) -> str:
     """A data set as the list shows it: name, what it is about, and its size if that is known."""
     if name in NETWORKS:
@@ -174,7 +224,7 @@ def _words(name: str) -> str:
 
 def held_data() -> dict[str, Any]:
     """What the widgets of the choice of data hold now, by their keys."""
-    names = ["data", "rows", "data_seed"]
+    names = ["data", "rows", "data_seed", HIDE]
     if st.session_state["data"] in EXAMPLES:
         names += ["nodes", "density", "table_density", "graph_seed", "standardised", "intervals"]
     return {name: st.session_state[name] for name in names if name in st.session_state}
@@ -238,9 +288,11 @@ def current_data() -> Loaded | None:
         return loaded
     if st.session_state["data"] in EXAMPLES:
         return _chosen_example(st.session_state["data"])
-    return sampled(
-        st.session_state["data"], int(st.session_state["rows"]), int(st.session_state["data_seed"])
-    )
+    network, rows = st.session_state["data"], int(st.session_state["rows"])
+    seed = int(st.session_state["data_seed"])
+    wanted = st.session_state.get(HIDE, ())
+    hide = tuple(name for name in load_network(network).names if name in wanted)
+    return sampled_without(network, rows, seed, hide) if hide else sampled(network, rows, seed)
 
 
 def say_no_table() -> None:

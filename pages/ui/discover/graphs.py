@@ -14,7 +14,7 @@ from privcore.graphs import PDAG
 from privcore.graphs.drawing import Pane, scene
 from privcore.measures import Comparison
 from privcore.measures.references import Reference
-from privcore.releases.answer import CLASS_WORDS
+from privcore.releases.answer import class_words
 from privcore.releases.findings import line_texts, line_widths
 
 
@@ -62,11 +62,13 @@ def graphs(
     made = scene(
         positions_of(loaded, result.graph),
         panes,
-        words=CLASS_WORDS[kind],
+        words=class_words(kind, result.graph, base),
         reference=reference_name,
         selected=highlight,
     )
-    show_graphs(made, key="graphs", of=loaded.dataset.name)
+    # Columns are known by their numbers there.
+    hidden = "".join(f" without {name}" for name in loaded.dataset.hidden)
+    show_graphs(made, key="graphs", of=f"{loaded.dataset.name}{hidden}")
 
 
 def selected_edge(comparisons: list[Comparison]) -> tuple[int, int] | None:

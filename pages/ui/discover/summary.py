@@ -45,14 +45,16 @@ def header(
     before: Comparison | None,
     kind: Reference,
     price: str = "",
+    *,
+    pag: bool = False,
 ) -> None:
     """The answer in a sentence, what is promised, and the way to the next noise.
 
-    price: a sentence on what noise costs, where there is one.
+    price: a sentence on what noise costs, where there is one.  pag: whether the reference is one.
     """
     algorithm = ALGORITHMS[result.algorithm]
     guarantee = result.guarantee
-    said = answer_sentence(guarantee, against, before, base_title, kind)
+    said = answer_sentence(guarantee, against, before, base_title, kind, pag=pag)
     st.title(texts.marked(f"{said} {price}".rstrip()), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(texts.plain(promise_sentence(guarantee)), width="content")
@@ -113,18 +115,19 @@ def metric_row(
 ) -> None:
     """Quality against the reference, with the change from the non-private graph.
 
-    base: the non-private graph; None where it is itself the reference.  form: of the graphs, CPDAG
-    or DAG.
+    base: the non-private graph; None where it is itself the reference.  form: of the graphs,
+    CPDAG, DAG or PAG.
     """
     other = reference if base is None else base
     here, before = skeleton_metrics(graph, reference), skeleton_metrics(other, reference)
     marks, marks_before = cpdag_metrics(graph, reference), cpdag_metrics(other, reference)
+    ends = "both ends of an edge" if form == "PAG" else "directions"
     f1 = f"2·TP / (2·TP + FP + FN) over adjacent pairs, the {term_link('skeleton')}."
     shown: list[tuple[str, str, Metrics, Metrics, str]] = [
         ("Skeleton F1", "f1", here, before, f1),
         ("Precision", "precision", here, before, "Share of the graph's pairs that are right."),
         ("Recall", "recall", here, before, "Share of the reference's pairs that are found."),
-        (f"{form} F1", "f1", marks, marks_before, "As F1, but directions must be right too."),
+        (f"{form} F1", "f1", marks, marks_before, f"As F1, but {ends} must be right too."),
         ("Hamming distance", "shd", marks, marks_before, "Pairs whose edge differs (SHD)."),
     ]
     row = st.container(horizontal=True)

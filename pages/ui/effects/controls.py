@@ -114,7 +114,8 @@ def _after(data: Dataset, cause: str) -> set[str]:
             if first == start and second not in after:
                 after.add(second)
                 ahead.append(second)
-    return after - {cause}
+    # A path may lead through hidden columns.
+    return after & set(data.names) - {cause}
 
 
 # Of ε: what is told of where no share is chosen.

@@ -88,5 +88,8 @@ def compared(loaded: Loaded, said: Effects) -> Compared:
     asked = said.question.on(loaded.dataset.columns)
     truth = None
     if loaded.is_network and asked.level >= 0:
-        truth = true_effect(load_network(loaded.dataset.name), asked)
+        # The network has hidden columns too.
+        network = load_network(loaded.dataset.name)
+        columns = [variable.column for variable in network.variables]
+        truth = true_effect(network, said.question.on(columns))
     return Compared(exact, refused, base_name(said.result), truth)

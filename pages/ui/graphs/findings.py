@@ -18,7 +18,12 @@ from privcore.releases.release import Release
 _OF_PROBABILITIES = (
     "The posterior probability of an edge, and of its arrow if there is one: {made}. On random "
     "networks as many edges were true as it says, and of arrows somewhat fewer (page Papers). All "
-    "suppose that no common cause is missing."
+    "figures assume there are no unobserved confounders."
+)
+_OF_PAG_PROBABILITIES = (
+    "The posterior probability of an edge: {made}. It is that of the search before FCI, and so "
+    "assumes no unobserved confounders; the marks of the graph do not. No probability is stated "
+    "of marks."
 )
 _OF_DRAWS = (
     "the share of DAGs with it, each weighed by how likely it makes what was released, sampling "
@@ -66,4 +71,5 @@ def pair_panel(result: Discovery) -> None:
     )
     # Only where all combinations of levels are counted are graphs scored by probabilities.
     made = _OF_DRAWS if result.unit == "probability" else _OF_TESTS
-    st.caption(linked(_OF_PROBABILITIES.format(made=made), posterior="posterior probability"))
+    said = _OF_PROBABILITIES if result.hidden_stage is None else _OF_PAG_PROBABILITIES
+    st.caption(linked(said.format(made=made), posterior="posterior probability"))

@@ -24,8 +24,10 @@ from pages.ui.pictures.sheet import (
 )
 from pages.ui.theme import EDGES, EdgeStyle
 from privcore.graphs import PDAG
-from privcore.graphs.pdag import Edge, ordered
-from privcore.releases.answer import CLASS_WORDS
+from privcore.graphs.drawing.scene import MARK_WORDS
+from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import SIGNS, Edge, ordered
+from privcore.releases.answer import class_words
 from privcore.text import short
 
 if TYPE_CHECKING:
@@ -140,12 +142,16 @@ def _drawn(
             raise ValueError("the graphs of a picture have different nodes")
     drawn = [_lines(drawing) for drawing in drawings]
     kinds = {line.kind for one in drawn for line in one}
-    words = CLASS_WORDS["truth" if reference_name == "truth" else "non_private"]
+    graphs = [g for d in drawings for g in (d.graph, d.reference) if g is not None]
+    words = class_words("truth" if reference_name == "truth" else "non_private", *graphs)
     entries: list[tuple[EdgeStyle | None, str]] = [
         (_STYLES[k], words[k]) for k in _STYLES if k in kinds and k != "plain"
     ]
     if entries and reference_name:
         entries.append((None, f"reference: {clean(reference_name)}"))
+
+    if any(isinstance(graph, PAG) for graph in graphs):
+        entries += _mark_entries(graphs)
 
     def draw(body: SubFigure) -> None:
         axes = body.add_axes((0, 0, 1, 1))
@@ -177,6 +183,16 @@ def _drawn(
     return picture(draw, title=title, lines=lines, form=form, texts=texts)
 
 
+def _mark_entries(graphs: Iterable[PDAG]) -> list[tuple[EdgeStyle | None, str]]:
+    """What the marks mean that the PAGs among the graphs have."""
+    pags = [graph for graph in graphs if isinstance(graph, PAG)]
+    return [
+        (None, f"{SIGNS[kind]} {text}")
+        for kind, text in MARK_WORDS.items()
+        if any(pag.by_kind[kind] for pag in pags)
+    ]
+
+
 def _lines(drawing: Drawing) -> list[_Line]:
     """Edges, those that are missing, and unclear pairs, in the order of the pairs."""
     unknown = sorted(set(drawing.classes.values()) - set(_STYLES))
@@ -185,6 +201,7 @@ def _lines(drawing: Drawing) -> list[_Line]:
     classes = {ordered(*pair): kind for pair, kind in drawing.classes.items()}
     widths = {ordered(*pair): width for pair, width in drawing.widths.items()}
     graph = drawing.graph
+    pag = isinstance(graph, PAG) or isinstance(drawing.reference, PAG)
     lines: dict[Edge, _Line] = {}
     drawn = [(pair, graph.mark(*pair), classes.get(pair, "plain")) for pair in graph.skeleton]
     if drawing.reference is not None:
@@ -193,8 +210,9 @@ def _lines(drawing: Drawing) -> list[_Line]:
     drawn += [(ordered(*pair), "--", "unclear") for pair in drawing.unclear]
     for pair, mark, kind in drawn:
         style = _STYLES[kind]
-        if pair in widths:
-            style = EdgeStyle(style.colour, style.dash, widths[pair], style.label)
+        # Two ends that differ are not always two directions.
+        label = "≠" if pag and kind == "reversed" else style.label
+        style = EdgeStyle(style.colour, style.dash, widths.get(pair, style.width), label)
         lines.setdefault(pair, _Line(pair, mark or "--", kind, style))
     return [lines[pair] for pair in sorted(lines)]
 
@@ -309,23 +327,38 @@ def _apart(
 
 
 def _graph(axes: Axes, boxes: _Boxes, lines: Sequence[_Line]) -> None:
-    from matplotlib.patches import FancyBboxPatch, Polygon
+    from matplotlib.patches import Circle, FancyBboxPatch, Polygon
 
     scale = min(1.0, boxes.size / SIZE)
     for line in lines:
         i, j = line.pair if line.mark != "<-" else line.pair[::-1]
         path = _path(boxes, i, j)
-        heads = []
+        heads, rings = [], []
         size = (_HEAD + 1.5 * line.style.width) * scale
-        if line.mark in ("->", "<-", "<->"):
-            path, head = _arrow(path, size)
-            heads.append(head)
-        if line.mark == "<->":
-            path, head = _arrow(path[::-1], size)
-            heads.append(head)
+        # The end at j first; a second turn puts the path back.
+        ends = line.mark[0], line.mark[-1]
+        for end in ends if line.mark == "<-" else ends[::-1]:
+            if end in "<>":
+                path, head = _arrow(path, size)
+                heads.append(head)
+            elif end == "o":
+                path, centre = _ring(path, 0.4 * size)
+                rings.append(centre)
+            path = path[::-1]
         axes.plot(*path.T, color=line.style.colour, zorder=2, **_stroke(line.style, scale))
         for head in heads:
             axes.add_patch(Polygon(head, closed=True, color=line.style.colour, lw=0, zorder=3))
+        for centre in rings:
+            axes.add_patch(
+                Circle(
+                    (float(centre[0]), float(centre[1])),
+                    0.4 * size,
+                    facecolor=PALETTE.background,
+                    edgecolor=line.style.colour,
+                    linewidth=max(2.0 * scale, 1.0),
+                    zorder=3,
+                )
+            )
         if line.style.label:
             x, y = path[len(path) // 2]
             # Beside a short line, which it would hide.
@@ -392,6 +425,19 @@ def _path(boxes: _Boxes, i: int, j: int) -> NDArray[np.float64]:
         if not hits:
             break
     return best
+
+
+def _ring(
+    path: NDArray[np.float64], radius: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The path without the part inside the circle at its end, and the circle's centre."""
+    tip = path[-1]
+    far = np.hypot(*(path - tip).T)
+    radius = min(radius, 0.4 * float(far.max()))
+    shaft = path[far >= 2 * radius]
+    along = tip - (shaft[-1] if len(shaft) else path[0])
+    along /= max(float(np.hypot(*along)), 1e-9)
+    return (shaft if len(shaft) > 1 else path), tip - along * radius
 
 
 def _arrow(

@@ -41,10 +41,13 @@ def notebook(
     )
     load, run, rest = script.partition("result = discover(")
     call = run + rest.partition("\n")[0]
+    hide = f"dataset = dataset.hiding({list(dataset.hidden)!r})\n" if dataset.hidden else ""
+    if hide and hide not in load:
+        load += hide
     if not loaded.is_network and dataset.recipe is None:
         load = _load_table(dataset, _schema_of(dataset) if schema is None else schema)
     graph = result.graph
-    edges = [graph.named_directed(), graph.named_undirected(), graph.named_bidirected()]
+    edges = graph.named_edges()
     places = [tuple(round(v, 4) for v in place) for place in pictures.positions]
     made = f"Made with CausalVeil {__version__}."
     if pictures.private:
@@ -58,11 +61,11 @@ def notebook(
         _code(f"{call}\nprint(result.guarantee)"),
         _text("## Its edges"),
         _code(
+            "from privcore.graphs.pdag import SIGNS\n\n"
             "graph = result.graph\n"
-            "edges = [graph.named_directed(), graph.named_undirected(), graph.named_bidirected()]\n"
-            'for mark, pairs in zip("→—↔", edges):\n'
-            "    for a, b in pairs:\n"
-            "        print(a, mark, b)"
+            "edges = graph.named_edges()\n"
+            "for a, b, kind in edges:\n"
+            "    print(a, SIGNS[kind], b)"
         ),
         _code(
             "from IPython.display import SVG, display\n\n"

@@ -11,6 +11,7 @@ from pages.ui.pictures.run import RunPictures, edge_rows, plain_guarantee
 from pages.ui.pictures.sheet import clean
 from privcore.algorithms import ALGORITHMS
 from privcore.releases import command_line, python_code
+from privcore.releases.answer import columns_words
 from privcore.releases.promise import NOT_PRIVATE, SIMULATED
 
 _STYLE = """
@@ -74,7 +75,7 @@ def run_page(pictures: RunPictures, loaded: Loaded, *, sentence: str = "") -> st
         _table(
             ("", "value"),
             [
-                ("Data", f"{dataset.name}: {dataset.n:,} rows, {dataset.p} columns"),
+                ("Data", f"{dataset.name}: {dataset.n:,} rows, {columns_words(dataset)}"),
                 *zip(settings["parameter"], settings["value"], strict=True),
                 *([("Noise seed", str(seed))] if pictures.private else []),
             ],

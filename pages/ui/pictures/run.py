@@ -13,6 +13,7 @@ from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions
 from privcore.measures import Comparison, compare
 from privcore.measures.references import Reference, reference_names
+from privcore.releases.answer import columns_words
 from privcore.releases.findings import line_widths
 from privcore.releases.promise import NOT_PRIVATE, SIMULATED, guarantee_sentence
 from privcore.text import short
@@ -128,7 +129,7 @@ def plain_guarantee(result: Discovery) -> str:
 
 def settings_line(result: Discovery, dataset: Described, seed: int | None) -> str:
     """The data, the budget, and what differs from its default."""
-    said = [f"{short(dataset.name, 60)}, {dataset.n:,} rows, {dataset.p} columns"]
+    said = [f"{short(dataset.name, 60)}, {dataset.n:,} rows, {columns_words(dataset)}"]
     values = dict(result.parameters)
     for parameter in ALGORITHMS[result.algorithm].parameters:
         value = values.get(parameter.name)
@@ -146,6 +147,8 @@ def settings_line(result: Discovery, dataset: Described, seed: int | None) -> st
 def _value(value: object) -> str:
     if value is None:
         return "auto"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -67,7 +67,7 @@ def data_of(loaded: Loaded) -> SweepData:
     """The page's data set as a sweep knows it."""
     dataset = loaded.dataset
     if loaded.is_network:
-        return NetworkData(dataset.name, loaded.seed)
+        return NetworkData(dataset.name, loaded.seed, dataset.hidden)
     if dataset.recipe is None:
         return TableData(dataset)
     recipe = dict(dataset.recipe)

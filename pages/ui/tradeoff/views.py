@@ -66,7 +66,7 @@ def map_view(loaded: Loaded, plan: SweepPlan, view: View) -> None:
 
 def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
     """How often one algorithm found each edge of the true graph, by ε."""
-    truth = loaded.dataset.true_edges
+    truth = loaded.dataset.seen_edges
     if not truth:
         st.info("The true graph of these data is not known, so no edge can be called found.")
         return

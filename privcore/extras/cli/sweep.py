@@ -21,7 +21,11 @@ from privcore.cli.data import (
     load_file,
     whole,
 )
-from privcore.cli.run_options import add_knowledge_options, knowledge_of
+from privcore.cli.run_options import (
+    add_hidden_causes_option,
+    add_knowledge_options,
+    knowledge_of,
+)
 from privcore.errors import ParameterError
 from privcore.extras.lab.sweeps.store import ending_of
 from privcore.extras.lab.sweeps.sweep import (
@@ -138,6 +142,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     plan.add_argument("--seeds", default="20", help="runs of each, with noise of their own (20)")
     plan.add_argument("--seed", default="1", help="that all noise is derived from (1)")
+    add_hidden_causes_option(plan)
     add_knowledge_options(plan)
     how = command.add_argument_group("how")
     how.add_argument("--out", required=True, metavar="FILE", help="ends in .parquet, .csv or .json")

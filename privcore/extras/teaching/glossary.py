@@ -307,6 +307,19 @@ _TERMS = (
         docs="docs/orientation.md",
     ),
     Term(
+        "pag",
+        "Graph with unobserved confounders",
+        "What data show where confounders may be unobserved. a → b: a is a cause of b, directly or "
+        "through others. a ↔ b: neither causes the other, they share an unobserved confounder. A "
+        "column at an arrowhead is not a cause of the other one; a circle is an end that cannot be "
+        "told.",
+        symbol="PAG",
+        field="partial ancestral graph",
+        see=("cpdag", "hidden-confounder", "hidden_causes"),
+        panel="hidden-causes",
+        lesson="hidden-causes",
+    ),
+    Term(
         "separating-set",
         "Separating set",
         "Columns with which, once they are known, two others are independent. Where there is such "
@@ -340,6 +353,17 @@ _TERMS = (
         "related, or turns a difference around: Simpson’s paradox.",
         see=("conditional-independence", "causal-effect"),
         lesson="simpson",
+    ),
+    Term(
+        "hidden-confounder",
+        "Unobserved confounder",
+        "A common cause of two columns that is not a column of the table. A search that assumes "
+        "causal sufficiency, which is that there is none, draws a line or an arrow between the two "
+        "where neither causes the other.",
+        field="latent confounder, latent common cause",
+        see=("pag", "confounder", "hidden_causes"),
+        panel="hidden-causes",
+        lesson="hidden-causes",
     ),
     Term(
         "causal-effect",

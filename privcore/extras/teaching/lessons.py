@@ -6,6 +6,7 @@ from math import log
 
 from privcore.extras.teaching.averaging import ACCOUNTANTS, AVERAGING, averaging
 from privcore.extras.teaching.composition import COMPOSITION, composition_curves
+from privcore.extras.teaching.hidden import CAUSES, HIDDEN, Hidden, hidden_panel
 from privcore.extras.teaching.lesson import ChoiceAnswer, Lesson, NumberAnswer, Task
 from privcore.extras.teaching.membership import MEMBERSHIP, exact_success
 from privcore.extras.teaching.noise import NOISE, noise_panel
@@ -15,6 +16,8 @@ from privcore.extras.teaching.sieve import SIEVE, round_scales
 from privcore.extras.teaching.simpson import NAMES, PAIRS, SIMPSON, Simpson, simpson
 from privcore.extras.teaching.sparse_vector import SPARSE_VECTOR
 from privcore.extras.teaching.subsampling import SUBSAMPLING, subsampling_curves
+from privcore.graphs import PDAG
+from privcore.graphs.pdag import ordered
 from privcore.privacy.accounting.guarantee import guessing_bound
 from privcore.privacy.mechanisms.sieve_examine import error_probabilities
 
@@ -358,6 +361,107 @@ _SIMPSON = Lesson(
 )
 
 
+_JOINED = ("lung – bronc", "tub – lung", "asia – xray")
+_ONE, _OTHER, _SHARED, _OPEN = (
+    "the first causes the second",
+    "the second causes the first",
+    "they share an unobserved confounder",
+    "cannot be told",
+)
+_SAID = {"->": _ONE, "<-": _OTHER, "<->": _SHARED}
+
+
+def _searched(model: str, *, hidden: bool = True) -> Hidden:
+    return hidden_panel(model, hidden, 1.0, 100_000 if model == "clinic" else 10_000, 1)
+
+
+def _newly_joined() -> str:
+    with_it, without = (_searched("clinic", hidden=h).sufficient for h in (False, True))
+
+    def adjacent(graph: PDAG, pair: str) -> bool:
+        i, j = (graph.nodes.index(name) for name in pair.split(" – "))
+        return ordered(i, j) in graph.skeleton
+
+    return next(p for p in _JOINED if adjacent(without, p) and not adjacent(with_it, p))
+
+
+def _stated(model: str, *, allowed: bool) -> str:
+    """What a graph says of the two columns that the hidden one causes."""
+    made = _searched(model)
+    graph = made.allowed if allowed else made.sufficient
+    _, first, second = CAUSES[model]
+    mark = graph.mark(graph.nodes.index(first), graph.nodes.index(second))
+    return _SAID.get(mark or "", _OPEN)
+
+
+def _further_epsilon() -> float:
+    usual, fci = _searched("beach").epsilons
+    return fci - usual
+
+
+_HIDDEN = Lesson(
+    name="hidden-causes",
+    title="A missing common cause",
+    story="A clinic asks about lung cancer (lung) and bronchitis (bronc), and nobody wrote down "
+    "who smokes. In the model smoking causes both, and neither causes the other.",
+    terms=("hidden-confounder", "pag", "cpdag", "confounder", "post-processing", "hidden_causes"),
+    tasks=(
+        Task(
+            "Hide a column",
+            "With smoke in the table the graph is as it should be. Hide the common cause, and look "
+            "at the first graph.",
+            HIDDEN,
+            {"model": "clinic", "hidden": False},
+            "Which pair is joined once smoke is hidden, and was not before?",
+            ChoiceAnswer(_JOINED, _newly_joined),
+            "Switch “Hide the common cause” off and on again, and look at the two that smoke "
+            "points at.",
+            "Smokers have both more often, so that the two depend on each other, and no other "
+            "column separates them. The first graph assumes no unobserved confounders, so that its "
+            "line says: one of the two causes the other. Neither does.",
+            moves=("hidden",),
+        ),
+        Task(
+            "Drop the assumption",
+            "The second graph allows unobserved confounders. Its marks are explained below it.",
+            HIDDEN,
+            {"model": "clinic", "hidden": True},
+            "What does the second graph say of lung and bronc?",
+            ChoiceAnswer((_ONE, _OTHER, _SHARED, _OPEN), lambda: _stated("clinic", allowed=True)),
+            "Look at both ends of the link.",
+            "Two circles: one may cause the other, or both may have an unobserved cause. These "
+            "columns cannot tell, and the graph says so instead of claiming a cause.",
+            moves=("hidden",),
+        ),
+        Task(
+            "Where it can be told",
+            "At a beach heat sells ice cream and fills the sea, where accidents happen. Heat is "
+            "not in the table; an offer and the lifeguards are. Compare both graphs.",
+            HIDDEN,
+            {"model": "beach", "n": 10_000},
+            "What does the second graph say of ice cream (first) and accidents (second)?",
+            ChoiceAnswer((_ONE, _OTHER, _SHARED, _OPEN), lambda: _stated("beach", allowed=True)),
+            "An arrowhead at a column says that it is not a cause of the other one.",
+            "The offer sells ice cream and is independent of accidents, so that ice cream causes "
+            "no accidents; the lifeguards show the same the other way round. What is left is an "
+            "unobserved confounder. The first graph has an arrow from ice cream to accidents.",
+            moves=("hidden", "n"),
+        ),
+        Task(
+            "What it costs",
+            "Both graphs are private. The figures below them say what each costs.",
+            HIDDEN,
+            {"model": "beach", "n": 10_000},
+            "How much more ε does the second graph cost than the first one?",
+            NumberAnswer(_further_epsilon, 0.001),
+            "Compare the two numbers of the last figure.",
+            "Nothing: FCI tests the numbers that were released already, which is post-processing.",
+            moves=("epsilon",),
+        ),
+    ),
+)
+
+
 def _cheapest() -> str:
     costs = averaging(0.1, 100, 1).costs
     return min(costs, key=lambda name: costs[name])
@@ -493,5 +597,6 @@ _MEMBERSHIP = Lesson(
 )
 
 LESSONS: dict[str, Lesson] = {
-    lesson.name: lesson for lesson in (_BUYS, _NAIVE, _SIEVES, _SIMPSON, _COMPOSITION, _MEMBERSHIP)
+    lesson.name: lesson
+    for lesson in (_BUYS, _NAIVE, _SIEVES, _SIMPSON, _HIDDEN, _COMPOSITION, _MEMBERSHIP)
 }

@@ -11,6 +11,7 @@ from privcore.extras.teaching.allocation import ALLOCATION
 from privcore.extras.teaching.averaging import AVERAGING
 from privcore.extras.teaching.composition import COMPOSITION
 from privcore.extras.teaching.equivalence import EQUIVALENCE
+from privcore.extras.teaching.hidden import HIDDEN
 from privcore.extras.teaching.membership import MEMBERSHIP
 from privcore.extras.teaching.noise import NOISE
 from privcore.extras.teaching.p_space import P_SPACE
@@ -39,6 +40,7 @@ _ALL = (
     PER_TEST,
     RUNS,
     SIMPSON,
+    HIDDEN,
     AVERAGING,
     MEMBERSHIP,
 )

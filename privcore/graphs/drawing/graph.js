@@ -80,8 +80,12 @@ function inSight(scene, view) {
   if (!focus) return null;
   const { column, reach, target } = focus;
   if (reach === "parents") {
-    const points = ({ i, j, mark }) =>
-      (j === column && mark.endsWith(">")) || (i === column && mark.startsWith("<"));
+    const points = (pair) => {
+      if (pair.i !== column && pair.j !== column) return false;
+      const [here, there] = endsAt(pair, column);
+      // With circles: what may be a cause.
+      return isHead(here) ? !(scene.pag && isHead(there)) : scene.pag && here === "o" && !isHead(there);
+    };
     return new Set([column, ...links(scene, view).filter(points).map((p) => p.i + p.j - column)]);
   }
   const near = neighbours(scene, view);
@@ -95,19 +99,38 @@ function inSight(scene, view) {
   }
   return new Set([...here.keys()].filter((node) => here.get(node) <= Number(reach)));
 }
+const isHead = (end) => "<>".includes(end);
+// The mark of a pair at a column, and the one at the other column.
+const endsAt = ({ i, mark }, column) =>
+  i === column ? [mark[0], mark.at(-1)] : [mark.at(-1), mark[0]];
+// What a column is to another, by the marks at both; a circle is a tail or an arrowhead.
+function groupOf(pag, here, there) {
+  if (isHead(here) && isHead(there)) return pag ? GROUPS.both : "both ways";
+  if (!pag) return isHead(here) ? "parents" : isHead(there) ? "children" : "undirected";
+  if (here === "-" && there === "-") return GROUPS.selected;
+  if (isHead(here)) return there === "o" ? GROUPS.maybeBy : GROUPS.by;
+  if (isHead(there)) return here === "o" ? GROUPS.maybe : GROUPS.causes;
+  return GROUPS.open;
+}
+const GROUPS = {
+  causes: "causes",
+  by: "caused by",
+  both: "shares an unobserved confounder with",
+  maybe: "causes, or shares an unobserved confounder with",
+  maybeBy: "caused by, or shares an unobserved confounder with",
+  open: "ends cannot be told",
+  selected: "selected together with",
+};
 // What a graph says of a column, in words.
 function described(scene, graph, view, column) {
-  const groups = { parents: [], children: [], undirected: [], "both ways": [] };
-  for (const { i, j, mark, kind } of drawnPairs(scene, graph, view)) {
+  const order = graph.pag ? Object.values(GROUPS) : ["parents", "children", "undirected", "both ways"];
+  const groups = Object.fromEntries(order.map((group) => [group, []]));
+  for (const pair of drawnPairs(scene, graph, view)) {
+    const { i, j, kind } = pair;
     if (i !== column && j !== column) continue;
-    const [here, there] = i === column ? [mark[0], mark.at(-1)] : [mark.at(-1), mark[0]];
-    const head = (end) => "<>".includes(end);
-    let group = "undirected";
-    if (head(here) && head(there)) group = "both ways";
-    else if (head(here)) group = "parents";
-    else if (head(there)) group = "children";
+    let group = groupOf(graph.pag, ...endsAt(pair, column));
     if (kind === "missing") group = "only in the reference";
-    if (kind === "unclear") group = "cannot be told";
+    if (kind === "unclear") group = graph.pag ? "link cannot be told" : "cannot be told";
     (groups[group] ||= []).push(scene.names[i === column ? j : i]);
   }
   const said = Object.entries(groups).filter(([, names]) => names.length);
@@ -258,20 +281,21 @@ function hidden(from, through, to, box, margin) {
   return Math.min(high, 0.49);
 }
 const HEAD = 9;
-function mark(end, tip, before, parent, kind) {
+const RING = 4.5;
+function drawEnd(end, tip, before, parent, kind) {
   const turn = Math.atan2(tip.y - before.y, tip.x - before.x);
   const at = (back, aside) =>
     `${(tip.x - back * Math.cos(turn) - aside * Math.sin(turn)).toFixed(1)},` +
     `${(tip.y - back * Math.sin(turn) + aside * Math.cos(turn)).toFixed(1)}`;
-  if ("<>".includes(end)) {
+  if (isHead(end)) {
     const points = `${at(0, 0)} ${at(HEAD, HEAD / 2.4)} ${at(HEAD, -HEAD / 2.4)}`;
     svg("polygon", { points, class: `head ${kind}` }, parent);
   } else if (end === "o") {
-    const [cx, cy] = at(4, 0).split(",");
-    svg("circle", { cx, cy, r: 4, class: `ring ${kind}` }, parent);
+    const [cx, cy] = at(RING, 0).split(",");
+    svg("circle", { cx, cy, r: RING, class: `ring ${kind}` }, parent);
   }
 }
-function drawPair(pair, from, to, bow, state, parent, away) {
+function drawPair(pair, from, to, bow, state, graph, parent, away) {
   const through = via(from, to, bow);
   const [start, end] = [hidden(from, through, to, from, 2), 1 - hidden(to, through, from, to, 2)];
   const steps = bow ? 20 : 1;
@@ -286,15 +310,15 @@ function drawPair(pair, from, to, bow, state, parent, away) {
     { class: `pair${away ? " away" : ""}${chosen ? " chosen" : ""}`, "data-pair": `${pair.i}-${pair.j}`, "data-kind": pair.kind },
     parent
   );
-  svg("title", {}, group, said(state.scene, pair));
+  svg("title", {}, group, said(state.scene, graph, pair));
   if (chosen) svg("path", { d, class: "halo" }, group);
   svg("path", { d, class: "hit" }, group);
   const line = svg("path", { d, class: `line ${pair.kind}` }, group);
   if (pair.width) line.style.strokeWidth = pair.width;
   const back = (k) => along(from, through, to, k ? end - 0.03 : start + 0.03);
-  mark(pair.mark[0], points[0], steps > 1 ? back(0) : points[1], group, pair.kind);
-  mark(pair.mark.at(-1), points.at(-1), steps > 1 ? back(1) : points[0], group, pair.kind);
-  const sign = { undirected: "?", reversed: "⇄" }[pair.kind];
+  drawEnd(pair.mark[0], points[0], steps > 1 ? back(0) : points[1], group, pair.kind);
+  drawEnd(pair.mark.at(-1), points.at(-1), steps > 1 ? back(1) : points[0], group, pair.kind);
+  const sign = { undirected: "?", reversed: state.scene.pag ? "≠" : "⇄" }[pair.kind];
   if (sign) {
     const { x, y } = along(from, through, to, (start + end) / 2);
     svg("text", { x, y: y + 4, class: "sign" }, group, sign);
@@ -305,10 +329,31 @@ function drawPair(pair, from, to, bow, state, parent, away) {
   });
 }
 const SIGNS = { "->": "→", "<-": "←", "--": "—", "<->": "↔", "o->": "o→", "<-o": "←o", "o-o": "o–o", "--o": "–o", "o--": "o–" };
-const said = (scene, pair) => {
+const TURNED = { "->": "<-", "<-": "->", "o->": "<-o", "<-o": "o->", "o--": "--o", "--o": "o--" };
+// The mark of a pair as it is read from one of its columns.
+const read = ({ i, mark }, column) => (i === column ? mark : TURNED[mark] ?? mark);
+const said = (scene, graph, pair) => {
   const edge = `${scene.names[pair.i]} ${SIGNS[pair.mark] ?? pair.mark} ${scene.names[pair.j]}`;
-  return [`${edge}: ${scene.words[pair.kind] ?? pair.kind}`, pair.text].filter(Boolean).join("\n");
+  const lines = [`${edge}: ${scene.words[pair.kind] ?? pair.kind}`, pair.text];
+  if (pair.kind !== "unclear" && (graph.pag || pair.mark.includes("o"))) {
+    lines.splice(1, 0, meaning(pair.mark, scene.names[pair.i], scene.names[pair.j]));
+  }
+  return lines.filter(Boolean).join("\n");
 };
+// What the marks of a PAG say of two columns.
+function meaning(mark, a, b) {
+  const [here, there] = [mark[0], mark.at(-1)];
+  if (isHead(here) && isHead(there)) {
+    return "They share an unobserved confounder; neither causes the other.";
+  }
+  if (isHead(here)) return meaning(there === "o" ? "o->" : "->", b, a);
+  if (isHead(there)) {
+    return here === "o" ? `${b} is not a cause of ${a}; the end at ${a} cannot be told.`
+      : `${a} is a cause of ${b}.`;
+  }
+  if (here === "-" && there === "-") return "Both are causes of what the rows are selected by.";
+  return "Which causes the other, or whether they share an unobserved confounder, cannot be told.";
+}
 
 // ---- a graph
 
@@ -367,7 +412,7 @@ function drawPane(state, pane) {
     // A path is shown whole; else of a focus's surroundings the links that lead there.
     const away = !shown(pair.i) || !shown(pair.j);
     if (away && only) continue;
-    drawPair(pair, from, to, laid.bows.get(id), state, pairsLayer, away);
+    drawPair(pair, from, to, laid.bows.get(id), state, pane.graph, pairsLayer, away);
   }
   const named = laid.dots ? namesOfDots(list, scene, state, focus, near, width, height) : null;
   const layer = svg("g", {}, pane.svg);
@@ -599,15 +644,19 @@ function drawMatrix(state, place) {
     for (const pair of graph.pairs) {
       if (pair.kind === "missing" || pair.kind === "unclear") continue;
       const [head, tail] = [pair.mark.at(-1), pair.mark[0]];
-      const directed = "<>".includes(head) !== "<>".includes(tail);
-      const ways = [];
-      if (!directed || head === ">") ways.push([pair.i, pair.j]);
-      if (!directed || tail === "<") ways.push([pair.j, pair.i]);
-      for (const [from, to] of ways) {
+      const directed = isHead(head) !== isHead(tail);
+      const lines = head === "-" && tail === "-";
+      for (const [from, to] of [[pair.i, pair.j], [pair.j, pair.i]]) {
         if (!at.has(from) || !at.has(to)) continue;
+        const [, end] = endsAt(pair, from);
+        // Of a PAG a cell has the mark at its column, and is empty where that is a tail.
+        const drawn = graph.pag ? end !== "-" || lines : !directed || isHead(end);
+        if (!drawn && !graph.pag) continue;
+        const shape = !graph.pag ? (directed ? "square" : "round")
+          : end === "o" ? "ring" : lines ? "round" : "square";
         const id = `${from} ${to}`;
         if (!cells.has(id)) cells.set(id, { from, to, pairs: [] });
-        cells.get(id).pairs[which] = { ...pair, directed };
+        cells.get(id).pairs[which] = { ...pair, directed, drawn, shape };
       }
     }
   });
@@ -615,12 +664,17 @@ function drawMatrix(state, place) {
     const [x, y] = [at.get(to) * cell, at.get(from) * cell];
     const group = svg("g", { class: "cell" }, body);
     pairs.forEach((pair, which) => {
+      if (!pair.drawn) return;
       const inset = which ? 1.5 : 4;
       const shape = { x: x + inset, y: y + inset, width: cell - 2 * inset, height: cell - 2 * inset };
-      // Round where the graph has no arrow.
-      const rx = pair.directed ? 1 : cell / 2;
+      // Round where the graph has no arrow, and hollow for a circle.
+      const rx = pair.shape === "square" ? 1 : cell / 2;
       const kind = which && pairs[0] ? pairs[0].kind : pair.kind;
-      svg("rect", { ...shape, rx, class: `${which ? "outline" : "fill"} ${kind}` }, group);
+      if (pair.shape === "ring" && !which) {
+        svg("circle", { cx: x + cell / 2, cy: y + cell / 2, r: Math.max(cell / 2 - 5.5, 2.5), class: `hollow ${kind}` }, group);
+      } else {
+        svg("rect", { ...shape, rx, class: `${which ? "outline" : "fill"} ${kind}` }, group);
+      }
     });
     group.addEventListener("click", () => state.select([Math.min(from, to), Math.max(from, to)]));
   }
@@ -632,9 +686,11 @@ function drawMatrix(state, place) {
     column.setAttribute("x", l * cell);
     const [from, to] = [order[k], order[l]];
     const here = cells.get(`${from} ${to}`)?.pairs ?? [];
-    const words = scene.graphs.slice(0, 2).map(
-      (graph, which) => `${graph.title}: ${here[which] ? (here[which].directed ? "→" : "—") : "none"}`
-    );
+    const words = scene.graphs.slice(0, 2).map((graph, which) => {
+      const pair = here[which];
+      if (graph.pag && pair) return `${graph.title}: ${SIGNS[read(pair, from)]}`;
+      return `${graph.title}: ${pair?.drawn ? (pair.directed ? "→" : "—") : "none"}`;
+    });
     about.textContent = `${scene.names[from]}, ${scene.names[to]} – ${words.join(" · ")}`;
   });
   return box;
@@ -642,12 +698,15 @@ function drawMatrix(state, place) {
 
 // ---- the bar, and what is said below
 
-const REACHES = { 1: "1 link away", 2: "2 links away", 3: "3 links away", parents: "parents", to: "paths to …" };
+const reaches = (pag) => ({
+  1: "1 link away", 2: "2 links away", 3: "3 links away",
+  parents: pag ? "possible causes" : "parents", to: "paths to …",
+});
 
 function drawBar(state) {
   const { scene, view, bar } = state;
   const focus = focusOf(view, scene.names.length);
-  const key = JSON.stringify([scene.names, view, scene.graphs.map(onlyThere)]);
+  const key = JSON.stringify([scene.names, view, scene.graphs.map(onlyThere), scene.pag]);
   if (bar.dataset.key === key) return;
   const held = bar.getRootNode().activeElement?.dataset?.name;
   bar.dataset.key = key;
@@ -691,7 +750,7 @@ function drawBar(state) {
   };
   if (focus) {
     const select = html("select", { "aria-label": "Show of it", "data-name": "reach" }, left);
-    for (const [value, text] of Object.entries(REACHES)) html("option", { value }, select, text);
+    for (const [value, text] of Object.entries(reaches(scene.pag))) html("option", { value }, select, text);
     select.value = focus.reach;
     select.addEventListener("change", () => {
       const { value } = select;
@@ -753,6 +812,9 @@ function drawNotes(state) {
     if (folded.length > 12) line.title = folded.join(", ");
   }
   const kinds = new Set(scene.graphs.flatMap((graph) => graph.pairs.map((pair) => pair.kind)));
+  if (scene.graphs.some((graph) => graph.pag || graph.pairs.some(({ mark }) => mark.includes("o")))) {
+    drawMarks(scene, notes);
+  }
   const legend = Object.entries(scene.words);
   if (!legend.length) return;
   const line = html("p", { class: "legend" }, notes);
@@ -766,7 +828,24 @@ function drawNotes(state) {
   if (scene.reference) html("span", { class: "muted" }, line, `reference: ${scene.reference}`);
   if (view.as === "matrix" && scene.graphs.length > 1) {
     const [one, two] = scene.graphs;
-    html("span", { class: "muted" }, line, `filled: ${one.title} · outlined: ${two.title} · round: no arrow`);
+    const shapes = scene.pag ? "square: arrowhead at the column · ring: circle there" : "round: no arrow";
+    html("span", { class: "muted" }, line, `filled: ${one.title} · outlined: ${two.title} · ${shapes}`);
+  }
+}
+// What the marks of a PAG mean; rare ones only where they are drawn.
+function drawMarks(scene, notes) {
+  const pags = scene.graphs.filter((graph) => graph.pag);
+  const drawn = new Set(pags.flatMap((graph) => graph.pairs.map((pair) => pair.mark)));
+  const line = html("p", { class: "legend marks" }, notes);
+  for (const [mark, text, always] of scene.marks) {
+    if (!always && !drawn.has(mark) && !drawn.has(TURNED[mark])) continue;
+    const item = html("span", { "data-mark": mark }, line);
+    const sample = svg("svg", { width: 38, height: 12, "aria-hidden": "true" }, item);
+    const [left, right] = [{ x: 1, y: 6 }, { x: 37, y: 6 }];
+    svg("path", { d: "M3 6H35", class: "line plain" }, sample);
+    drawEnd(mark[0], left, right, sample, "plain");
+    drawEnd(mark.at(-1), right, left, sample, "plain");
+    item.append(text);
   }
 }
 

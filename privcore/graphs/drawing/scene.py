@@ -9,8 +9,20 @@ from typing import Any
 
 from privcore.graphs.boxes import NAME_LIMIT, wrapped
 from privcore.graphs.layout import matrix_order
-from privcore.graphs.pdag import PDAG, Edge, ordered
+from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import MARKS, PDAG, Edge, Kind, ordered
 from privcore.text import short
+
+# The edges of a PAG in plain words; of the last ones only where a graph has them.
+MARK_WORDS: dict[Kind, str] = {
+    "directed": "causes",
+    "bidirected": "share an unobserved confounder",
+    "partially_directed": "may cause, not the reverse",
+    "nondirected": "any of these, cannot be told",
+    "undirected": "both cause what the rows are selected by",
+    "partially_undirected": "selection, or a cause",
+}
+_RARE: tuple[Kind, ...] = ("undirected", "partially_undirected")
 
 _order = lru_cache(maxsize=64)(matrix_order)
 
@@ -53,7 +65,8 @@ class Pane:
                 drawn["width"] = round(self.widths[pair], 2)
             pairs.append(drawn)
         alt = self.alt or f"{self.title}: {len(self.graph.skeleton)} edges"
-        return {"key": self.key, "title": self.title, "alt": alt, "pairs": pairs}
+        pag = {"pag": True} if isinstance(self.graph, PAG) else {}
+        return {"key": self.key, "title": self.title, "alt": alt, "pairs": pairs, **pag}
 
 
 def scene(
@@ -78,6 +91,8 @@ def scene(
     if any(graph.nodes != nodes for graph in graphs):
         raise ValueError("the graphs of a scene have different nodes")
     labels = [wrapped(name, i) for i, name in enumerate(nodes)]
+    marks = [[MARKS[kind], text, kind not in _RARE] for kind, text in MARK_WORDS.items()]
+    pag = any(isinstance(graph, PAG) for graph in graphs)
     return {
         "names": [
             short(name, NAME_LIMIT) or label for name, label in zip(nodes, labels, strict=True)
@@ -90,4 +105,6 @@ def scene(
         "words": dict(words or {}),
         "reference": short(reference),
         "selected": None if selected is None else list(ordered(*selected)),
+        # Where there are circles: what each mark means, and whether it is always said.
+        **({"pag": True, "marks": marks} if pag else {}),
     }

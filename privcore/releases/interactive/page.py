@@ -23,13 +23,16 @@ from privcore.graphs.drawing import (
     scene,
 )
 from privcore.graphs.layout import Positions, shared_layout
+from privcore.graphs.pag import PAG
 from privcore.measures import Comparison, compare
 from privcore.measures.references import Reference
 from privcore.measures.spread import spread
 from privcore.privacy.accounting import Guarantee
 from privcore.releases.answer import (
-    CLASS_WORDS,
     answer_sentence,
+    class_words,
+    columns_words,
+    hidden_sentence,
     promise_sentence,
 )
 from privcore.releases.findings import line_texts, line_widths
@@ -87,12 +90,16 @@ def interactive_page(
     ]
     private = algorithm.private
     about = [
-        ("Data", f"{short(dataset.name, _NAME_LIMIT)}: {dataset.n:,} rows, {dataset.p} columns"),
+        (
+            "Data",
+            f"{short(dataset.name, _NAME_LIMIT)}: {dataset.n:,} rows, {columns_words(dataset)}",
+        ),
         ("Algorithm", algorithm_words(algorithm)),
         ("Settings", "; ".join(settings) or "the usual ones"),
         ("Noise", f"seed {series.seed}. {SIMULATED}" if private else "none"),
         ("Without privacy", f"{NOT_PRIVATE}" if base is not result else ""),
         ("Curve", _curve_words(series) if content["curve"] else ""),
+        ("Reading it", hidden_sentence(result)),
         ("Version", f"CausalVeil {__version__}"),
     ]
     title = f"{algorithm.title} on {short(dataset.name, _NAME_LIMIT)}"
@@ -140,7 +147,8 @@ def _scene(
     if private:
         name = _marked(f"Without privacy ({_base_title(series)})", mark)
         panes.append(_pane("base", name, base, before, reference))
-    return scene(positions, panes, words=CLASS_WORDS[kind], reference=here.reference_name)
+    words = class_words(kind, result.graph, reference)
+    return scene(positions, panes, words=words, reference=here.reference_name)
 
 
 def _marked(title: str, mark: str) -> str:
@@ -168,12 +176,19 @@ def _step(
 ) -> dict[str, Any]:
     """What the page shows at an ε."""
     result = series.results[epsilon]
-    here, before, _ = _compared(series, epsilon, kind)
+    here, before, reference = _compared(series, epsilon, kind)
     guarantee = result.guarantee
     promise = promise_sentence(guarantee)
     return {
         "epsilon": f"{epsilon:g}" if epsilon else "",
-        "said": answer_sentence(guarantee, here, before, _base_title(series), kind),
+        "said": answer_sentence(
+            guarantee,
+            here,
+            before,
+            _base_title(series),
+            kind,
+            pag=isinstance(reference, PAG),
+        ),
         "promise": f"{_NO_PROMISE} {promise}" if mark else promise,
         "promised": promised(guarantee, series.algorithm),
         "facts": facts(guarantee),
@@ -260,6 +275,8 @@ def _curve_words(series: Series) -> str:
 def _value(value: object) -> str:
     if value is None:
         return "auto"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else short(value, 200)
 
 

@@ -8,7 +8,9 @@ from typing import Any
 from privcore.algorithms import Algorithm, Discovery, get_algorithm
 from privcore.graphs import PDAG
 from privcore.graphs.drawing import Pane, scene
+from privcore.graphs.exports import from_json_dict
 from privcore.graphs.layout import shared_layout
+from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import Edge, ordered
 from privcore.privacy.accounting import Guarantee
 from privcore.releases.answer import promise_sentence
@@ -24,14 +26,17 @@ from privcore.releases.promise import for_whom, protected
 from privcore.text import short
 from privcore.version import __version__
 
+_OF_LINKS = "A link is a statistical dependence, with noise, and no proof of cause and effect."
+_OF_PAG = (
+    "This graph allows unobserved confounders. A link is a statistical dependence, with noise; its "
+    "marks are explained below the graph, and no probability is stated of them."
+)
+
 
 def certificate_page(document: Mapping[str, Any]) -> str:
     """The graph of a certificate that was verified, as one HTML file."""
     released, ledger = document["released"], document["ledger"]
-    drawn = released["graph"]
-    graph = PDAG.from_names(
-        drawn["nodes"], drawn["directed"], drawn["undirected"], drawn.get("bidirected", ())
-    )
+    graph = from_json_dict(released["graph"])
     index = {name: k for k, name in enumerate(graph.nodes)}
     texts: dict[Edge, str] = {}
     widths: dict[Edge, float] = {}
@@ -116,8 +121,8 @@ def _page(
         *about,
         (
             "Reading it",
-            "A link is a statistical dependence, with noise, and no proof of cause and effect. "
-            "Pointing at it shows how sure it is, where the algorithm says so.",
+            f"{_OF_PAG if isinstance(graph, PAG) else _OF_LINKS} Pointing at it shows how sure it "
+            "is, where the algorithm says so.",
         ),
         ("Checking it", check),
         ("Version", f"CausalVeil {__version__}"),

@@ -21,6 +21,12 @@ EXPECTED = {
     "naive-noise": [196, 3.09, 6, 5],
     "sieving": [40, "type I", 1, "priv-pc"],
     "simpson": [-12, "better in both", "treatment – recovery", "treatment – recovery"],
+    "hidden-causes": [
+        "lung – bronc",
+        "cannot be told",
+        "they share an unobserved confounder",
+        0,
+    ],
     "composition": [10, 1.41, "zCDP, optimal conversion", 94.5],
     "membership": [100, "just as often", 73.1, 0.2],
 }

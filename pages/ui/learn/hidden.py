@@ -1,0 +1,23 @@
+"""The panel on a missing common cause: two graphs of the same released numbers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui.graphs.view import show_graphs
+from pages.ui.learn.parts import Values
+from privcore.extras.teaching.hidden import Hidden
+from privcore.graphs.drawing import Pane, scene
+
+
+def show(result: Hidden, values: Values, key: str) -> None:
+    panes = [
+        Pane("sufficient", "No unobserved confounders assumed", result.sufficient),
+        Pane("allowed", "Unobserved confounders allowed", result.allowed),
+    ]
+    show_graphs(scene(result.positions, panes), key=f"{key}-graphs")
+    row = st.container(horizontal=True)
+    links, (first, second) = result.links, result.epsilons
+    row.metric("Links, first · second", f"{links[0]} · {links[1]}")
+    row.metric("Circles", result.circles, help="Ends of links that cannot be told.")
+    row.metric("ε, first · second", f"{first:g} · {second:g}", help="What either graph costs.")

@@ -1,0 +1,185 @@
+"""A common cause that is missing from the table, and what two searches make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from privcore.algorithms import Discovery, discover
+from privcore.counts import InMemoryCounts
+from privcore.data import BayesianNetwork, Column, load_network
+from privcore.data.network import Variable
+from privcore.extras.teaching.panel import (
+    Panel,
+    by_name,
+    choice,
+    epsilon_parameter,
+    rows_parameter,
+    seed_parameter,
+)
+from privcore.graphs import PDAG
+from privcore.graphs.layout import Positions, shared_layout
+from privcore.parameter import Parameter
+
+# By model: the common cause, and the two columns that it acts on.
+CAUSES: dict[str, tuple[str, str, str]] = {
+    "clinic": ("smoke", "lung", "bronc"),
+    "beach": ("heat", "ice cream", "accidents"),
+}
+# Of the sample.
+SAMPLE = 1
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The graphs of two searches of the same released numbers.
+
+    sufficient: assumes that there are no unobserved confounders; allowed: does not, and is a PAG.
+    positions: of the columns, in both.  links: of either graph.  circles: ends that the PAG leaves
+    open.  epsilons: that either search costs.
+    """
+
+    sufficient: PDAG
+    allowed: PDAG
+    positions: Positions
+    links: tuple[int, int]
+    circles: int
+    epsilons: tuple[float, float]
+
+
+def beach_model() -> BayesianNetwork:
+    """Heat sells ice cream and fills the sea; an offer and lifeguards act on one of them each."""
+    names = ("heat", "offer", "lifeguards", "ice cream", "accidents")
+    columns = [Column(name, "nominal", ("no", "yes"), declared=True) for name in names]
+    even = np.array([[0.5, 0.5]])
+    # Without and with the second parent, first without and then with heat.
+    sold = np.array([0.1, 0.4, 0.5, 0.8])
+    hurt = np.array([0.45, 0.15, 0.85, 0.55])
+    return BayesianNetwork(
+        "beach",
+        "A day at the beach",
+        "made here",
+        "",
+        (
+            *(Variable(column, (), even) for column in columns[:3]),
+            Variable(columns[3], (0, 1), np.column_stack([1 - sold, sold])),
+            Variable(columns[4], (0, 2), np.column_stack([1 - hurt, hurt])),
+        ),
+    )
+
+
+def model_of(name: str) -> BayesianNetwork:
+    return beach_model() if name == "beach" else load_network("asia")
+
+
+@lru_cache(maxsize=16)
+def _sampled(model: str, hidden: bool, n: int) -> tuple[InMemoryCounts, Positions]:
+    data = model_of(model).sample(n, SAMPLE)
+    if hidden:
+        data = data.hiding([CAUSES[model][0]])
+    dag = PDAG.from_names(data.names, data.seen_edges).directed
+    return InMemoryCounts.from_dataset(data), shared_layout(data.names, dag=dag)
+
+
+def hidden_panel(model: str, hidden: bool, epsilon: float, n: int, seed: int) -> Hidden:
+    """Moment search of one table, once with and once without the assumption.
+
+    hidden: whether the common cause is left out of the table.
+    """
+    source, positions = _sampled(model, hidden, n)
+
+    def search(allowed: bool) -> Discovery:
+        parameters = {"epsilon": epsilon, "hidden_causes": allowed}
+        return discover(source, "moment-search", parameters, seed=seed, keep_trace=False)
+
+    usual, fci = search(False), search(True)
+    graph = fci.graph
+    return Hidden(
+        usual.graph,
+        graph,
+        positions,
+        (len(usual.graph.skeleton), len(graph.skeleton)),
+        sum((graph.mark(*pair) or "").count("o") for pair in graph.skeleton),
+        (usual.guarantee.epsilon, fci.guarantee.epsilon),
+    )
+
+
+def _code(values: Mapping[str, Any]) -> str:
+    v = values
+    hide = f".hiding([{CAUSES[v['model']][0]!r}])" if v["hidden"] else ""
+    return f"""from privcore.algorithms import count, discover
+from privcore.extras.teaching.hidden import SAMPLE, model_of
+
+table = count(model_of({v["model"]!r}).sample({v["n"]}, SAMPLE){hide})
+
+
+def search(allowed):
+    parameters = {{"epsilon": {v["epsilon"]!r}, "hidden_causes": allowed}}
+    return discover(table, "moment-search", parameters, seed={v["seed"]})
+
+
+usual, fci = search(False), search(True)
+graph = fci.graph
+links = len(usual.graph.skeleton), len(graph.skeleton)
+circles = sum(graph.mark(*pair).count("o") for pair in graph.skeleton)
+epsilons = usual.guarantee.epsilon, fci.guarantee.epsilon
+for a, b, kind in graph.named_edges():
+    print(a, kind, b)
+"""
+
+
+def _words(values: Mapping[str, Any]) -> str:
+    cause, one, other = CAUSES[values["model"]]
+    there = "is not in the table" if values["hidden"] else "is in the table"
+    return (
+        f"In the model *{cause}* causes *{one}* and *{other}*, and neither of the two causes the "
+        f"other. Here *{cause}* {there}."
+    )
+
+
+_MODEL = "model made here"
+
+HIDDEN = Panel(
+    name="hidden-causes",
+    title="A missing common cause",
+    question="What does a graph say when a common cause is missing from the table?",
+    formula=r"X \leftarrow H \rightarrow Y \quad\text{without } H\text{:}\quad X \leftrightarrow Y",
+    sentence="Both graphs are made of the same released numbers. The first one assumes that there "
+    "are no unobserved confounders, so that every link is a cause. The second one, by FCI, does "
+    "not: it says which links are causes, which are unobserved confounders, and which cannot be "
+    "told.",
+    source="Spirtes, Glymour & Scheines 2000, Chapter 6; Zhang 2008",
+    parameters=(
+        choice(
+            "model",
+            "Model",
+            "clinic",
+            tuple(CAUSES),
+            "clinic: the network asia, with smoking as the common cause. beach: heat sells ice "
+            "cream and fills the sea, so that more people get into danger.",
+            "Lauritzen & Spiegelhalter 1988 (clinic); made here (beach)",
+        ),
+        Parameter(
+            name="hidden",
+            title="Hide the common cause",
+            symbol="H",
+            kind="bool",
+            default=True,
+            help="Leave the common cause out of the table.",
+            source=_MODEL,
+        ),
+        epsilon_parameter(
+            1.0, "Of both graphs together: they share a release.", "docs/guarantees.md"
+        ),
+        rows_parameter(100_000, (1_000, 200_000), "Rows drawn from the model.", _MODEL),
+        seed_parameter(),
+    ),
+    compute=by_name(hidden_panel),
+    code=_code,
+    reproduces=("links", "circles", "epsilons"),
+    words=_words,
+)
