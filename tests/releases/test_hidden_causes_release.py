@@ -17,14 +17,12 @@ from tests.releases.steps_of import LEVELS, kept_release, ledger_in, levels_tabl
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hidden")
     data = levels_table(rows=3_000)
-    release, file = kept_release(
-        ledger_in(folder), data, parameters={**LEVELS, "hidden_causes": True}
-    )
-    return folder, release, file
+    release, _ = kept_release(ledger_in(folder), data, parameters={**LEVELS, "hidden_causes": True})
+    return folder, release
 
 
 def test_the_certificate_holds_the_pag(made):
-    _, release, _ = made
+    _, release = made
     released = release.certificate["released"]
     assert released["hidden_stage"] == "possible-d-sep"
     assert from_json_dict(released["graph"]) == release.graph
@@ -34,12 +32,12 @@ def test_the_certificate_holds_the_pag(made):
 
 
 def test_it_is_verified_and_searched_again_without_the_switch(made, capsys):
-    folder, release, file = made
+    folder, release = made
     path = folder / "certificate.json"
     path.write_text(certificate_json(release.certificate))
     assert main(["verify", str(path)]) == 0
     numbers = folder / "numbers.json"
-    numbers.write_text(file_text(file))
+    numbers.write_text(file_text(release.numbers))
     capsys.readouterr()
     assert main(["search-again", str(numbers), "--hidden-causes", "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
