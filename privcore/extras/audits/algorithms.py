@@ -215,6 +215,22 @@ _ALL = (
     ),
     audit_of_algorithm("lapmech", _TINY_TABLE, {"max_order": 0}),
     replace(
+        audit_of_algorithm("lapmech", _TINY_TABLE, {"max_order": 0, "hidden_causes": True}),
+        name="lapmech-hidden-causes",
+        title="LapMech, unobserved confounders allowed",
+    ),
+    replace(
+        audit_of_algorithm(
+            "moment-search",
+            _TWO_CORNERS,
+            {"false_edges": 0.5, "measured": "levels", "hidden_causes": True},
+            runs=20_000,
+            ci_runs=2000,
+        ),
+        name="moment-search-hidden-causes",
+        title="Moment search, unobserved confounders allowed",
+    ),
+    replace(
         audit_of_algorithm(
             "moment-search",
             _FEW_TURN,
