@@ -149,7 +149,7 @@ class CountSource(MomentSource, Protocol):
         ...
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
-        """The same rows with an additional last column: which of `count` random blocks each is in."""
+        """The same rows with one more column, last: which of `count` random blocks each is in."""
         ...
 
 
