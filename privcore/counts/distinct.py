@@ -1,7 +1,7 @@
 """Unique rows with multiplicities, counted in pieces and merged.
 
-The unique rows found by one process, machine or file are merged with those of the next, and their
-multiplicities add up.  Configurations are in the order of their first occurrence, however the rows
+Unique rows found by different processes, machines or files are merged, and their multiplicities add
+up.  Configurations are in the order of their first occurrence, however the rows
 are divided, so every source draws the same sub-sample from the same seed.
 """
 

@@ -116,8 +116,8 @@ def _bytes_of_a_row(columns: int) -> int:
 class ExternalCounts:
     """A `CountSource` that makes one pass over the rows for every joint table not in the cache.
 
-    Tables equal those of `InMemoryCounts` for the same rows, bit for bit.  A sub-sample is drawn by
-    row number, uniformly without replacement, and held in memory.
+    Tables equal the tables of `InMemoryCounts` for the same rows, bit for bit.  A sub-sample is
+    drawn by row number, uniformly without replacement, and held in memory.
     """
 
     holds: Holds = "levels"

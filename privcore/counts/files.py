@@ -1,4 +1,4 @@
-"""Counts rows in Parquet files in batches, without loading a whole table."""
+"""Counts rows in Parquet files in batches, without loading the table."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ def batches(
 ) -> Iterator[list[pa.Array]]:
     """Batches of rows of some columns; texts stay dictionary-encoded.
 
-    The size of a batch follows from the sizes that the file states: those of its row groups, and
-    for delta-encoded texts the size of the column, because no single text is longer.
+    The size of a batch follows from the sizes that the file states: the sizes of its row groups,
+    and for delta-encoded texts the size of the column, because no single text is longer.
     """
     import pyarrow.parquet as pq
 

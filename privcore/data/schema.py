@@ -30,7 +30,7 @@ class ColumnSchema:
     cut_points: inner boundaries, increasing.  bins: number of equal-width intervals in the bounds.
     missing: whether missing values are a level of the column, `(missing)`; for a categorical
         column it may be listed among the levels instead.
-    date: for a column of dates, which part of each is used; levels are then those of the part.
+    date: for a column of dates, which part of each is used; levels are then levels of this part.
     writing: how cells are written, such as numbers with a unit, and which of them are codes for a
         missing value.
     declared: whether the levels, or the bounds and cuts, are public.

@@ -108,7 +108,7 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
 
 
 def likely_columns(proposals: list[Proposal]) -> list[str]:
-    """Names of all columns, starting with those that may identify units.
+    """Names of all columns, starting with possible identifiers of units.
 
     Such columns repeat and look like identifiers, have the name of an identifier, or have a
     different value in nearly every row.

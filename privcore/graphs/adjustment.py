@@ -67,7 +67,7 @@ def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG
     for size in range(len(open_ends) + 1):
         for chosen in combinations(open_ends, size):
             # A v-structure is new unless the graph directs both of its arrows.  None arises at a
-            # child: a column that points at an undirected neighbour is adjacent to the cause (rule 1).
+            # child: what points at an undirected neighbour is adjacent to the cause, by rule 1.
             pairs = (ordered(i, j) for i in chosen for j in {*known, *chosen} - {i})
             if not apart.isdisjoint(pairs):
                 continue

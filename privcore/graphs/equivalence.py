@@ -54,7 +54,7 @@ class EquivalenceClass:
         )
 
     def _order(self, first: list[int]) -> list[int]:
-        """An order by maximum cardinality search (Tarjan & Yannakakis 1984), starting with a clique.
+        """An order by maximum cardinality search (Tarjan & Yannakakis 1984), from a clique on.
 
         The undirected neighbours before a column form a clique, so no new v-structure arises.
         """

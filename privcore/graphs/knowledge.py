@@ -142,24 +142,24 @@ take one of the two back.
             """The statement that rules out a → b; empty if there is none."""
             if tier.get(a, 0) > tier.get(b, 0) > 0:
                 return f"{short(b)} is in an earlier tier than {short(a)}"
-            for said in (statement(a, "--", b), Statement(a, "->", b)):
-                if said in self.forbidden:
-                    return f"{said.words} is forbidden"
+            for each in (statement(a, "--", b), Statement(a, "->", b)):
+                if each in self.forbidden:
+                    return f"{each.words} is forbidden"
             back = Statement(b, "->", a)
             return f"{back.words} is required" if back in self.required else ""
 
         arrows: dict[tuple[str, str], Statement] = {}
-        for said in sorted(self.required):
-            forward, backward = against(said.a, said.b), against(said.b, said.a)
-            if said.mark == "->":
+        for each in sorted(self.required):
+            forward, backward = against(each.a, each.b), against(each.b, each.a)
+            if each.mark == "->":
                 if forward:
-                    yield f"{said.words} is required, but {forward}"
-                arrows[said.a, said.b] = said
+                    yield f"{each.words} is required, but {forward}"
+                arrows[each.a, each.b] = each
             elif forward and backward:
                 both = forward if forward == backward else f"{forward}, and {backward}"
-                yield f"{said.words} is required, but {both}"
+                yield f"{each.words} is required, but {both}"
             elif forward or backward:
-                arrows[(said.b, said.a) if forward else (said.a, said.b)] = said
+                arrows[(each.b, each.a) if forward else (each.a, each.b)] = each
         try:
             cycle = nx.find_cycle(nx.DiGraph(list(arrows)))
         except nx.NetworkXNoCycle:
@@ -185,9 +185,9 @@ take one of the two back.
                 "through other columns; give a DAG or a CPDAG."
             )
         names = graph.nodes
-        said = {Statement(names[i], "->", names[j]) for i, j in graph.directed}
-        said |= {statement(names[i], "--", names[j]) for i, j in graph.undirected}
-        return cls(required=frozenset(said))
+        stated = {Statement(names[i], "->", names[j]) for i, j in graph.directed}
+        stated |= {statement(names[i], "--", names[j]) for i, j in graph.undirected}
+        return cls(required=frozenset(stated))
 
     @classmethod
     def read(cls, text: str) -> Knowledge:
@@ -206,8 +206,8 @@ take one of the two back.
             "forbidden": sorted(self.forbidden),
             "required": sorted(self.required),
         }
-        said = {name: value for name, value in known.items() if value}
-        return json.dumps(said, ensure_ascii=False, separators=(",", ":")) if said else ""
+        stated = {name: value for name, value in known.items() if value}
+        return json.dumps(stated, ensure_ascii=False, separators=(",", ":")) if stated else ""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -216,14 +216,14 @@ take one of the two back.
         order = " before ".join(", ".join(map(short, tier)) for tier in several)
         return (
             *filter(None, [order]),
-            *(f"{said.words} forbidden" for said in sorted(self.forbidden)),
-            *(f"{said.words} required" for said in sorted(self.required)),
+            *(f"{each.words} forbidden" for each in sorted(self.forbidden)),
+            *(f"{each.words} required" for each in sorted(self.required)),
         )
 
     @property
     def names(self) -> frozenset[str]:
         """All columns that the knowledge names."""
-        ends = ((said.a, said.b) for said in self.forbidden | self.required)
+        ends = ((each.a, each.b) for each in self.forbidden | self.required)
         return frozenset(chain(*self.tiers, *ends))
 
     def among(self, names: Iterable[str]) -> Knowledge:
@@ -231,7 +231,7 @@ take one of the two back.
         kept = set(names)
         tiers = tuple(tuple(name for name in tier if name in kept) for tier in self.tiers)
         forbidden, required = (
-            frozenset(said for said in own if {said.a, said.b} <= kept)
+            frozenset(each for each in own if {each.a, each.b} <= kept)
             for own in (self.forbidden, self.required)
         )
         return Knowledge(tiers, forbidden, required)
@@ -250,15 +250,15 @@ take one of the two back.
             own = [index[name] for name in tier]
             allowed[np.ix_(later, own)] = False
             later += own
-        for said in self.forbidden:
-            i, j = index[said.a], index[said.b]
+        for each in self.forbidden:
+            i, j = index[each.a], index[each.b]
             allowed[i, j] = False
-            allowed[j, i] &= said.mark == "->"
+            allowed[j, i] &= each.mark == "->"
         required = set()
-        for said in self.required:
-            i, j = index[said.a], index[said.b]
+        for each in self.required:
+            i, j = index[each.a], index[each.b]
             required.add(ordered(i, j))
-            allowed[j, i] &= said.mark == "--"
+            allowed[j, i] &= each.mark == "--"
         return Constraints(allowed, frozenset(required))
 
 

@@ -34,7 +34,7 @@ def audit(
 ) -> AuditResult:
     """Test the claim that a case is (ε, δ)-DP on its two data sets.
 
-    epsilon, delta, runs: by default those of the case.  runs: on each data set.
+    epsilon, delta, runs: the case has defaults.  runs: on each data set.
     confidence: the probability with which the lower bound holds; a true claim is called violated
         with probability at most 1 − confidence, over the noise of the audit.
     processes: number of processes; it does not change the result.

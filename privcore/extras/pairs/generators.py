@@ -178,7 +178,7 @@ class PairGenerator:
 
     @property
     def effect_bound(self) -> float:
-        """The public bounds of the effect are ± this; those of the cause are ±1."""
+        """The public bounds of the effect are ± this, the bounds of the cause ±1."""
         chosen = self.parameters
         # Uniform noise ends at √3 standard deviations.
         most = math.sqrt(3) if chosen["noise_law"] == "uniform" else math.inf

@@ -72,7 +72,7 @@ def two_noises_interval(value: float, scale: float) -> Interval:
 # Releases of scores that add up logarithms of interquartile ranges.
 #
 # A test record affects all four ranges, and each is noisy; a training record affects the two of
-# the residuals, and those of the variables are then exact.
+# the residuals, and the ranges of the variables are then exact.
 
 
 Logs = Sequence[float | None]
