@@ -284,7 +284,7 @@ def _read_sheet(content: bytes, asked: ReadingOptions, memory: Memory) -> RawTab
     end = end[-_LAST_ROWS:]
     left, notes, totals = last_rows(end, layout.width)
     _add_rows(columns, end[: len(end) - left])
-    names, columns, said = _named(layout.names, columns)
+    names, columns, name_notes = _named(layout.names, columns)
     check_names(names)
     if len(sheet.names) > 1:
         notes = (*notes, f"Sheet {short(sheet.name)!r} of {len(sheet.names)} is read.")
@@ -292,7 +292,7 @@ def _read_sheet(content: bytes, asked: ReadingOptions, memory: Memory) -> RawTab
         _framed(names, columns),
         "",
         "",
-        notes=(*layout.notes, *said, *notes),
+        notes=(*layout.notes, *name_notes, *notes),
         totals=totals,
         questions=() if layout.question is None else (layout.question,),
         sheets=sheet.names,
@@ -338,14 +338,14 @@ def _read_text(content: bytes, filename: str, asked: ReadingOptions, memory: Mem
     if layout.width > MAX_COLUMNS:
         check_names(list(layout.names))
     columns = _parsed(body, delimiter, layout, skipped + start, memory)
-    names, columns, said = _named(layout.names, columns)
+    names, columns, name_notes = _named(layout.names, columns)
     check_names(names)
     notes = (*(("Cells are separated by blanks.",) if delimiter == " " else ()), *end.notes)
     return RawTable(
         _framed(names, columns),
         encoding,
         delimiter,
-        notes=(*layout.notes, *said, *notes),
+        notes=(*layout.notes, *name_notes, *notes),
         totals=end.totals,
         questions=() if layout.question is None else (layout.question,),
         readings=decoded.readings,

@@ -172,12 +172,12 @@ def _of_causal_learn(source: Any, names: Sequence[str]) -> Knowledge:
     """Knowledge from a `BackgroundKnowledge`: rules are arrows, patterns match at the start."""
 
     def arrows(nodes: Any, patterns: Any) -> set[Statement]:
-        said = {statement(a.get_name(), "->", b.get_name()) for a, b in nodes}
+        found = {statement(a.get_name(), "->", b.get_name()) for a, b in nodes}
         for first, second in patterns:
             ends = [[n for n in names if re.match(pattern, n)] for pattern in (first, second)]
             limit_statements(math.prod(map(len, ends)))
-            said |= {statement(a, "->", b) for a, b in product(*ends) if a != b}
-        return said
+            found |= {statement(a, "->", b) for a, b in product(*ends) if a != b}
+        return found
 
     tiers: dict[int, list[str]] = {}
     for node, tier in source.tier_value_map.items():
@@ -198,11 +198,11 @@ def stated_knowledge(
     if not (tiers or forbid or require or file):
         return Knowledge()
     known = read_knowledge(file) if file else Knowledge()
-    said = Knowledge.of(tiers=tiers)
-    if said.tiers and known.tiers:
+    given = Knowledge.of(tiers=tiers)
+    if given.tiers and known.tiers:
         raise ParameterError("Tiers are stated in the file, too; leave one of the two orders out.")
     return Knowledge(
-        said.tiers or known.tiers,
+        given.tiers or known.tiers,
         known.forbidden.union(*map(statements, forbid)),
         known.required.union(*map(statements, require)),
     )

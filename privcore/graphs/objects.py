@@ -53,10 +53,10 @@ def from_networkx(network: Any) -> PDAG:
         raise DataError("A pair of nodes may have only one edge; make the multigraph a DiGraph.")
     names = {node: str(node) for node in network}
     edges: dict[tuple[Any, Any], Kind] = {}
-    for a, b, said in network.edges(data="kind"):
+    for a, b, declared in network.edges(data="kind"):
         back = edges.get((b, a))
         usual: Kind = "directed" if network.is_directed() and back is None else "undirected"
-        edges[a, b] = said if isinstance(said, str) and said in MARKS else usual
+        edges[a, b] = declared if isinstance(declared, str) and declared in MARKS else usual
         if back is None:
             continue
         if edges[a, b] == "directed":

@@ -90,13 +90,13 @@ def from_dagitty(text: str) -> PDAG:
     marks: list[str] = []
     token = next(tokens)
     while token != ("mark", "}"):
-        kind, said = token
+        kind, value = token
         token = next(tokens)
         if kind == "arrow":
             if len(path) != len(marks) + 1:
                 raise _unreadable("DAGitty")
-            marks.append(said)
-        elif (kind, said) == ("mark", "["):
+            marks.append(value)
+        elif (kind, value) == ("mark", "["):
             while token != ("mark", "]"):
                 if token[0] == "end":
                     raise _unreadable("DAGitty")
@@ -106,8 +106,8 @@ def from_dagitty(text: str) -> PDAG:
             # A setting of the whole graph, such as its bounding box.
             next(tokens)
             token = next(tokens)
-        elif kind in ("word", "quoted") or (kind, said) == ("mark", "{"):
-            group = [said] if kind != "mark" else []
+        elif kind in ("word", "quoted") or (kind, value) == ("mark", "{"):
+            group = [value] if kind != "mark" else []
             while kind == "mark" and token[0] in ("word", "quoted"):
                 group.append(token[1])
                 token = next(tokens)
@@ -120,7 +120,7 @@ def from_dagitty(text: str) -> PDAG:
                 path, marks = [], []
             nodes |= dict.fromkeys(group)
             path.append(group)
-        elif (kind, said) != ("mark", ";"):
+        elif (kind, value) != ("mark", ";"):
             raise _unreadable("DAGitty")
     if next(tokens)[0] != "end" or len(path) != len(marks) + bool(path):
         raise _unreadable("DAGitty")
