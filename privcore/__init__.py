@@ -6,8 +6,8 @@
 >>> result.guarantee.calibration
 'proven'
 
-What is listed in `dir(privcore)` is the public interface; `privcore.discover?` and the others have
-their own examples.  Everything else is inside, and may change.
+`dir(privcore)` lists the public interface; the docstrings, such as `privcore.discover?`, have
+examples.  Everything else is internal and may change.
 """
 
 import lazy_loader

@@ -2,17 +2,17 @@
 
 import sys
 
-# What a shell reports of a program that Ctrl-C ended.
+# The exit code that a shell reports for a program ended by Ctrl-C.
 _INTERRUPTED = 130
 
 
 def main() -> int:
-    """Run the command line; its exit code."""
+    """Run the command line and return its exit code."""
     try:
         from privcore.cli import main as run
 
         return run()
-    except KeyboardInterrupt:  # Loading takes a second or two, and may be what is interrupted.
+    except KeyboardInterrupt:  # Loading takes a second or two, so Ctrl-C may interrupt it.
         print("Stopped.", file=sys.stderr)
         return _INTERRUPTED
 

@@ -1,11 +1,11 @@
-"""Names for the types that signatures use; the docstring of a function gives the shapes."""
+"""Array types for signatures; the docstring of a function gives the shapes."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-# One and two axes of real numbers.  NumPy's types do not tell the number of axes; readers do.
+# One and two axes of real numbers.  NumPy's types do not record the number of axes; the names do.
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 # Counts, codes of levels and indices of columns.

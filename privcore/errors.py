@@ -22,9 +22,9 @@ class ParameterError(PrivcoreError):
 
 
 class BudgetError(PrivcoreError):
-    """A charge would exceed the privacy budget, or buy nothing but noise; or the work its limit.
+    """A charge would exceed the privacy budget or buy only noise, or the work exceeds its limit.
 
-    reason: "budget", "noise" where some is left but too little to tell anything, or "work".
+    reason: "budget"; "noise" if the remaining budget is too small for a useful result; or "work".
     """
 
     def __init__(self, message: str, reason: Literal["budget", "noise", "work"] = "budget") -> None:
@@ -33,7 +33,7 @@ class BudgetError(PrivcoreError):
 
 
 class LedgerError(PrivcoreError):
-    """The ledger, or the key beside it, cannot be read or written."""
+    """The ledger, or the key stored with it, cannot be read or written."""
 
 
 class ReleaseError(PrivcoreError):
@@ -41,11 +41,11 @@ class ReleaseError(PrivcoreError):
 
 
 class CertificateError(PrivcoreError):
-    """A certificate is not what it says it is."""
+    """A certificate is invalid or does not support its claims."""
 
 
 class SweepError(PrivcoreError):
-    """The processes that a sweep runs in cannot be reached, or keep ending."""
+    """The worker processes of a sweep cannot be reached, or keep ending."""
 
 
 class KernelError(PrivcoreError):

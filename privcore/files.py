@@ -1,4 +1,4 @@
-"""Files that are there whole, or not at all."""
+"""Reads files up to a size limit, and writes them completely or not at all."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from privcore.text import short
 
 
 def read_most(name: Path | str, most: int) -> bytes:
-    """A file's bytes, one more than `most` at most: who reads them sees that there are too many.
+    """Bytes of a file, at most `most` + 1, so that the caller notices a file that is too large.
 
-    Raises DataError for what is no file, or cannot be read.
+    Raises DataError for a path that is no regular file, or cannot be read.
     """
     path = Path(name)
     try:
-        # A pipe or a device may never end, or never begin.
+        # A pipe or a device may block, or never end.
         if not path.is_file():
             raise OSError
         with path.open("rb") as file:
@@ -29,8 +29,7 @@ def read_most(name: Path | str, most: int) -> bytes:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file, on the disk when this returns; raises OSError, and changes nothing, if it
-    cannot be written."""
+    """Write a file and flush it to disk; if that fails, raises OSError and changes nothing."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with part.open("x", encoding="utf-8", errors="surrogatepass") as file:

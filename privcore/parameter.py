@@ -1,4 +1,4 @@
-"""Parameters are data: one declaration makes the slider, the option, the check and the docs."""
+"""Declarations of parameters: each gives the slider, the option, the check and the docs."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ CALIBRATIONS = ("proven", "published", "none")
 class Parameter:
     """One parameter of an algorithm, or of an example's data.
 
-    low, high: the values that are allowed; open_low, open_high: whether the end itself is not.
-    slider: the range that a slider offers, where it is narrower than what is allowed.
+    low, high: smallest and largest allowed value; open_low, open_high: whether that value itself is
+        excluded.
+    slider: the range of a slider, if it is narrower than the allowed one.
     optional: None is allowed and means `auto_help`.
-    calibrations: the calibrations in which it matters.
-    only_with: another parameter's name and the values of it with which this one matters.
-    limited: per calibration, the choices that it has, where they are not all of them.
-    labels: choices in plain words, (choice, words), for those whose names are not plain.
-    advanced: whether a page may tuck it away.
-    read: of a text, what makes of any spelling the one that is kept; it raises ParameterError.
+    calibrations: the calibrations in which the parameter has an effect.
+    only_with: name of another parameter, and its values with which this one has an effect.
+    limited: for calibrations without all choices, the choices that they have.
+    labels: (choice, words) for choices whose names are not plain.
+    advanced: whether a page may hide it among advanced settings.
+    read: for a text, converts any spelling to the normal one; it raises ParameterError.
 
     Raises ParameterError for a declaration that contradicts itself.
     """
@@ -63,17 +64,23 @@ class Parameter:
                 raise ParameterError(f"The parameter {self.name!r} {sentence}.")
 
     def _faults(self) -> Iterator[tuple[bool, str]]:
-        """What must not be, with the end of a sentence that says so."""
+        """Conditions that a declaration must not meet, each with the end of an error message."""
         yield not self.name.isidentifier(), "has no name that a program can use"
-        yield self.kind not in get_args(Kind), f"has the kind {self.kind}, which there is not"
+        yield self.kind not in get_args(Kind), f"has the unknown kind {self.kind}"
         yield (
             (self.kind == "choice") != bool(self.choices),
-            f"is a {self.kind} with {len(self.choices)} choices; a choice alone has some",
+            f"is a {self.kind} with {len(self.choices)} choices; only the kind choice has choices",
         )
         yield len(set(self.choices)) < len(self.choices), "has a choice twice"
-        yield (self.kind == "text") != (self.read is not None), "is a text, but nothing reads it"
+        yield (
+            (self.kind == "text") != (self.read is not None),
+            "is a text without a function to read it",
+        )
         yield not self.low <= self.high, f"has no values from {self.low} to {self.high}"
-        yield self.optional != bool(self.auto_help), "must say what auto means where it is allowed"
+        yield (
+            self.optional != bool(self.auto_help),
+            "must explain what auto means, because it is allowed",
+        )
         yield not self.takes(self.default), f"does not take its own default, {self.default}"
         inside = self.slider is None or (
             self.slider[0] < self.slider[1] and all(self.takes(end) for end in self.slider)
@@ -81,7 +88,7 @@ class Parameter:
         yield not inside, f"has the slider {self.slider}, which is not within its range"
         yield (
             not 0 < len(set(self.calibrations) & set(CALIBRATIONS)) == len(self.calibrations),
-            f"matters in the calibrations {self.calibrations}; they must be of {CALIBRATIONS}",
+            f"matters in the calibrations {self.calibrations}; they must be among {CALIBRATIONS}",
         )
         for calibration, choices in self.limited:
             known = calibration in self.calibrations and set(choices) <= set(self.choices)
@@ -91,20 +98,20 @@ class Parameter:
         yield self.only_with is not None and self.only_with[0] == self.name, "depends on itself"
 
     def takes(self, value: Any) -> bool:
-        """Whether a value is allowed as it is."""
+        """Whether a value is allowed, without conversion."""
         try:
             return bool(self.parse(value) == value)
         except ParameterError:
             return False
 
     def matters(self, values: Mapping[str, Any]) -> bool:
-        """Whether it has any effect beside those values of the other parameters."""
+        """Whether it has any effect, given the values of the other parameters."""
         if values.get("calibration", "none") not in self.calibrations:
             return False
         return self.only_with is None or values.get(self.only_with[0]) in self.only_with[1]
 
     def idle_text(self, values: Mapping[str, Any]) -> str:
-        """Why it has no effect beside those values, as the end of a sentence."""
+        """Why it has no effect given these values, as the end of a sentence."""
         calibration = values.get("calibration", "none")
         if calibration not in self.calibrations or self.only_with is None:
             return f"has no effect in the {calibration} calibration"
@@ -121,12 +128,12 @@ class Parameter:
         return dataclasses.field(default=self.default, metadata={"declared": self})
 
     def offering(self, choices: Sequence[str]) -> Self:
-        """The same parameter with these choices only, in any calibration."""
+        """The same parameter with only these choices, in every calibration."""
         kept = tuple((choice, words) for choice, words in self.labels if choice in choices)
         return dataclasses.replace(self, choices=tuple(choices), limited=(), labels=kept)
 
     def label(self, choice: str) -> str:
-        """A choice, or "auto", for a list: plain words, and its name where they are not the same.
+        """A choice, or "auto", for a list: plain words, and its name if that differs.
 
         Example:
             >>> from privcore.algorithms.search.parameters import SCORE
@@ -143,7 +150,7 @@ class Parameter:
         return self.name.replace("_", "-")
 
     def range_text(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         if self.kind == "choice":
             return f"one of {', '.join(self.choices)}" + (", auto" if self.optional else "")
         if self.kind == "bool":
@@ -159,7 +166,7 @@ class Parameter:
         return f"{noun} {' and '.join(parts)}".strip() + (", or auto" if self.optional else "")
 
     def explained_range(self) -> str:
-        """As `range_text`, with what the choices are in plain words."""
+        """As `range_text`, with plain words for the choices."""
         if not self.labels:
             return self.range_text()
         words = dict(self.labels)
@@ -167,7 +174,7 @@ class Parameter:
         return f"one of {', '.join(each)}" + (", auto" if self.optional else "")
 
     def parse(self, value: Any) -> Any:
-        """`value`, or the text of it, checked; raises ParameterError with one sentence."""
+        """The value, given as such or as text, checked; raises ParameterError with one sentence."""
         if value is None or (isinstance(value, str) and value.strip().lower() == "auto"):
             if self.optional:
                 return None
@@ -201,7 +208,7 @@ class Parameter:
         return number
 
     def _read_number(self, value: Any) -> float | int:
-        """A finite number, or a whole one, in all its digits; raises ValueError for another."""
+        """A finite number, or a whole one, without rounding; raises ValueError for others."""
         number = float(value)
         if not math.isfinite(number) or (self.kind == "int" and number % 1):
             raise ValueError
@@ -221,8 +228,8 @@ def parse_all(
 ) -> dict[str, Any]:
     """All parameters, checked, with defaults for those not given.
 
-    Raises ParameterError for an unknown name (with the known ones), a bad value, or a value other
-    than the default that has no effect beside the others.
+    Raises ParameterError for an unknown name (listing the known ones), a bad value, or a value
+    other than the default that has no effect given the other parameters.
     """
     known = {parameter.name: parameter for parameter in parameters}
     for name in stated:
@@ -242,7 +249,7 @@ def parse_all(
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """Values of an algorithm's parameters: a field each, of the parameter's name and type.
+    """Values of an algorithm's parameters: one field each, with the parameter's name and type.
 
     Example:
         >>> from privcore.algorithms.search.parameters import EPSILON
@@ -256,10 +263,10 @@ class Parameters:
     @classmethod
     @cache
     def declared(cls) -> tuple[Parameter, ...]:
-        """The parameters, those that a page shows at once before the advanced ones.
+        """The parameters, basic ones before advanced ones.
 
-        Raises ParameterError for a field that is not made by `Parameter.field`, or is not called
-        as its parameter.
+        Raises ParameterError for a field that is not made by `Parameter.field`, or whose name
+        differs from its parameter's.
         """
         parameters: list[Parameter] = []
         for field in dataclasses.fields(cls):
@@ -278,5 +285,5 @@ class Parameters:
         return cls(**parse_all(cls.declared(), stated, owner))
 
     def as_dict(self) -> dict[str, Any]:
-        """By name, in the order in which they are declared."""
+        """The values by name, in the order of declaration."""
         return {parameter.name: getattr(self, parameter.name) for parameter in self.declared()}

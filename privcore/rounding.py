@@ -1,9 +1,9 @@
-"""Rounding that can only promise less: shares go down; scales and costs go up.
+"""Conservative rounding: shares go down; scales and costs go up.
 
-Plans and scales are formulas of a few dozen operations in floating point, each right to 1.1e-16 of
-its result.  `down` and `up` move what a formula gives by far more than that, and by far less than
-anybody could see, so that the number holds in exact arithmetic.  Where a formula loses digits (the
-conversions between ε and δ), it is evaluated with many more of them, and rounded up once.
+Plans and scales are formulas of a few dozen floating-point operations, each with a relative error
+of at most 1.1e-16.  `down` and `up` move the result of a formula by far more than that, and by far
+less than any printed digit, so the number holds in exact arithmetic.  Where a formula loses digits
+(the conversions between ε and δ), it is evaluated with many more digits, and rounded up once.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _HAIR = 1e-12
 
 
 def down(share: float) -> float:
-    """A hair less: a share of ε, δ, ρ or μ that a formula in floating point gave."""
+    """Slightly less: for a share of ε, δ, ρ or μ from a formula in floating point."""
     return share * (1 - _HAIR)
 
 
 def up(scale: float) -> float:
-    """A hair more: a scale, a sensitivity or a cost that a formula in floating point gave."""
+    """Slightly more: for a scale, a sensitivity or a cost from a formula in floating point."""
     return scale * (1 + _HAIR)
 
 
 def sum_up(steps: Iterable[tuple[float, int]]) -> float:
-    """The least double that is not below the sum of numbers, each so many times; ∞ if one is ∞."""
+    """The least double not below the sum of numbers with multiplicities; ∞ if one is ∞."""
     counted = [(number, count) for number, count in steps if count]
     if not all(math.isfinite(number) for number, _ in counted):
         return math.fsum(number for number, _ in counted)
@@ -36,7 +36,7 @@ def sum_up(steps: Iterable[tuple[float, int]]) -> float:
 
 
 def round_up(exact: Fraction) -> float:
-    """The least double that is not below it; ∞ beyond all of them."""
+    """The least double not below a number; ∞ if all are below it."""
     try:
         nearest = float(exact)
     except OverflowError:
@@ -45,11 +45,11 @@ def round_up(exact: Fraction) -> float:
 
 
 def largest(holds: Callable[[float], bool], guess: float) -> float:
-    """The largest finite double at which `holds`, which is true up to some number and false beyond.
+    """The largest finite double for which `holds`, which is true up to some number and false above.
 
-    0 if it holds nowhere above.  guess: where to look first; a poor one costs time only.
+    0 if it holds for no positive number.  guess: where to look first; a poor one only costs time.
     """
-    # Doubles that are not negative are in the order of their bits.
+    # Non-negative doubles are in the order of their bits.
     low, high = 0, _bits(sys.float_info.max) + 1
     at, step = min(max(_bits(guess), 1), high - 1), 1
     while high - low > 1:
@@ -57,7 +57,7 @@ def largest(holds: Callable[[float], bool], guess: float) -> float:
             low, ahead = at, at + step
         else:
             high, ahead = at, at - step
-        # In growing steps until the end is between two of them, then by halves.
+        # Growing steps until two of them bracket the limit, then bisection.
         at = ahead if low < ahead < high and step else (low + high) // 2
         step = 2 * step if low < ahead < high else 0
     return _double(low)

@@ -1,4 +1,4 @@
-"""Wording shared by messages and exports: names cut to a readable length, cells made safe."""
+"""Text helpers for messages and exports: names cut to a readable length, cells made safe."""
 
 
 def short(name: object, limit: int = 40) -> str:
@@ -13,7 +13,7 @@ def spreadsheet_cell(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole per cent, such as "97 %"; never rounded to all, or to none."""
+    """A share in whole per cent, such as "97 %"; never rounded to 100 % or 0 %."""
     if 0.99 < share < 1:
         return "over 99 %"
     return "under 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"

@@ -1,4 +1,4 @@
-"""How many threads the linear algebra may use."""
+"""Limits the number of threads that linear algebra uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 
 class _Held:
-    """How many contexts there are, and what ends the limit of them all."""
+    """The number of open contexts, and the callback that ends their common limit."""
 
     def __init__(self) -> None:
         self.lock, self.contexts, self.limit = Lock(), 0, None
@@ -25,11 +25,11 @@ _held: Any = _Held()
 def one_thread() -> Iterator[None]:
     """A context in which linear algebra uses one thread.
 
-    It stays so until the last of several contexts ends, in whichever threads of Python they are:
-    how many threads there are decides the last bits of a product.
+    The limit lasts until the last of several contexts ends, in any of Python's threads, because the
+    number of threads decides the last bits of a product.
 
-    On small matrices more than one get in each other's way, a hundredfold where another process
-    is busy too.
+    On small matrices several threads slow each other down, a hundredfold if another process is
+    busy as well.
     """
     with _held.lock:
         if not _held.contexts:
@@ -46,5 +46,5 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Looking for the libraries takes milliseconds, so it is done once.
+    # Finding the libraries takes milliseconds, so it is done once.
     return ThreadpoolController()

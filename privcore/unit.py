@@ -1,4 +1,4 @@
-"""Who is protected: one unit, such as a patient, and how two tables with and without it differ."""
+"""Who is protected: one unit, such as a patient, and how neighbouring tables differ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Relation = Literal["replaced", "added or removed"]
 REPLACED: Relation = "replaced"
 ADDED: Relation = "added or removed"
 MOST_ROWS = 10_000
-# What a column that identifies units ends with beside the unit's name.
+# Endings of names of identifier columns, after the name of the unit.
 _SUFFIX = re.compile(r"[\s_.\-]*(id|ids|nr|no|number|key|code)$", re.IGNORECASE)
 
 
@@ -21,8 +21,8 @@ _SUFFIX = re.compile(r"[\s_.\-]*(id|ids|nr|no|number|key|code)$", re.IGNORECASE)
 class Unit:
     """Whose rows are protected together.
 
-    noun: what it is called, such as "patient".  rows: how many it has at most.  column: of the
-    table, that identified it; empty where none did.
+    noun: its name, such as "patient".  rows: the most rows that it has.  column: the column that
+    identified it; empty if there is none.
 
     Raises ParameterError unless rows is 1 to 10,000 and the noun is not blank.
 
@@ -40,11 +40,11 @@ class Unit:
                 f"A unit has {short(self.rows)} rows; it must have 1 to {MOST_ROWS:,}."
             )
         if not self.noun.strip():
-            raise ParameterError("The unit has no name; call it what it is, such as patient.")
+            raise ParameterError("The unit has no name; give it one, such as patient.")
 
     @property
     def name(self) -> str:
-        """What it is called in a sentence: a record with several rows is a person."""
+        """Its name in a sentence: a record with several rows is called a person."""
         return "person" if self.noun == RECORD.noun and self.rows > 1 else self.noun
 
     @property
@@ -80,21 +80,21 @@ _SENTENCES: tuple[tuple[Relation, re.Pattern[str]], ...] = (
 
 
 def understood(sentence: str) -> tuple[Unit, Relation]:
-    """Whom a sentence of a guarantee protects, and how neighbouring tables differ.
+    """The unit and the neighbouring relation that a sentence of a guarantee states.
 
-    Raises ParameterError for any other sentence than those of `Unit.sentence`.
+    Raises ParameterError for a sentence that `Unit.sentence` does not write.
 
     >>> understood("one patient with at most 5 rows, added or removed; number of rows private")
     (Unit(noun='patient', rows=5, column=''), 'added or removed')
     """
     for relation, pattern in _SENTENCES:
         match = pattern.fullmatch(sentence)
-        # More digits than a bound has would take long to read.
+        # Numbers with more digits than any bound would take long to parse.
         if match and len(match["rows"] or "") <= len(f"{MOST_ROWS:,}"):
             unit = Unit(match["noun"], int((match["rows"] or "1").replace(",", "") or 0))
             if unit.sentence(relation) == sentence:
                 return unit, relation
-    raise ParameterError(f"{short(sentence, 120)!r} does not say who is protected.")
+    raise ParameterError(f"{short(sentence, 120)!r} does not state who is protected.")
 
 
 def noun_of(column: str) -> str:

@@ -187,7 +187,7 @@ LAYOUTS = (
     _csv(
         "header ends with a comma",
         lambda g: _named(g, ",".join(PEOPLE) + ",\n").encode(),
-        note="end with a delimiter",
+        note="ends with a delimiter",
     ),
     _csv("aligned by spaces", _aligned, filename="table.txt", note="separated by blanks"),
     _csv("a `sep=;` line", lambda g: ("sep=;\n" + _lines(g, sep=";")).encode()),

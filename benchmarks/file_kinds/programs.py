@@ -244,7 +244,7 @@ PROGRAMS = (
         _spss,
         names=_LABELLED,
         taken=_TAKEN,
-        note="Declared missing values",
+        note="Values declared missing",
         child=True,
     ),
     _kind("Stata with labels", "survey.dta", _stata, names=_LABELLED, taken=_TAKEN),

@@ -164,7 +164,7 @@ def _of_run(kind: Kind, said: Said, names: list[str], rows: int, texts: str) -> 
     chosen = _chosen(kind, said)
     faults = _of_shape((names, rows), wanted if chosen is None else (tuple(chosen), rows), False)
     if said == Said():
-        asked = {"header": "To settle it, say --no-header", "persons": "say --unit"}
+        asked = {"header": "To settle it, give --no-header", "persons": "give --unit"}
         for topic in kind.topics:
             if asked[topic] not in texts:
                 faults.append(f"nothing asks on {topic}")

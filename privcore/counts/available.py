@@ -1,7 +1,7 @@
-"""Counts of the rows that have a value in all columns of a test: available cases.
+"""Available-case counts: each test uses the rows that have a value in all of its columns.
 
-Where values are missing at random these rows tell of the others.  Of each column with gaps, its
-level for missing values is left out of every table.
+If values are missing at random, these rows represent the others.  Every table leaves out the level
+for missing values of its columns.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Gaps = tuple[int | None, ...]
 
 
 def gaps_of(data: Described) -> Gaps:
-    """Per column the code of its missing values, None if it has none; empty without such a column.
+    """Per column, the code of its missing values, None if there are none; empty without any.
 
-    Empty, too, where missing values are not taken as missing at random.
+    Also empty if missing values are not taken as missing at random.
     """
     codes = [
         column.levels.index(MISSING_LEVEL) if MISSING_LEVEL in column.levels else None
@@ -41,20 +41,20 @@ def available_cases(own_level: CountSource, gaps: Gaps) -> CountSource:
 
 
 def own_level_of(source: CountSource) -> tuple[CountSource, Gaps]:
-    """The counts in which missing values are a level of their own, and which level that is."""
+    """The counts with missing values as a level, and the code of that level per column."""
     return (source.own_level, source.gaps) if isinstance(source, AvailableCases) else (source, ())
 
 
 def rows_of_test(source: MomentSource, tables: Table) -> int:
-    """How many rows a test on these tables has: all, or those that have a value in its columns."""
+    """Number of rows in a test on these tables: all, or only the available cases."""
     return max(int(tables.sum()), 1) if isinstance(source, AvailableCases) else source.n
 
 
 class AvailableCases:
     """A `CountSource` whose tables count the rows that have a value in each of their columns.
 
-    own_level: the counts with missing values as a level.  gaps: per column the code of that level.
-    levels: without that level.  n: of all rows, so that tables may add up to less.
+    own_level: the counts with missing values as a level.  gaps: per column, the code of that level.
+    levels: without that level.  n: number of all rows, so tables may add up to less.
     """
 
     holds: Holds = "levels"
@@ -101,7 +101,7 @@ class AvailableCases:
     def _strata(self, x: int, y: int, conditioning_set: tuple[int, ...]) -> Table:
         columns = (*conditioning_set, x, y)
         if isinstance(self.own_level, InMemoryCounts):
-            # The rows of this test alone: strata are found among them, however many could be.
+            # Only the rows of this test: its strata are numbered among them alone.
             codes, times = self.own_level.unique()
             gaps = [codes[c] == self.gaps[c] for c in columns if self.gaps[c] is not None]
             present = ~np.logical_or.reduce(gaps) if gaps else np.ones(times.size, np.bool_)
@@ -121,7 +121,7 @@ class AvailableCases:
         return tables[tables.any(axis=(1, 2))] if len(tables) > 1 else tables
 
     def _inside(self, counts: Table, columns: Sequence[int | None]) -> Table:
-        """A table without the level of missing values of each of its columns; None is an axis."""
+        """A table without the levels for missing values; None stands for an axis without one."""
         for axis, column in enumerate(columns):
             gap = None if column is None else self.gaps[column]
             if gap is not None:
@@ -130,6 +130,6 @@ class AvailableCases:
 
     def _no_rows(self, what: str) -> DataError:
         return DataError(
-            f"Of available cases there are contingency tables and no {what}; choose the score g2 "
-            "or chi2, or make missing values a level of their own."
+            f"Available cases give contingency tables but no {what}; choose the score g2 "
+            "or chi2, or make missing values a level."
         )

@@ -11,7 +11,7 @@ Value = TypeVar("Value")
 
 
 class Cache(Generic[Value]):
-    """Least-recently-used values, at most `budget` bytes as measured by `size`."""
+    """A least-recently-used cache of at most `budget` bytes, as measured by `size`."""
 
     def __init__(self, budget: int, size: Callable[[Value], int]) -> None:
         self._budget = budget
@@ -21,12 +21,12 @@ class Cache(Generic[Value]):
         self._lock = Lock()
 
     def known(self, key: Hashable) -> Value | None:
-        """The value kept under `key`, if there is one."""
+        """The value stored under `key`, if there is one."""
         with self._lock:
             return self._values.get(key)
 
     def get(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """The value kept under `key`, computed first if it is not there."""
+        """The value stored under `key`, computed first if it is absent."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

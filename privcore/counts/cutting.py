@@ -1,4 +1,4 @@
-"""Counts of numbers that are cut into levels at points that are chosen during a run."""
+"""Counts of numbers that are cut into levels at points chosen during a run."""
 
 from __future__ import annotations
 

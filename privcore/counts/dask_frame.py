@@ -1,7 +1,7 @@
 """Rows in a Dask data frame, on a cluster of any number of machines.
 
-This package must be installed on the workers.  Where a worker is lost, the cluster makes its
-partitions again, and each counts once.  docs/how-to/cluster.md shows a use.
+This package must be installed on the workers.  If a worker is lost, the cluster recomputes its
+partitions, and each counts once.  See docs/how-to/cluster.md for an example.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def count_frame(
     missing: Missing = "refuse",
     memory: int = MEMORY,
 ) -> CountSource:
-    """Counts of a `dask.dataframe.DataFrame`, by whatever scheduler Dask uses by default.
+    """Counts of a `dask.dataframe.DataFrame`, with Dask's default scheduler.
 
     schema: levels, or numbers with cuts, of each column to use.  missing: as for `build_dataset`.
     memory: bytes of this process that unique rows may take.
-    Partitions are coded once and kept by the workers.  The order of the rows is that of the
-    partitions.  Raises what `build_dataset` raises.
+    Partitions are coded once and stay on the workers.  Rows are in the order of the partitions.
+    Raises the same errors as `build_dataset`.
     """
     parts = FramePartitions(frame, schema, missing)
     return available_cases(count_external(ShardedRows(parts), memory), parts.gaps)
@@ -108,7 +108,7 @@ def _cells(frame: pd.DataFrame, codings: Sequence[Coding]) -> list[NDArray[np.in
 
 
 def _dask() -> Any:
-    """The package, as Any, for most of it has no types; raises DataError if it is not there."""
+    """The package, as Any because most of it has no types; raises DataError if not installed."""
     try:
         return import_module("dask")
     except ImportError:

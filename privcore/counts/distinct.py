@@ -1,9 +1,8 @@
-"""Unique rows with multiplicities, counted in pieces and put together.
+"""Unique rows with multiplicities, counted in pieces and merged.
 
-Counts of pieces of the rows add up, and so do these: what one process, machine or file finds is
-merged with what the next one does.  The order is that in which configurations first occur in the
-rows, however they are cut into pieces, so that every source draws the same sub-sample from the
-same seed.
+Unique rows found by different processes, machines or files are merged, and their multiplicities add
+up.  Configurations are in the order of their first occurrence, however the rows
+are divided, so every source draws the same sub-sample from the same seed.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ Codes = tuple[NDArray[np.uint16], ...]
 
 
 class Distinct(NamedTuple):
-    """Per column its codes in each unique row, shape (u,), and how many rows share it, (u,)."""
+    """Per column, its codes in each unique row, shape (u,), and how many rows share it, (u,)."""
 
     configurations: Codes
     multiplicities: Table
 
     @property
     def rows(self) -> int:
-        """How many unique rows there are."""
+        """Number of unique rows."""
         return self.multiplicities.size
 
     @property
@@ -46,23 +45,23 @@ def distinct_rows(
 ) -> Distinct:
     """The unique rows among `codes`, in order of first occurrence.
 
-    weights: how often each of them counts, shape (rows,); once if it is None.
+    weights: how often each row counts, shape (rows,); once if None.
     """
     if weights is None:
         first, counts = unique_rows(codes, levels)
     else:
         owner, seen = combine(codes, levels)
         counts = np.bincount(owner, weights=weights, minlength=seen).astype(np.int64)
-        # Any row of a configuration says what it is; they are numbered as they first occur.
+        # Any row of a configuration has its codes; the number is that of the first occurrence.
         first = np.empty(seen, dtype=np.int64)
         first[owner] = np.arange(owner.size)
     return Distinct(tuple(column[first].astype(np.uint16) for column in codes), counts)
 
 
 def taken_rows(codes: Sequence[Integers], start: int, rows: NDArray[np.int64]) -> Codes:
-    """Those of a stretch of rows, the first of which has the number `start`, that are in `rows`.
+    """Unique rows among the numbered `rows` that lie in one block starting at number `start`.
 
-    rows: numbers, increasing.
+    rows: row numbers, increasing.
     """
     first, last = np.searchsorted(rows, [start, start + len(codes[0])])
     inside = rows[first:last] - start
@@ -70,10 +69,10 @@ def taken_rows(codes: Sequence[Integers], start: int, rows: NDArray[np.int64]) -
 
 
 def merged(parts: Iterable[Distinct], levels: Sequence[int], limit: int) -> Distinct | None:
-    """All of the parts, in their order; None as soon as there are more than `limit` unique rows.
+    """Unique rows of all parts, in order; None as soon as there are more than `limit`.
 
-    Parts are gathered until they are as long as what was merged before, so that every row is
-    merged a few times only, however many parts there are.
+    Parts are collected until they are as long as the merged rows, so every row is merged only a
+    few times, however many parts there are.
     """
     waiting: list[Distinct] = []
     held = 0
@@ -97,7 +96,7 @@ def _joined(parts: Sequence[Distinct], levels: Sequence[int]) -> Distinct:
 
 
 def coded_means(parts: Iterable[Distinct], bases: Bases, radius: float | None, n: int) -> Matrix:
-    """`CountSource.coded` of the n rows of all parts."""
+    """`CountSource.coded` for the n rows of all parts."""
     sums = (coded_sums(p.configurations, p.multiplicities, bases, radius, n) for p in parts)
     return np.asarray(sum(sums) / n)
 

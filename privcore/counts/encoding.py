@@ -1,7 +1,7 @@
-"""Rows merged to their unique configurations, in the order in which these are first seen.
+"""Merges rows to their unique configurations, in the order of their first occurrence.
 
-That order is part of the result: sub-samples are drawn over it, so a seed gives the same one
-whichever way the rows were merged.
+The order is part of the result: sub-samples are drawn in this order, so a seed gives the same
+sub-sample however the rows were merged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privcore.arrays import Integers
 Codes = NDArray[np.integer[Any]]
 
 _KEY_LIMIT = 1 << 62
-# Up to so many cells a table with a cell for every configuration is smaller than the rows' keys.
+# Up to this many cells, a table with a cell per configuration is smaller than the rows' keys.
 _DENSE_CELLS = 1 << 18
 
 
@@ -43,9 +43,9 @@ def unique_rows(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Intege
 def merged_rows(
     columns: Sequence[Codes], levels: Sequence[int], multiplicities: Integers
 ) -> tuple[list[Codes], Integers]:
-    """Unique configurations of rows that stand for several records each, in any order.
+    """Unique configurations of rows with multiplicities, in any order.
 
-    Per column the codes of each unique configuration, shape (u,), and its multiplicity, (u,).
+    Per column, the codes of each unique configuration, shape (u,), and its multiplicity, (u,).
     """
     key, size = joint_key(columns, levels)
     # The codes can be read off a key only if it was never hashed.
@@ -64,22 +64,22 @@ def merged_rows(
 
 
 def combine(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Integers, int]:
-    """A number from 0 for each row's joint configuration, and how many occur."""
+    """The number of each row's joint configuration, from 0, and how many occur."""
     codes, uniques = pd.factorize(joint_key(columns, levels)[0])
     return codes.astype(np.int64, copy=False), len(uniques)
 
 
 def joint_key(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Codes, int]:
-    """One integer per row that identifies the joint configuration, and a bound above them all.
+    """One integer per row that identifies its joint configuration, and an exclusive upper bound.
 
-    The mixed radix of the codes, in the smallest type that holds it.
+    The codes as a mixed-radix number, in the smallest type that holds it.
     """
     kind = _type_for(levels)
     key: Codes = columns[0].astype(kind)
     size = levels[0]
     for column, count in zip(columns[1:], levels[1:], strict=True):
         if size * count >= _KEY_LIMIT:
-            # Hashing keeps only the configurations that occur, so the product stays small.
+            # Hashing numbers only the configurations that occur, so the product stays small.
             key, seen = pd.factorize(key)
             size = len(seen)
         key *= kind(count)
@@ -93,14 +93,14 @@ def _type_for(levels: Sequence[int]) -> type[np.integer[Any]]:
     for count in levels:
         size *= count
     for kind, largest in ((np.uint8, 1 << 8), (np.uint16, 1 << 16), (np.int32, 1 << 31)):
-        # The number of levels itself must fit too, as a factor.
+        # The number of levels, as a factor, must fit as well.
         if size < largest:
             return kind
     return np.int64
 
 
 def _unique(key: Codes, multiplicities: Integers | None = None) -> tuple[Integers, Integers]:
-    """As `unique_rows`, of rows that stand for so many records each, by hashing their keys."""
+    """As `unique_rows`, for rows with multiplicities, by hashing their keys."""
     codes, uniques = pd.factorize(key)
     first = np.empty(len(uniques), dtype=np.int64)
     first[codes[::-1]] = np.arange(codes.size - 1, -1, -1)

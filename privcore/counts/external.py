@@ -1,8 +1,8 @@
-"""Counts of rows that stay where they are: in files, or on other machines.
+"""Counts of rows that stay in files or on other machines.
 
-A pass over such rows costs seconds.  Where their unique configurations fit into the memory that
-counting may take, one pass brings them here, and `InMemoryCounts` takes over with all that it can
-do.  Otherwise `ExternalCounts` passes over the rows again and again, and keeps what it finds.
+A pass over such rows takes seconds.  If their unique configurations fit into the memory allowed for
+counting, one pass loads them, and `InMemoryCounts` does the rest.  Otherwise `ExternalCounts` makes
+one pass for each joint table and caches the result.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource, check_size
 from privcore.unit import RECORD, Unit
 
-# Which columns to count together where a pass over the rows costs far more than a table.
+# Which columns to count together when a pass over the rows costs far more than a table.
 #
 # Searches require thousands of small tables of two to five columns. Columns are in groups
 # of neighbours, and a table is cut out of the joint table of all groups that it touches: few
 # passes then serve many tables. Groups depend on the levels alone, which are public.
 
 
-# Cells of a joint table; at most so many unique rows are kept of it.
+# Most cells of a joint table, and most unique rows cached for it.
 CELLS = 1 << 18
 
 
 def joint_columns(levels: tuple[int, ...], columns: Sequence[int]) -> tuple[int, ...]:
-    """The columns to count for a table over `columns`, in increasing order, those among them."""
+    """The columns to count for a table over `columns`: a superset in increasing order."""
     wanted = tuple(sorted(set(columns)))
     groups = _groups(levels, len(wanted))
     touched = sorted({column for w in wanted for column in groups[w]})
@@ -46,7 +46,7 @@ def joint_columns(levels: tuple[int, ...], columns: Sequence[int]) -> tuple[int,
 
 @lru_cache(maxsize=256)
 def _groups(levels: tuple[int, ...], parts: int) -> list[range]:
-    """Per column, its group, such that the joint table of `parts` groups has at most `CELLS`."""
+    """The group of each column, so that the joint table of `parts` groups has at most `CELLS`."""
     share = CELLS ** (1 / parts)
     groups: list[range] = []
     start, size = 0, 1
@@ -58,14 +58,14 @@ def _groups(levels: tuple[int, ...], parts: int) -> list[range]:
     return groups
 
 
-# Rows are drawn in stretches of this many, so that no array is as long as the rows.
+# Rows are drawn in blocks of this size, so that no array is as long as the table.
 _STRETCH = 1 << 20
 
 
 class ExternalRows(Protocol):
-    """Rows somewhere else, in a fixed order: what a database or a cluster has to answer.
+    """Rows stored elsewhere, in a fixed order: the queries that a database or cluster answers.
 
-    names, levels, n, caveats and ordered are those of a `CountSource`.
+    names, levels, n, caveats and ordered: as for a `CountSource`.
     """
 
     names: tuple[str, ...]
@@ -91,7 +91,7 @@ class ExternalRows(Protocol):
 
 
 def count_external(rows: ExternalRows, memory: int) -> CountSource:
-    """Counts of such rows: in memory if their unique configurations take at most so many bytes."""
+    """Counts of such rows: in memory if their unique configurations fit into this many bytes."""
     distinct = rows.distinct(range(len(rows.levels)), _most(memory, len(rows.levels)))
     if distinct is None:
         return ExternalCounts(rows, memory)
@@ -99,24 +99,24 @@ def count_external(rows: ExternalRows, memory: int) -> CountSource:
 
 
 def memory_for_all(n: int, levels: Sequence[int]) -> int:
-    """With so many bytes `count_external` brings the unique rows here, whatever the rows say."""
+    """Bytes with which `count_external` loads the unique rows, for any data in them."""
     return min(prod(levels), n) * _bytes_of_a_row(len(levels))
 
 
 def _most(memory: int, columns: int) -> int:
-    """How many unique rows fit."""
+    """Number of unique rows that fit."""
     return memory // _bytes_of_a_row(columns)
 
 
 def _bytes_of_a_row(columns: int) -> int:
-    """Held twice while they arrive, with numbers and weights."""
+    """Bytes of one unique row: stored twice while loading, with numbers and weights."""
     return 4 * columns + 64
 
 
 class ExternalCounts:
-    """A `CountSource` over rows that are passed over for every joint table that is not kept.
+    """A `CountSource` that makes one pass over the rows for every joint table not in the cache.
 
-    Tables are those that `InMemoryCounts` makes of the same rows, to the last bit.  A sub-sample is
+    Tables equal the tables of `InMemoryCounts` for the same rows, bit for bit.  A sub-sample is
     drawn by row number, uniformly without replacement, and held in memory.
     """
 
@@ -131,7 +131,7 @@ class ExternalCounts:
         self._rows = rows
         self._memory = memory
         self._families: list[frozenset[int]] = []
-        # None: more unique rows than are kept.
+        # None: more unique rows than are cached.
         self._joint: Cache[Distinct | None] = Cache(
             budget=memory // 2, size=lambda table: 100 if table is None else table.nbytes
         )
@@ -155,7 +155,7 @@ class ExternalCounts:
         return self._tables.get((x, y, tuple(conditioning_set)), strata)
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
-        """`size` rows, every set of so many equally likely; raises DataError if they do not fit."""
+        """A uniform sample of `size` rows; raises DataError if they do not fit into memory."""
         check_size(self.n, size)
         if size == self.n:
             return self
@@ -170,13 +170,13 @@ class ExternalCounts:
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
         raise DataError(
-            "Random blocks need the unique rows in memory, and they do not fit; allow more memory, "
+            "Random blocks need the unique rows in memory, but they do not fit; allow more memory, "
             "or choose a score without blocks, such as z-star."
         )
 
     def rows(self) -> tuple[Matrix, Matrix]:
         raise DataError(
-            "This algorithm works row by row, and the unique rows do not fit into memory; allow "
+            "This algorithm works row by row, but the unique rows do not fit into memory; allow "
             "more memory, or choose an algorithm over counts, such as moment-notears."
         )
 
@@ -195,18 +195,18 @@ class ExternalCounts:
         self._families = sorted(map(frozenset, families), key=len)
 
     def _over(self, columns: Sequence[int]) -> tuple[InMemoryCounts, dict[int, int]]:
-        """Counts over some columns, these among them, and the place of each there."""
+        """Counts over a superset of the columns, and the position of each column in it."""
         wanted, last = frozenset(columns), self._last
         if last is None or not last[1].keys() >= wanted:
             joint, rows = self._found(wanted)
             names, levels = zip(*((self.names[c], self.levels[c]) for c in joint), strict=True)
             place = {column: at for at, column in enumerate(joint)}
-            # One at a time, as it keeps tables of its own; requests come family by family.
+            # One at a time, because it caches tables; requests come family by family.
             last = self._last = in_memory(rows, names, levels, self.caveats), place
         return last
 
     def _found(self, columns: frozenset[int]) -> tuple[tuple[int, ...], Distinct]:
-        """Unique rows over a family that has the columns, over their groups, or over just them."""
+        """Unique rows over a family that contains the columns, over their groups, or over them."""
         exact = tuple(sorted(columns))
         families = (tuple(sorted(family)) for family in self._families if family >= columns)
         for joint in dict.fromkeys((*families, joint_columns(self.levels, exact), exact)):
@@ -226,8 +226,8 @@ class ExternalCounts:
 def _row_numbers(n: int, size: int, noise: NoiseSource) -> NDArray[np.int64]:
     """`size` of 0..n-1 without replacement, increasing, every set equally likely.
 
-    How many fall in each stretch is multivariate hypergeometric, and given that, those of a
-    stretch are a uniform draw from it.
+    The number in each block is multivariate hypergeometric; given it, the draw within the block is
+    uniform.
     """
     starts = np.arange(0, n, _STRETCH)
     sizes = np.minimum(n - starts, _STRETCH)

@@ -1,4 +1,4 @@
-"""Rows in Parquet files, counted some at a time and never loaded whole."""
+"""Counts rows in Parquet files in batches, without loading the table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from privcore.errors import DataError
 
 
 def count_parquet(table: ParquetTable) -> CountSource:
-    """Counts of a table in Parquet files: in memory if its unique rows fit in half of what it may.
+    """Counts of a table in Parquet files: in memory if its unique rows fit into half the limit.
 
     The other half is for reading.
     """
@@ -24,22 +24,22 @@ def count_parquet(table: ParquetTable) -> CountSource:
 
 
 def check_memory(table: ParquetTable) -> None:
-    """Raises DataError where `count_parquet` may have to leave the rows in the files.
+    """Raises DataError if `count_parquet` may have to leave the rows in the files.
 
-    What can be done with them there, and what cannot, depends on how many of them are unique.  This
-    depends on levels, the number of rows and the memory alone.
+    Whether it has to depends on how many rows are unique, which is private.  This check uses only
+    the levels, the number of rows and the memory.
     """
     needed = 2 * memory_for_all(table.n, table.levels)
     if needed > table.memory:
         raise DataError(
-            f"By its levels and its number of rows, the table may need {needed / 2**30:.1f} GiB "
-            f"of memory, and {table.memory / 2**30:.1f} GiB are allowed; allow more, or use fewer "
+            f"Given its levels and its number of rows, the table may need {needed / 2**30:.1f} GiB "
+            f"of memory, but {table.memory / 2**30:.1f} GiB are allowed; allow more, or use fewer "
             "columns or levels."
         )
 
 
 class ParquetRows:
-    """`ExternalRows` of a table in Parquet files: one pass for each joint table."""
+    """`ExternalRows` for a table in Parquet files, with one pass for each joint table."""
 
     def __init__(self, table: ParquetTable) -> None:
         self.names = table.names

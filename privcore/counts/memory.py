@@ -1,4 +1,4 @@
-"""Counts in memory, over unique rows.
+"""In-memory counts over unique rows.
 
 Rows are encoded once to their unique configurations with multiplicities.  A table then costs
 the number of unique configurations (84 for asia at any n), and a sub-sample without replacement
@@ -93,7 +93,7 @@ class InMemoryCounts:
         )
 
     def with_rows(self, configurations: tuple[Codes, ...], multiplicities: Table) -> InMemoryCounts:
-        """Other rows of the same columns; those of multiplicity 0 are left out."""
+        """Other rows of the same columns; rows with multiplicity 0 are left out."""
         kept = np.flatnonzero(multiplicities)
         return InMemoryCounts(
             self.names,
@@ -126,7 +126,7 @@ class InMemoryCounts:
         return self._counted(columns)
 
     def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
-        """Raises DataError where `cells_of_test` are more than 67 million."""
+        """Raises DataError if `cells_of_test` exceeds 67 million."""
         key = (x, y, tuple(conditioning_set))
         return self._tables.get(key, lambda: self._count_strata(x, y, tuple(conditioning_set)))
 
@@ -140,7 +140,7 @@ class InMemoryCounts:
         return packable(self.levels)
 
     def packed(self, order: int, adjacent: Sequence[Collection[int]]) -> Packed:
-        """Rows for tests given `order` columns as compiled kernels read them, if it `packs`.
+        """Rows for tests given `order` columns, in the format of compiled kernels, if it `packs`.
 
         adjacent: the neighbours of each column, from which conditioning sets will be taken.
         """
@@ -152,23 +152,23 @@ class InMemoryCounts:
         return self._packed[1]
 
     def packed_before(self) -> Packed:
-        """Rows as they were packed for the last order; all of them if none was, if it `packs`."""
+        """The rows packed for the last order, or all rows before the first order, if it `packs`."""
         if self._packed is None:
             whole = [self._projections.whole]
             self._packed = whole, pack(whole, self.levels)
         return self._packed[1]
 
     def keep(self, key: Hashable, compute: Callable[[], Arrays]) -> Arrays:
-        """`compute()`, kept for later calls with the same key: results of many tests at once."""
+        """`compute()`, cached for later calls with the same key: results of many tests at once."""
         return self._arrays.get(key, compute)
 
     def subsample(self, size: int, noise: NoiseSource) -> InMemoryCounts:
         return self.with_rows(self._configurations, noise.subsample(self._multiplicities, size))
 
     def blocked(self, count: int, noise: NoiseSource) -> InMemoryCounts:
-        """The same rows with one more column, last: which of `count` blocks a row falls in.
+        """The same rows with an additional last column: which of `count` random blocks a row is in.
 
-        The blocks have the same size up to one row and do not depend on what the rows say.
+        The blocks have the same size up to one row and do not depend on the values of the rows.
         """
         place = noise.permutation(self.n)
         owner = np.repeat(np.arange(self.unique_rows), self._multiplicities)
@@ -185,7 +185,7 @@ class InMemoryCounts:
         )
 
     def moments(self, radius: float | None = None) -> Matrix:
-        """Moments of the levels coded −1 … 1 in equal steps."""
+        """Moments of the levels, coded −1 … 1 in equal steps."""
         return self._moments.get(radius, lambda: self.coded(even_steps(self.levels), radius))
 
     def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
@@ -218,7 +218,7 @@ class InMemoryCounts:
                 return occurring
             tables = self._counted(columns).reshape(strata, rx, ry)
         else:
-            # Only the strata that occur get a number, in the order in which they do.
+            # Only strata that occur are numbered, in order of occurrence.
             stratum, strata = self._strata.get(
                 conditioning_set, lambda: self._occurring(conditioning_set)
             )
@@ -236,14 +236,14 @@ class InMemoryCounts:
         return flat.astype(np.int64).reshape(shape)
 
     def _few_rows(self) -> Packed | None:
-        """All rows as compiled kernels read them, if they are so few that none are ever merged."""
+        """All rows in the format of compiled kernels, if they are too few to be merged."""
         return self.packed(0, ()) if self._projections.few and self.packs else None
 
     def _rows(self, columns: Sequence[int]) -> Projection:
-        """Rows that have the columns, as few as there are."""
+        """The smallest set of merged rows that contains the columns."""
         return self._projections.smallest(columns)
 
     def _occurring(self, conditioning_set: Columns) -> tuple[NDArray[np.int64], int]:
-        """Stratum of each unique row, numbered as they occur, and how many there are."""
+        """Stratum of each unique row, numbered by occurrence, and the number of strata."""
         levels = [self.levels[c] for c in conditioning_set]
         return combine([self._configurations[c] for c in conditioning_set], levels)

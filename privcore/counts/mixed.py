@@ -1,4 +1,4 @@
-"""Rows of which some columns have levels and others hold numbers."""
+"""Tables in which some columns have levels and others hold numbers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from privcore.counts.numeric import NumericRows
 from privcore.data import Dataset, discretise
 from privcore.text import short
 
-# Numbers of levels whose cut rows and counts are kept; each may take hundreds of megabytes.
+# Numbers of levels for which cut rows and counts are cached; each may take hundreds of megabytes.
 _KEPT = 4
 
 
 class MixedRows:
-    """A table to be cut into levels, or to be taken as numbers, as an algorithm wants it.
+    """A table that an algorithm can cut into levels or use as numbers.
 
-    cut_names: of the columns that hold numbers.  own_levels: per column, 0 where it does.
-    gaps: as of `AvailableCases`.
+    cut_names: names of columns that hold numbers.  own_levels: levels per column, 0 for numbers.
+    gaps: as for `AvailableCases`.
     """
 
     def __init__(self, dataset: Dataset) -> None:
@@ -44,18 +44,18 @@ class MixedRows:
         return f"{named} and {more} more" if more > 0 else named
 
     def dataset(self, levels: int) -> Dataset:
-        """Numbers cut into so many levels of equal width between their bounds.
+        """The data set with numbers cut into this many levels of equal width between their bounds.
 
-        The cuts follow from the bounds alone, so they are as public as these.
+        The cuts follow from the bounds alone, so they are as public as the bounds.
         """
         return self._cut.get(
             levels, lambda: discretise(self._dataset, dict.fromkeys(self.cut_names, levels))
         )
 
     def counts(self, levels: int) -> InMemoryCounts:
-        """Counts of `dataset(levels)`; those of the last few numbers of levels are kept."""
+        """Counts of `dataset(levels)`, cached for the last few values of `levels`."""
         return self._counted.get(levels, lambda: InMemoryCounts.from_dataset(self.dataset(levels)))
 
     def numbers(self) -> NumericRows:
-        """The rows as numbers, with levels coded −1 … 1 in equal steps."""
+        """The rows as numbers; levels are coded −1 … 1 in equal steps."""
         return self._numbers.get("", lambda: NumericRows.from_dataset(self._dataset, coded=True))

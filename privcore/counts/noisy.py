@@ -1,4 +1,4 @@
-"""Counts summed from one noisy full table: everything after the noise is post-processing."""
+"""Counts summed from one noisy full table; everything after the noise is post-processing."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from privcore.unit import RECORD, Unit
 class NoisyTable:
     """A `CountSource` over a noisy table with one axis for each column.
 
-    Marginals are summed first, and then rounded and cut off at 0: cutting each cell off instead
-    would add the noise of every empty cell to every marginal.
+    Marginals are summed first, then rounded and truncated at 0: truncating each cell instead would
+    bias every marginal by the noise of the empty cells.
     """
 
     holds: Holds = "levels"
@@ -38,14 +38,14 @@ class NoisyTable:
         self.n = n
         self.caveats = caveats
         self._noisy = table
-        # Sums of whole numbers are exact in any order, so that one may be made of another.
+        # Sums of whole numbers are exact in any order, so one can be computed from another.
         self._whole = bool((table == np.rint(table)).all())
         self._sums: Cache[NDArray[np.float64]] = Cache(64 << 20, lambda a: a.nbytes + 200)
         self._tables: Cache[Table] = Cache(64 << 20, lambda a: a.nbytes + 200)
         self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
 
     def table(self, columns: Sequence[int]) -> Table:
-        """Noisy counts over `columns`, shape = their levels in the order asked."""
+        """Noisy counts over `columns`, shape = their levels in the given order."""
         kept = tuple(sorted(columns))
         summed = self._sums.get(kept, lambda: self._marginal(kept))
         ordered = summed.transpose([kept.index(c) for c in columns])
@@ -76,7 +76,7 @@ class NoisyTable:
         raise DataError("Noisy counts have no rows.")
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """Sums are made of the table, whatever comes next."""
+        """Ignored: all sums come from the one table."""
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)
@@ -85,7 +85,7 @@ class NoisyTable:
         rest = tuple(c for c in range(len(self.levels)) if c not in kept)
         if not rest or not self._whole:
             return np.asarray(self._noisy.sum(axis=rest))
-        # One column at a time, the first ones first: few larger sums then serve many small ones.
+        # One column at a time, from the first: a few large sums then serve many small ones.
         larger = tuple(sorted((*kept, rest[-1])))
         summed = self._sums.get(larger, lambda: self._marginal(larger))
         return np.asarray(summed.sum(axis=larger.index(rest[-1])))

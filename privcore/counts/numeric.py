@@ -1,4 +1,4 @@
-"""Numeric rows, of which algorithms use the first and second moments only."""
+"""Numeric rows, of which algorithms use only first and second moments."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class NumericRows:
     """Rows of continuous columns, scaled to [−1, 1] by their bounds.
 
     bounds: per column, the lowest and highest value that may occur.
-    own_levels: per column that has levels beside the numbers, how many, coded −1 … 1 in equal
-        steps; 0 for numbers.  By default all hold numbers.
+    own_levels: number of levels per column, coded −1 … 1 in equal steps; 0 for numbers.  By
+        default all columns hold numbers.
     """
 
     holds: Holds = "numbers"
@@ -50,7 +50,7 @@ class NumericRows:
     def from_dataset(cls, dataset: Dataset, *, coded: bool = False) -> NumericRows:
         """Scale a numeric data set; raises DataError if a column is not continuous.
 
-        coded: columns with levels are taken as well, as `own_levels` says.
+        coded: whether columns with levels are accepted, as described for `own_levels`.
         """
         bounds = []
         own_levels = tuple(len(c.levels) if c.is_categorical else 0 for c in dataset.columns)
@@ -62,7 +62,7 @@ class NumericRows:
             if ends is None or (column.is_categorical and not coded):
                 raise DataError(
                     f"Column {short(column.name)!r} has levels; cut the continuous columns into "
-                    "levels too, or leave it out."
+                    "levels as well, or leave it out."
                 )
             low, high = ends
             bounds.append(ends)
@@ -72,8 +72,8 @@ class NumericRows:
     def moments(self, radius: float | None = None) -> Matrix:
         """Mean of (1, x)(1, x)ᵀ over the rows, shape (p + 1, p + 1), x scaled to [−1, 1].
 
-        radius: rows with a larger Euclidean norm are scaled down to it first, and all are put in
-            fixed point (`privcore.fixed_point`), as what gets noise must be.
+        radius: rows with a larger Euclidean norm are scaled down to it first, and all rows are put
+            in fixed point (`privcore.fixed_point`), which moments with noise require.
         """
         return self._moments.get(radius, lambda: self._moments_within(radius))
 
@@ -97,7 +97,7 @@ class NumericRows:
         return self._scaled, np.ones(self.n)
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """Moments are all made at once."""
+        """Ignored: all moments are computed at once."""
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)
@@ -122,7 +122,7 @@ def coded_sums(
     radius: float | None,
     n: int,
 ) -> Matrix:
-    """Sums in place of the means of `CountSource.coded`, over some of n rows."""
+    """As `CountSource.coded`, but sums instead of means, over some of the n rows."""
     coded = coded_rows(configurations, bases)
     if radius is not None:
         coded = fixed_point.within(coded, radius, fixed_point.step_of(n))

@@ -1,4 +1,4 @@
-"""Projections laid end to end, as the compiled kernels read them."""
+"""Packs projections end to end, in the format of the compiled kernels."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def packable(levels: Sequence[int]) -> bool:
 
 
 def pack(projections: Sequence[Projection], levels: Sequence[int]) -> Packed:
-    """The projections end to end, of columns that are `packable`.
+    """The projections of `packable` columns, end to end.
 
-    Raises ValueError for a code that is none of its column's: compiled code would write there.
+    Raises ValueError for a code outside a column's levels, because compiled code would write there.
     """
     for column, codes in projections[-1].codes.items():
         if codes.size and not (int(codes.min()) >= 0 and int(codes.max()) < levels[column]):

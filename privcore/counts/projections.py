@@ -1,10 +1,10 @@
-"""Rows merged over a part of the columns, so that tables over these cost less to count.
+"""Projections: rows merged over some of the columns, so that tables over these are fast to count.
 
 A table over few columns does not need all unique rows: of 20 columns, a test reads three or four.
-Columns are cut into groups; the rows merged over up to three groups serve every table within them.
-The skeleton search tells which neighbourhoods it will ask about next (`prepare`), and the rows
-merged over such a family serve all its tests.  Of many columns most groups and families are asked
-about too rarely for that to pay, so that a whole order is told first how often (`for_order`).
+Columns are divided into groups; the rows merged over up to three groups serve every table within
+them.  The skeleton search announces the neighbourhoods that it will test next (`prepare`), and the
+rows merged over such a family serve all its tests.  With many columns, most groups and families are
+used too rarely for merging to pay, so `for_order` first counts the tests of a whole order.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from privcore.arrays import Integers
 from privcore.counts.encoding import joint_key, merged_rows
 
-# How many tests of one order of a search read the same columns, to tell which merges pay.
+# Number of tests of one order that read the same columns, to decide which merges pay.
 #
-# A test of x and y given S takes S from the neighbours of x or from those of y, so that all its
-# columns lie within one column and its neighbours. The numbers are upper bounds: sets within the
-# neighbours of both count twice, and a pair that has been separated is not tested further.
+# A test of x and y given S takes S from the neighbours of x or of y, so that all its
+# columns lie within one column and its neighbours. The numbers are upper bounds: sets among the
+# neighbours of both count twice, and a separated pair is not tested further.
 
 
 Asked = dict[tuple[int, ...], int]
@@ -35,21 +35,21 @@ Asked = dict[tuple[int, ...], int]
 def asked_of_groups(
     starts: Sequence[int], adjacent: Sequence[Collection[int]], order: int, least: int
 ) -> Asked:
-    """Tests that touch exactly `order` + 2 groups, by the groups' numbers; at least `least`.
+    """Number of tests that involve exactly `order` + 2 groups, by the groups; at least `least`.
 
-    Columns are cut into groups in turn.  starts: the first column of each.  adjacent: neighbours
-    of each column.  order: 0 or 1.
+    Groups are consecutive columns.  starts: the first column of each.  adjacent: neighbours of
+    each column.  order: 0 or 1.
     """
     around = np.zeros((len(adjacent), len(adjacent)), dtype=np.int64)
     for column, neighbours in enumerate(adjacent):
         around[column, list(neighbours)] = 1
-    # How many neighbours of each column each group has, (p, groups).
+    # Number of neighbours of each column in each group, (p, groups).
     of_column: Integers = np.add.reduceat(around, starts, axis=1)
     if order == 0:
         return _pairs(np.add.reduceat(of_column, starts, axis=0), 0, least)
     demand: Asked = {}
     for g, (start, end) in enumerate(zip(starts, [*starts[1:], len(adjacent)], strict=True)):
-        # The column that the other two are neighbours of is in group g, or in one of the others.
+        # The column that is adjacent to the other two is in group g, or in another group.
         within = of_column[start:end].T @ of_column[start:end]
         beyond = np.add.reduceat(of_column[:, g, None] * of_column, starts, axis=0)
         tests = 2 * (within + beyond + beyond.T)
@@ -59,9 +59,9 @@ def asked_of_groups(
 
 
 def asked_of_families(adjacent: Sequence[Collection[int]], order: int, least: int) -> Asked:
-    """Tests of a column and a neighbour given `order` others of its neighbours, by these columns.
+    """Number of tests of a column and a neighbour given `order` of its other neighbours.
 
-    Columns are sorted; families with fewer than `least` tests are left out.
+    By the columns, sorted; families with fewer than `least` tests are left out.
     """
     demand: Asked = {}
     for column, neighbours in enumerate(adjacent):
@@ -81,21 +81,21 @@ def _pairs(tests: Integers, first: int, least: int) -> Asked:
 Codes = NDArray[np.integer[Any]]
 Key = TypeVar("Key", tuple[int, ...], frozenset[int])
 
-# Below so many rows merging costs more than it saves.
+# Below this number of rows merging costs more than it saves.
 _FEW_ROWS = 1024
 # Levels of a group multiply to at most this, so that three groups have at most 2¹⁸ cells.
 _GROUP_CELLS = 64
 _GROUPS_AT_ONCE = 3
 _BUDGET = 64 << 20
-# Of one order on the same columns: merging these costs as much as some tests on all rows.
+# Least tests of one order on the same columns: merging costs as much as some tests on all rows.
 _TESTS_THAT_PAY = 8
-# So few groups are all merged: deciding which pay takes longer than the few merges that do not.
+# Up to this number, all groups are merged: deciding which pay would take longer.
 _FEW_GROUPS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Unique rows over some columns: codes by column, and how many records each row stands for.
+    """Unique rows over some columns: codes by column, and the multiplicity of each row.
 
     weights: the multiplicities as float64, exact below 2⁵³.
     """
@@ -115,7 +115,7 @@ class Projection:
 
 
 class Projections:
-    """The projections of one set of rows, made when first needed; at most 64 MB beyond the rows."""
+    """The projections of one set of rows, made when first needed; at most 64 MB in addition."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class Projections:
         )
         self._groups: list[_Group] = []
         self._families: list[frozenset[int]] = []
-        # By the numbers of the groups, or by the columns of the family.
+        # Keys: the numbers of the groups, or the columns of the family.
         self._of_groups: dict[tuple[int, ...], Projection] = {}
         self._of_family: dict[frozenset[int], Projection] = {}
         self._used = 0
@@ -140,11 +140,11 @@ class Projections:
 
     @property
     def few(self) -> bool:
-        """Whether there are so few rows that they are never merged."""
+        """Whether there are too few rows to be merged."""
         return self.whole.rows <= _FEW_ROWS
 
     def smallest(self, columns: Sequence[int]) -> Projection:
-        """A projection with few rows that has the columns."""
+        """A small projection that contains the columns."""
         if self.few:
             return self.whole
         numbers = tuple(
@@ -159,19 +159,19 @@ class Projections:
         return min(made, key=lambda projection: projection.rows, default=self.whole)
 
     def prepare(self, families: Iterable[Sequence[int]]) -> None:
-        """Sets of columns within which tables will be counted, in place of those told before.
+        """Set the families of columns within which tables will be counted next.
 
-        The rows merged over one are made when the first of its tables is counted.
+        The rows of a family are merged when the first of its tables is counted.
         """
         self._families = [frozenset(family) for family in families]
 
     def for_order(self, order: int, adjacent: Sequence[Collection[int]]) -> list[Projection]:
-        """Those that serve tests given `order` columns, by rows; the last has all columns.
+        """Projections for tests given `order` columns, by number of rows; the last has all columns.
 
-        adjacent: neighbours of each column, from which conditioning sets will be taken.  Merged
-        are pairs of groups at order 0, three groups at order 1, then columns with their neighbours:
-        those that enough tests read to pay for it, most first, up to about 64 MB.  Few groups are
-        merged without asking.
+        adjacent: neighbours of each column, from which conditioning sets will be taken.  At order 0
+        pairs of groups are merged, at order 1 three groups, then columns with their neighbours:
+        the ones read by enough tests, most first, up to about 64 MB.  If there are few groups, all
+        are merged.
         """
         if self.few:
             return [self.whole]
@@ -201,7 +201,7 @@ class Projections:
         return self._groups
 
     def _on_groups(self, numbers: tuple[int, ...]) -> Projection:
-        """The rows merged over some groups, by way of one code for each group."""
+        """The rows merged over some groups, using one code for each group."""
         if numbers in self._of_groups:
             return self._of_groups[numbers]
         groups = [self._groups[number] for number in numbers]
@@ -217,7 +217,7 @@ class Projections:
         return self._kept(self._of_groups, numbers, self.whole, codes, counts)
 
     def _on_family(self, family: frozenset[int]) -> Projection:
-        """The rows merged over a family, from the smallest projection that has it."""
+        """The rows merged over a family, from the smallest projection that contains it."""
         if family in self._of_family:
             return self._of_family[family]
         known = [*self._of_groups.copy().values(), *self._of_family.copy().values(), self.whole]
@@ -239,7 +239,7 @@ class Projections:
         codes: Mapping[int, Codes],
         counts: NDArray[np.int64],
     ) -> Projection:
-        """The projection with those codes, kept; the larger one, unless that has twice its rows."""
+        """The projection with these codes, cached; the larger one unless it has twice the rows."""
         made = larger
         if 2 * counts.size <= larger.rows:
             made = Projection(frozenset(codes), codes, counts, counts.astype(np.float64))
@@ -247,7 +247,7 @@ class Projections:
             if made is not larger:
                 self._used += made.nbytes
             if self._used > _BUDGET:
-                # All at once: what the next order needs is made again, and nothing else is.
+                # All at once: the next order makes again only what it needs.
                 self._of_groups.clear()
                 self._of_family.clear()
                 self._used = made.nbytes if made is not larger else 0
@@ -257,9 +257,9 @@ class Projections:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Columns that are merged together: one code for each unique row, below `cells`, shape (u,).
+    """A group of merged columns: one code for each unique row, below `cells`, shape (u,).
 
-    decoded: of each column, its own code by the group's, shape (cells,).
+    decoded: per column, its code for each code of the group, shape (cells,).
     """
 
     columns: frozenset[int]
@@ -269,7 +269,7 @@ class _Group:
 
 
 def _cut(codes: Mapping[int, Codes], levels: tuple[int, ...]) -> list[_Group]:
-    """Neighbours in the table go together, while their levels multiply to few."""
+    """Groups of consecutive columns, as long as the product of their levels is small."""
     parts: list[list[int]] = [[0]]
     for column in range(1, len(levels)):
         if prod(levels[c] for c in parts[-1]) * levels[column] > _GROUP_CELLS:

@@ -1,7 +1,7 @@
-"""The same table with a public number of rows, where its own number is private.
+"""Resizes a table whose number of rows is private to a public number of rows.
 
-Rows too many are left out at random, and missing ones are filled with public rows.  Tables that
-differ by k rows added become tables of one size that differ by at most k rows replaced; proof:
+Surplus rows are left out at random, and missing rows are filled with public ones.  Tables that
+differ by k added rows become tables of one size that differ by at most k replaced rows; proof:
 docs/proofs/units.md.
 """
 
@@ -24,7 +24,7 @@ from privcore.privacy.mechanisms.noise import NoiseSource
 
 
 def check_resizable(source: MomentSource | MixedRows) -> None:
-    """Raises DataError for rows that cannot be drawn from, and added to."""
+    """Raises DataError if rows cannot be sampled and added."""
     within = source.own_level if isinstance(source, AvailableCases) else source
     if not isinstance(within, InMemoryCounts | NumericRows | MixedRows):
         raise DataError(
@@ -57,7 +57,7 @@ def resized(
 
 
 def public_rows(count: int, columns: int) -> NDArray[np.float64]:
-    """Rows that everybody knows, spread evenly in [0, 1)ᵖ (a Kronecker sequence), (count, p)."""
+    """Public rows, spread evenly in [0, 1)ᵖ (a Kronecker sequence), shape (count, p)."""
     steps = np.exp(1 / np.arange(1, columns + 1)) % 1
     return np.asarray(np.outer(np.arange(1, count + 1), steps) % 1)
 

@@ -1,15 +1,15 @@
-"""Rows in shards on any number of machines, counted by map and reduce.
+"""Counts rows in shards on any number of machines, by map and reduce.
 
-Contingency tables, unique rows and moments of all rows are sums of those of the shards.  A `Shards`
-only has to apply a function to the codes of every shard and hand back the results in the order of
-the shards; it may apply it twice where a machine is lost, as the functions change nothing.  With
-Dask see `dask_frame`; with Spark it is one line, over an RDD of blocks of codes:
+Contingency tables, unique rows and moments of the shards are added up.  A `Shards` only has to
+apply a function to the codes of every shard and return the results in the order of the shards; it
+may apply it twice if a machine is lost, as the functions have no side effects.  For Dask see
+`dask_frame`; for Spark one line is enough, over an RDD of blocks of codes:
 
     def map(self, function):
         return self.blocks.map(function).toLocalIterator()
 
-A warehouse that runs SQL but no Python (through Ibis, say) is not a `Shards` but an `ExternalRows`
-of its own: `distinct` is its GROUP BY with count(*), and what it cannot do raises DataError.
+A warehouse that runs SQL but no Python (for example through Ibis) is not a `Shards`; write an
+`ExternalRows` for it: `distinct` is a GROUP BY with count(*); unsupported calls raise DataError.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Found = TypeVar("Found")
 
 
 class Shards(Protocol):
-    """Codes in pieces.
+    """Codes of a table, divided into shards.
 
-    names, levels, caveats, ordered: as of a `CountSource`.  sizes: number of rows of each shard.
+    names, levels, caveats, ordered: as for a `CountSource`.  sizes: number of rows of each shard.
     """
 
     names: tuple[str, ...]
@@ -48,12 +48,12 @@ class Shards(Protocol):
     sizes: tuple[int, ...]
 
     def map(self, function: Callable[[int, Codes], Found]) -> Iterable[Found]:
-        """`function` of the number and the codes of each shard that has rows, in their order."""
+        """Results of `function` for the number and codes of each shard that has rows, in order."""
         ...
 
 
 class ShardedRows:
-    """`ExternalRows` of shards.  What travels are unique rows with multiplicities, not rows."""
+    """`ExternalRows` over shards; machines send unique rows with multiplicities, not rows."""
 
     def __init__(self, shards: Shards) -> None:
         self.names = shards.names

@@ -1,4 +1,4 @@
-"""What every source of counts can do, in memory or not."""
+"""Interfaces of all sources of counts and moments, in memory or not."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Table = NDArray[np.int64]
 Bases = tuple[Matrix, ...]
 Holds = Literal["levels", "numbers"]
 
-# Cells of the tables of one request, at most.
+# Most cells of the tables of one request.
 MAX_CELLS = 1 << 26
 
 
 @dataclass(frozen=True)
 class PublicColumns:
-    """What is public of a source, without its rows: enough to plan a run.
+    """The public facts about a source, without its rows: enough to plan a run.
 
-    levels: per column, its public number of levels; empty where the columns hold numbers.
-    ordered: as of `CountSource`.
+    levels: public number of levels per column; empty if the columns hold numbers.
+    ordered: as for `CountSource`.
     """
 
     names: tuple[str, ...]
@@ -45,7 +45,7 @@ class PublicColumns:
 
     @property
     def own_levels(self) -> tuple[int, ...]:
-        """As of `NumberSource`."""
+        """As for `NumberSource`."""
         return self.levels or (0,) * len(self.names)
 
 
@@ -64,25 +64,25 @@ class MomentSource(Protocol):
 
     @property
     def holds(self) -> Holds:
-        """What the columns hold, which says what the source can do.
+        """What the columns hold.
 
-        "levels": it is a `CountSource`.  "numbers": it is a `NumberSource`.  Ask by `has_levels`
-        and `has_numbers`.
+        "levels": the source is a `CountSource`.  "numbers": it is a `NumberSource`.  Check with
+        `has_levels` and `has_numbers`.
         """
         ...
 
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
         """Mean of (1, x)(1, x)ᵀ, shape (p + 1, p + 1), columns scaled to [−1, 1] by public bounds.
 
-        radius: a bound on the Euclidean norm that longer rows are scaled down to first; rows are
-            then in fixed point (`privcore.fixed_point`), as what gets noise must be.
+        radius: rows with a larger Euclidean norm are scaled down to it first; all rows are then in
+            fixed point (`privcore.fixed_point`), which moments with noise require.
         """
         ...
 
     def rows(self) -> tuple[Matrix, Vector]:
         """Unique rows in [−1, 1] by public bounds, (u, p), and their multiplicities, (u,).
 
-        Raises DataError where there are no rows, or too many for the memory.
+        Raises DataError if the source has no rows, or too many for the memory.
         """
         ...
 
@@ -91,15 +91,15 @@ class MomentSource(Protocol):
         ...
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
-        """`compute()`, kept for later calls with the same key: scores that do not change."""
+        """`compute()`, cached for later calls with the same key: scores that do not change."""
         ...
 
 
 class NumberSource(MomentSource, Protocol):
-    """Moments of columns that hold numbers, in other units too.
+    """Moments of columns that hold numbers, also in other units.
 
     bounds: per column, the lowest and highest value that may occur.
-    own_levels: per column that has levels, coded −1 … 1 in equal steps, how many; 0 for numbers.
+    own_levels: number of levels per column, coded −1 … 1 in equal steps; 0 for numbers.
     """
 
     bounds: tuple[tuple[float, float], ...]
@@ -120,14 +120,14 @@ class CountSource(MomentSource, Protocol):
     """Contingency tables of categorical columns.
 
     levels: per column, its public number of levels.
-    ordered: per column how many of these, from the first, are in an order; empty where none are.
+    ordered: per column, how many of its first levels are ordered; empty if none are.
     """
 
     levels: tuple[int, ...]
     ordered: tuple[int, ...]
 
     def table(self, columns: Sequence[int]) -> Table:
-        """Counts over the given columns, shape = their levels in the order asked."""
+        """Counts over the given columns, shape = their levels in the given order."""
         ...
 
     def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
@@ -140,7 +140,7 @@ class CountSource(MomentSource, Protocol):
     def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
         """Mean of (1, u)(1, u)ᵀ, shape (d + 1, d + 1), u the coordinates of a row's levels.
 
-        bases: the d coordinates, in the order of the columns.  radius: as of `moments`.
+        bases: the d coordinates, in the order of the columns.  radius: as for `moments`.
         """
         ...
 
@@ -149,24 +149,24 @@ class CountSource(MomentSource, Protocol):
         ...
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
-        """The same rows with one more column, last: which of `count` random blocks they are in."""
+        """The same rows with one more column, last: which of `count` random blocks each is in."""
         ...
 
 
 def has_levels(source: MomentSource) -> TypeGuard[CountSource]:
-    """Whether contingency tables can be made of the columns."""
+    """Whether contingency tables of the columns can be counted."""
     return source.holds == "levels"
 
 
 def has_numbers(source: MomentSource) -> TypeGuard[NumberSource]:
-    """Whether the columns hold numbers, of which there are moments only."""
+    """Whether the columns hold numbers, which have only moments."""
     return source.holds == "numbers"
 
 
 def require_levels(source: MomentSource, what: str, instead: str) -> None:
-    """Raises DataError where `what` needs levels and the columns hold numbers.
+    """Raises DataError if `what` needs levels but the columns hold numbers.
 
-    instead: what works on numbers in its place.
+    instead: an alternative that works on numbers.
     """
     if not has_levels(source):
         raise DataError(
@@ -176,10 +176,10 @@ def require_levels(source: MomentSource, what: str, instead: str) -> None:
 
 
 def cells_of_test(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> int:
-    """Cells that the tables of x and y given columns have at most, whatever the rows say.
+    """Upper bound on the cells of the tables of x and y given columns, for any rows.
 
-    No more strata have rows than there are rows.  From public facts alone, so that whether a test
-    is made tells nothing of any record.
+    There are at most as many strata with rows as rows.  The bound uses public facts alone, so
+    whether a test is made reveals nothing about any record.
     """
     strata = prod(source.levels[c] for c in conditioning_set)
     return min(strata, source.n) * source.levels[x] * source.levels[y]

@@ -1,11 +1,12 @@
-"""A first look at a file in a process of its own, where a library may end the process it is in."""
+"""Tries a file in a separate process first, because a library may crash on it."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-# Bytes of memory, beside some times the size of the file, and seconds that a look may take.
+# Limits of the separate process: bytes of memory, in addition to a multiple of the file's size, and
+# seconds.
 _MEMORY, _TIMES, _SECONDS = 2 << 30, 8, 120
 _LIMIT = """
 import sys
@@ -20,12 +21,12 @@ except (ImportError, OSError, ValueError):
 def survives(code: str, content: bytes, *arguments: str) -> bool:
     """Whether Python runs `code` to its end, with the bytes of a file as its standard input.
 
-    Its arguments begin at sys.argv[2].  Damaged files crash some libraries in C, or let them fill
-    the memory; here only such a look ends, not the work of all who share this process.
+    Its arguments begin at sys.argv[2].  Damaged files make some C libraries crash or fill the
+    memory; here only the separate process ends, and this one goes on.
     """
     memory = str(_MEMORY + _TIMES * len(content))
     try:
-        # Nothing is imported from the folder that this process is in.
+        # Nothing is imported from the current directory.
         done = subprocess.run(
             [sys.executable, "-P", "-c", _LIMIT + code, memory, *arguments],
             input=content,

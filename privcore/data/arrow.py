@@ -1,4 +1,4 @@
-"""Cells of Parquet, in a file or in memory, some rows at a time within a bound on memory."""
+"""Reads Parquet cells, from a file or from memory, in batches that fit a memory limit."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class UnevenError(Exception):
-    """A row has another number of cells than the first."""
+    """A row has a different number of cells from the first row."""
 
 
 class TooLongError(Exception):
-    """A row is longer than what is looked at at once."""
+    """A row is longer than one block of the reader."""
 
 
 @contextmanager
 def reading(sentence: str = "") -> Iterator[None]:
-    """Turns what Arrow raises into one sentence without its text, which may quote cells."""
+    """Replaces an error of Arrow, whose text may quote cells, by one sentence."""
     import pyarrow as pa
 
     try:
@@ -39,13 +39,13 @@ def reading(sentence: str = "") -> Iterator[None]:
     except (pa.ArrowException, OSError, ValueError, OverflowError):
         raise DataError(
             sentence
-            or "A Parquet file cannot be read; it may be damaged, or have changed meanwhile, so "
-            "write it anew."
+            or "A Parquet file cannot be read; it may be damaged, or have changed meanwhile. "
+            "Write it again."
         ) from None
 
 
 def column_names(schema: pa.Schema) -> list[str]:
-    """Names of the columns; raises DataError unless each holds one value in a cell."""
+    """Names of the columns; raises DataError unless each cell holds one value."""
     names = [str(name) for name in schema.names]
     check_names(names)
     for field in schema:
@@ -59,10 +59,10 @@ def column_names(schema: pa.Schema) -> list[str]:
 def batches(
     source: bytes | str, names: Sequence[str], memory: Memory, at_once: int = AT_ONCE
 ) -> Iterator[list[pa.Array]]:
-    """Some rows at a time of some columns; texts stay in their dictionaries.
+    """Batches of rows of some columns; texts stay dictionary-encoded.
 
-    The sizes that the file states bound what is decoded: those of a group of rows, and, of texts
-    stored by what they change in the one before, that of their column, for none is longer.
+    The size of a batch follows from the sizes that the file states: the sizes of its row groups,
+    and for delta-encoded texts the size of the column, because no single text is longer.
     """
     import pyarrow.parquet as pq
 
@@ -76,23 +76,23 @@ def batches(
         memory.need(2 * sum(chunk.total_uncompressed_size for chunk in chunks.values()))
         grown = {name for name in texts if "DELTA_BYTE_ARRAY" in chunks[name].encodings}
         if grown:
-            # These are not read into a dictionary, so that a batch holds them in full, and twice.
+            # These are not dictionary-encoded, so a batch holds them in full, and twice.
             longest = sum(chunks[name].total_uncompressed_size for name in grown)
             rows = max(1, min(rows, memory.left // (8 * longest + 1)))
             texts -= grown
     again = pq.ParquetFile(_stream(source), read_dictionary=sorted(texts))
     for batch in again.iter_batches(batch_size=rows, columns=list(names), use_threads=False):
-        # By name: of "a" and "a.b", the reader takes the second for a part of the first.
+        # Chosen by name: the reader would take "a.b" for a nested field of "a".
         yield [batch.column(name) for name in names]
 
 
 def text_batches(
     content: bytes, width: int, delimiter: str, longest: int
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of a text in UTF-8, some at a time, every cell a text; blank lines are none.
+    """Batches of rows of a UTF-8 text, every cell a text; blank lines are skipped.
 
-    Raises UnevenError at a row that has not `width` cells, and TooLongError at one of more than
-    about `longest` bytes.
+    Raises UnevenError at a row without exactly `width` cells, and TooLongError at a row of more
+    than about `longest` bytes.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -108,21 +108,21 @@ def text_batches(
     try:
         yield from csv.open_csv(pa.BufferReader(content), **options)
     except pa.ArrowInvalid as error:
-        # What Arrow says may quote a cell.
+        # The text of Arrow's error may quote a cell.
         if "straddling" in str(error):
             raise TooLongError from None
         raise UnevenError from None
 
 
 def distinct_cells(values: pa.Array) -> tuple[list[Any], NDArray[np.intp]]:
-    """Cells, None for missing ones, and which of them each row has.
+    """Distinct cells, None for missing ones, and the position of each row's cell among them.
 
-    A text or number that occurs often is among the cells once.
+    A text or number that occurs often is listed once.
     """
     import pyarrow as pa
     from pyarrow import types
 
-    # Zeros of either sign are one number, and two texts.
+    # 0 and -0 are one number but two texts.
     if not (types.is_dictionary(values.type) or types.is_floating(values.type)):
         with suppress(pa.ArrowNotImplementedError):
             values = values.dictionary_encode()
@@ -156,7 +156,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _is_unfit(kind: pa.DataType) -> bool:
-    """Whether a type holds something else than one readable value."""
+    """Whether a type holds something other than one readable value."""
     from pyarrow import types
 
     if types.is_dictionary(kind):

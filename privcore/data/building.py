@@ -1,4 +1,4 @@
-"""Applying a schema to a raw table: missing values, public levels, cuts and bounds."""
+"""Applies a schema to a raw table: missing values, public levels, cuts and bounds."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def build_dataset(
 ) -> Dataset:
     """Apply a schema; columns with include=False are left out.
 
-    missing: "refuse" raises with the count per column, "drop" leaves out rows with a missing
-    cell, "level" makes it a level of its own, "(missing)", of columns with levels or cuts, and
-    "available" does the same and notes that values are missing at random: each test then uses the
-    rows in which its columns have values.
-    Gaps of a column whose schema has a level for them go there in any case.  That a column has
-    gaps is itself read from the data: with "level", its levels count as declared only if its
-    schema has that level.
-    Numbers outside public bounds are moved to the nearer bound, and values that are none of the
-    levels to "(other)" where it is listed: that is what public bounds and levels mean.
+    missing: "refuse" raises with the count per column.  "drop" leaves out rows with a missing
+    cell.  "level" gives columns with levels or cuts an additional level, "(missing)".  "available"
+    does the same and notes that values are missing at random: each test then uses the rows in
+    which its columns have values.
+    If the schema lists a level for missing values, they become that level in any case.  That a
+    column has missing values is itself read from the data: with "level", its levels count as
+    declared only if the schema lists that level.
+    Numbers outside public bounds are moved to the nearer bound, and values outside the levels
+    become "(other)" where it is listed: that is what public bounds and levels mean.
     Raises DataError for other values outside the levels, text where numbers are declared, and
-    whatever `Dataset` refuses; ParameterError for another `missing`.
+    whatever `Dataset` refuses; ParameterError for an unknown `missing`.
     """
     codes: list[Codes] = []
 
@@ -68,12 +68,12 @@ def build_dataset(
 def _numbers(
     coding: Coding, frame: pd.DataFrame, kept: NDArray[np.bool_] | slice
 ) -> NDArray[np.float64]:
-    """A column of numbers that is not cut, within its bounds."""
+    """A continuous column, clipped to its bounds."""
     column = coding.column
     assert column.bounds is not None
     owner, distinct = pd.factorize(frame[column.name][kept])
     known = coding.wanted.read(pd.Series(distinct, dtype=object))
-    # A missing cell, whose owner is -1, gets the last one.
+    # A missing cell has position -1, so it gets the last entry.
     numbers = np.append(parse_numbers(known), np.nan)[owner]
     if np.isnan(numbers).any():
         raise DataError(

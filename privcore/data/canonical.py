@@ -17,8 +17,8 @@ _BLOCK = 1 << 20
 def canonical_bytes(dataset: Dataset) -> Iterator[bytes]:
     """Names, kinds, levels and bounds in the order of the names, then the rows, sorted.
 
-    For fingerprints: the same table gives the same bytes however it is ordered, another table other
-    bytes.  The data set's own name is left out.
+    For fingerprints: the same table gives the same bytes in any order of rows and columns, and a
+    different table gives different bytes.  The name of the data set is left out.
     """
     yield _header(dataset)
     ordered = np.sort(_records(dataset.columns, dataset.values))
@@ -29,7 +29,7 @@ def canonical_bytes(dataset: Dataset) -> Iterator[bytes]:
 def canonical_bytes_of_unique(
     described: Described, configurations: Sequence[NDArray[Any]], multiplicities: NDArray[np.int64]
 ) -> Iterator[bytes]:
-    """The bytes that `canonical_bytes` would give, of rows known by their unique configurations.
+    """The bytes that `canonical_bytes` would give, from the unique configurations of the rows.
 
     configurations: per column its codes in each unique row, shape (u,); multiplicities: (u,).
     """
@@ -53,10 +53,10 @@ def _header(described: Described) -> bytes:
 
 
 def _records(columns: Sequence[Column], values: Sequence[NDArray[Any]]) -> NDArray[np.void]:
-    """One item of bytes for each row, which sort as the rows do."""
+    """One bytes item for each row; the items sort as the rows do."""
     cells = []
     for i in _order(columns):
-        # Adding 0 turns −0.0, which is the same number, into 0.0.
+        # Adding 0 turns −0.0 into 0.0, the same number.
         wide = values[i].astype(">u2") if columns[i].is_categorical else values[i] + 0.0
         cells.append(wide.astype(wide.dtype.newbyteorder(">"))[:, None])
     rows = np.concatenate([np.ascontiguousarray(cell).view(np.uint8) for cell in cells], axis=1)

@@ -1,4 +1,4 @@
-"""What a cell says, whatever file it stands in: a text, or nothing; and the memory it may take."""
+"""A cell of any kind of file as a text or a missing value, and the memory that cells may take."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from privcore.errors import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Bytes that a table may take, unless told otherwise.
+# Default limit on the bytes that a table may take.
 MEMORY = 4 << 30
 # The most cells that a table in memory has; a small file can claim far more.
 MAX_CELLS = 50_000_000
@@ -29,14 +29,14 @@ MISSING_TEXTS = {
 # A number with a decimal comma, and perhaps points or spaces between thousands: 1.234,5.
 _MARKS = r"[.\s\x{a0}\x{202f}]"
 _DECIMAL_COMMA = rf"^[+-]?(?:\d+|\d{{1,3}}(?:{_MARKS}\d{{3}})+),\d+$"
-# Bytes of a cell, as a code and as a number, and of a distinct one beside its characters.
+# Bytes of a cell, as a code and as a number, and of a distinct cell in addition to its characters.
 OF_CELL, _OF_DISTINCT = 12, 100
-# Distinct cells, as a part of the rows, from which codes save no memory; few rows need none saved.
+# Share of distinct cells from which codes save no memory; small tables need none saved.
 _MOSTLY, _FEW = 0.5, 10_000
-# Distinct cells of a piece, as a part of its rows, after which further pieces are not coded at all:
-# the table of hashes takes most of the time.  Smaller pieces say little.
+# Share of distinct cells in a piece above which later pieces are not coded at all: hashing takes
+# most of the time.  Smaller pieces are no evidence.
 _APART, _LEAST_OF_PIECE = 0.8, 1_000
-# Pieces of a column that are kept before their distinct texts are put together.
+# Pieces of a column that are collected before their distinct texts are merged.
 _MOST_PIECES = 64
 WHERE_IT_IS = (
     "give fewer rows or columns, or count it where it is, as Parquet, by `python -m privcore "
@@ -53,19 +53,19 @@ def cell_text(value: object) -> str | None:
 
 
 class Memory:
-    """What of the memory that a table may take is left; instead: what helps where it is short."""
+    """The memory that a table may still take; instead: advice for a table that needs more."""
 
     def __init__(self, limit: int, instead: str = WHERE_IT_IS) -> None:
         self._limit = self.left = limit
         self._instead = instead
 
     def take(self, size: int) -> None:
-        """Raises DataError if so many bytes are not left."""
+        """Take this many bytes; raises DataError if fewer are left."""
         self.need(size)
         self.left -= size
 
     def need(self, size: int) -> None:
-        """Raises DataError if so many bytes are not left, and takes none."""
+        """Raises DataError if fewer than this many bytes are left; takes none."""
         if size > self.left:
             raise DataError(
                 f"The table needs more than {self._limit / 2**30:.3g} GiB of memory; "
@@ -74,7 +74,7 @@ class Memory:
 
 
 class Texts:
-    """A column in the making: pieces of texts, each with its distinct ones once if they repeat.
+    """A column as it is being read: pieces of texts, each stored as codes if its texts repeat.
 
     decimal_comma: whether a comma in a number is its decimal point.
     """
@@ -86,7 +86,7 @@ class Texts:
         self.is_empty = True
 
     def add(self, texts: pa.Array) -> None:
-        """The cells of some rows, as they stand in the file."""
+        """Add the cells of some rows, as written in the file."""
         import pyarrow as pa
 
         coded = texts
@@ -105,7 +105,7 @@ class Texts:
         known = _known(written, self._decimal_comma)
         self.is_empty &= known.null_count == len(known)
         if known.null_count or not known.equals(written):
-            # Other spaces around it make no other text.
+            # Texts that differ only in the spaces around them are the same.
             again = known.dictionary_encode()
             coded = pa.DictionaryArray.from_arrays(
                 again.indices.take(coded.indices), again.dictionary
@@ -115,7 +115,7 @@ class Texts:
             self._pieces = [_in_one(self._pieces)]
 
     def add_some(self, values: Iterable[Any], positions: NDArray[np.intp]) -> None:
-        """The cells at some positions of a list of values, of which None is missing."""
+        """Add the cells at some positions of a list of values; None is missing."""
         import pyarrow as pa
 
         texts = pa.array([None if value is None else str(value) for value in values], pa.string())
@@ -124,7 +124,7 @@ class Texts:
         self.add(pa.DictionaryArray.from_arrays(codes, once.dictionary))
 
     def cells(self) -> pd.Categorical | pd.api.extensions.ExtensionArray:
-        """All cells: categories, or text where most cells differ, of which codes save nothing."""
+        """All cells: as categories, or as text where most cells differ and codes save nothing."""
         import pyarrow as pa
 
         rows = sum(map(len, self._pieces))
@@ -155,7 +155,7 @@ def _missing_texts() -> pa.Array:
 
 
 def _known(texts: pa.Array, decimal_comma: bool) -> pa.Array:
-    """Texts without spaces around them, null where they say that there is no value."""
+    """Texts without surrounding spaces, null where they mean that there is no value."""
     import pyarrow as pa
     from pyarrow import compute
 

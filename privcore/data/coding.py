@@ -1,7 +1,7 @@
-"""Codes of the cells of a table whose schema is known, wherever its rows are.
+"""Codes of the cells of a table under a known schema, wherever its rows are.
 
-A table is looked at piece by piece: a table in memory is one piece, and each batch of a file and
-each partition of a cluster is another.  What is to be refused is known once all of them were seen.
+A table is scanned piece by piece: a table in memory is one piece; a file has a piece per batch, a
+cluster one per partition.  Whether the table is refused is decided after the scan.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ from privcore.errors import DataError, ParameterError
 from privcore.text import short
 from privcore.unit import RECORD, Unit
 
-# Codes of a value that is missing where that is no level, and of one that is none of the levels.
+# Codes of a missing value where missing is no level, and of a value outside the levels.
 MISSING = -1
 UNKNOWN = -2
 
 Missing = Literal["refuse", "drop", "level", "available"]
-# What else makes missing values a level of columns whose schema has none for them.
+# Settings that make missing values a level where the schema does not.
 GAPS_AS_LEVEL = ("level", "available")
 DROPPED = "rows with missing values are left out: which rows are complete is not covered"
 
-# Of every row, before it is known which of them are used.
+# Of every row, before it is decided which rows are used.
 Codes = NDArray[np.int64]
 Coded = tuple[NDArray[np.unsignedinteger[Any]], ...]
 
 
 @dataclass(frozen=True)
 class Coding:
-    """A column, how it is read, and the code of a missing value, `MISSING` if it has none.
+    """A column, how it is read, and the code of a missing value, `MISSING` if there is none.
 
     Numbers that are not cut have the code 0.
     """
@@ -69,13 +69,13 @@ class Coding:
 
     @property
     def refuses_gaps(self) -> bool:
-        """Whether the schema has no place for missing values."""
+        """Whether the schema has no level for missing values."""
         return not self.wanted.has_missing_level
 
     def of_cells(self, cells: pd.Series[Any]) -> Codes:
-        """Codes of cells of any type; every distinct one is looked at once."""
+        """Codes of cells of any type; each distinct cell is read once."""
         owner, distinct = pd.factorize(cells)
-        # The last one is that of missing cells, whose owner is -1.
+        # The last entry is for missing cells, whose position is -1.
         return np.append(self.of_distinct(distinct), self.absent)[owner]
 
     def of_distinct(self, cells: Iterable[object]) -> Codes:
@@ -106,11 +106,11 @@ class Coding:
 
 
 class Piece(NamedTuple):
-    """What one piece of a table holds; rows, missing and unknown add up over pieces.
+    """Counts of one piece of a table; rows, missing and unknown add up over pieces.
 
-    rows: that are used.  Per column, shape (p,): missing: rows without a value, left out or not;
-    unknown: rows that are used with a value outside the levels, or no finite number; low and high:
-    the ends of the codes that are used.
+    rows: number of rows used.  Per column, shape (p,): missing: rows without a value, used or not;
+    unknown: used rows with a value outside the levels or without a finite number; low and high:
+    smallest and largest code used.
     """
 
     rows: int
@@ -122,10 +122,10 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Codings:
-    """How all columns of a table are read, once its rows were looked at.
+    """How all columns of a table are read, decided after a scan of its rows.
 
-    drop: whether incomplete rows are left out.  gaps: per column whether it has any.
-    rows: that are used, of each piece.  notes: as of a `Dataset`.
+    drop: whether incomplete rows are left out.  gaps: per column, whether values are missing.
+    rows: number of rows used of each piece.  notes: as for a `Dataset`.
     """
 
     of: tuple[Coding, ...]
@@ -141,11 +141,11 @@ class Codings:
     def kept(
         self, codes: Sequence[Codes], columns: Sequence[int] | None = None
     ) -> NDArray[np.bool_] | slice:
-        """Which rows of a piece are used, by the codes of its columns; all if there are none."""
+        """Which rows of a piece are used, by the codes of its columns; all if it has no columns."""
         return _complete(codes, self._among(columns)) if self.drop else slice(None)
 
     def used(self, codes: Sequence[Codes], columns: Sequence[int] | None = None) -> Coded:
-        """Codes of the rows that are used of a piece, in the smallest type."""
+        """Codes of the rows of a piece that are used, in the smallest type."""
         kept = self.kept(codes, columns)
         return tuple(
             np.where(code == MISSING, coding.absent, code)[kept].astype(
@@ -159,7 +159,7 @@ class Codings:
 
 
 def looked_at(codes: Sequence[Codes], codings: Sequence[Coding], *, drop: bool) -> Piece:
-    """What a piece holds; drop: incomplete rows are not used."""
+    """The counts of a piece; drop: incomplete rows are not used."""
     used = _complete(codes, codings) if drop else np.ones(len(codes[0]), dtype=np.bool_)
     inside = [c[used] for c in codes]
     values = [c[c >= 0] for c in inside]
@@ -183,17 +183,17 @@ def settled(
 ) -> Codings:
     """How the rows of a table of columns `names` are coded; missing: as for `build_dataset`.
 
-    look: all pieces, in their order, as `looked_at` under these codings, with or without `drop`.
-    levels_only: whether columns of numbers have to be cut.
-    Raises what `build_dataset` raises.
+    look: applies `looked_at` to all pieces in their order, under these codings, with or without
+    `drop`.  levels_only: whether continuous columns have to be cut.
+    Raises the same errors as `build_dataset`.
     """
     wanted = used_columns(schema, names, missing, unit)
     codings = [Coding.of(column) for column in wanted]
     for column in (coding.column for coding in codings if levels_only):
         if not column.is_categorical:
             raise DataError(
-                f"Column {short(column.name)!r} is continuous, and only levels are counted where "
-                "rows are; cut it by bins or cut points."
+                f"Column {short(column.name)!r} is continuous, and only levels can be counted "
+                "without loading the rows; cut it by bins or cut points."
             )
     drop = missing == "drop"
     pieces = look(codings, drop)
@@ -218,7 +218,7 @@ def settled(
 def _check(
     pieces: Sequence[Piece], codings: Sequence[Coding], missed: Sequence[int], *, drop: bool
 ) -> None:
-    """Raises DataError for rows that cannot be used; missed: per column, those without a value."""
+    """Raises DataError for rows that cannot be used; missed: rows without a value, per column."""
     rows = sum(piece.rows for piece in pieces)
     if rows < 2:
         raise DataError(refusals.too_few_left(rows) if drop and any(missed) else too_few_rows(rows))
@@ -243,7 +243,7 @@ def _complete(codes: Sequence[Codes], codings: Sequence[Coding]) -> NDArray[np.b
 
 
 def notes_on_missing(columns: Sequence[Column], missing: str) -> tuple[str, ...]:
-    """Whether rows are left out, from the setting: that there were any is private."""
+    """A note that rows are left out, from the setting alone: whether there were any is private."""
     strict = any(MISSING_LEVEL not in column.levels for column in columns)
     return (DROPPED,) if missing == "drop" and strict else ()
 
@@ -251,10 +251,10 @@ def notes_on_missing(columns: Sequence[Column], missing: str) -> tuple[str, ...]
 def used_columns(
     schema: Sequence[ColumnSchema], names: Sequence[str], missing: str, unit: Unit = RECORD
 ) -> list[ColumnSchema]:
-    """The columns of a schema that are to be used, all of them among the table's `names`.
+    """The columns of a schema that are used, each checked to be in the table.
 
-    unit: whose column is no longer among them, since it says whose rows are whose.
-    Raises ParameterError for another `missing`, and DataError for a column that is not there.
+    unit: the protected unit, whose column identifies people and is therefore not used.
+    Raises ParameterError for an unknown `missing`, and DataError for a column not in the table.
     """
     if missing not in get_args(Missing):
         raise ParameterError(
@@ -274,10 +274,10 @@ def used_columns(
 
 
 def column_of(wanted: ColumnSchema, *, gaps: bool = False) -> Column:
-    """The column that a schema makes, before any row is seen.
+    """The column that a schema defines, before any row is read.
 
-    gaps: whether missing values need a level; if the schema has none for them, the levels are not
-    all public.
+    gaps: whether missing values need a level; if the schema lists none, not all levels are
+    public.
     Raises DataError for impossible levels, bounds or cuts.
     """
     cuts = cuts_of(wanted) if wanted.kind == "continuous" else ()
@@ -297,7 +297,7 @@ def column_of(wanted: ColumnSchema, *, gaps: bool = False) -> Column:
 
 
 def cuts_of(wanted: ColumnSchema) -> tuple[float, ...]:
-    """Where a continuous column is cut; empty where it is not."""
+    """Cut points of a continuous column; empty if it is not cut."""
     if wanted.cut_points or wanted.bins is None:
         return wanted.cut_points
     return equal_width(wanted.bounds, wanted.bins, wanted.name)

@@ -1,4 +1,4 @@
-"""Round points at which a column of numbers is cut, with about as many rows in each interval."""
+"""Round cut points for a column of numbers, with about equally many rows in each interval."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from privcore.arrays import Vector
 
 
 def even_cuts(values: Vector, counts: Vector, parts: int) -> tuple[float, ...]:
-    """Round cut points that leave about as many rows in each interval, at least one point.
+    """Round cut points with about equally many rows in each interval; at least one point.
 
-    values: distinct, increasing, shape (m,), m > 1.  counts: rows of each.
-    No interval has less than about half of its even share of the rows, unless there are only two.
+    values: distinct, increasing, shape (m,), m > 1.  counts: rows of each value.
+    Each interval has at least about half of an equal share of the rows, unless there are only two.
     """
     below = np.append(0.0, np.cumsum(counts))
     total = float(below[-1])
@@ -21,7 +21,7 @@ def even_cuts(values: Vector, counts: Vector, parts: int) -> tuple[float, ...]:
     cuts: list[float] = []
     start = 0.0
     while len(cuts) < parts - 1:
-        # What is left is shared anew, since one value may hold more than a share.
+        # The remaining rows are divided again, since one value may have more than its share.
         aim = start + (total - start) / (parts - len(cuts))
         inside = (below > start) & (below - start >= share / 2) & (total - below >= share / 2)
         candidates = np.flatnonzero(inside)
@@ -42,7 +42,7 @@ def round_number(low: float, high: float) -> float:
     """The number with the fewest digits above `low` and at most `high`."""
     for power in range(math.ceil(math.log10(max(abs(low), abs(high)))) + 1, -330, -1):
         for step in (5, 2, 1):
-            # Powers of ten are exact as divisors where they are not as factors.
+            # Dividing by a power of ten is exact where multiplying by its inverse is not.
             unit = float(f"{step}e{power}")
             number = float(f"{(math.floor(low / unit) + 1) * unit:.15g}")
             if low < number <= high:
@@ -53,9 +53,9 @@ def round_number(low: float, high: float) -> float:
 
 
 def outwards(low: float, high: float) -> tuple[float, float]:
-    """Bounds with two digits of their distance that hold the given ones, low < high."""
+    """Round bounds that enclose the given ones, to two digits of their distance; low < high."""
     unit = 10.0 ** (math.floor(math.log10(high - low)) - 1)
     down, up = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
-    # Dividing and multiplying may leave dust such as 0.30000000000000004.
+    # Dividing and multiplying may leave rounding errors such as 0.30000000000000004.
     low_text, high_text = float(f"{down:.15g}"), float(f"{up:.15g}")
     return (low_text if low_text <= low else low), (high_text if high_text >= high else high)

@@ -1,4 +1,4 @@
-"""Columns of dates, read as a part of each date that a graph can use."""
+"""Columns of dates, of which a graph uses one part, such as the month."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ FORMATS = (
     "%d/%m/%Y %H:%M",
     "%m/%d/%Y %H:%M",
 )
-# Levels of a part in whose order time goes on, where a finer part has more.
+# Most levels of a chronological part; a finer part with more is not proposed.
 _MOST_IN_ORDER = 12
-# A date is not a number: 2024 or 20240531 alone stays what it is.
+# A number is not read as a date: 2024 or 20240531 stays a number.
 _SEPARATED = r"\d.*[-/.: ].*\d"
 
 
 @dataclass(frozen=True)
 class DateReading:
-    """How the cells of a column of dates become levels, whatever the other rows say.
+    """How the cells of a column of dates become levels, each cell independently of other rows.
 
-    format: "ISO8601", or as of `datetime.strptime`.  part: of the date that is kept.
-    Raises DataError for another part, and for a format without day, month and year.
+    format: "ISO8601", or as for `datetime.strptime`.  part: the part of the date that is used.
+    Raises DataError for an unknown part, and for a format without day, month and year.
     """
 
     format: str
@@ -83,11 +83,11 @@ class DateReading:
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The levels that are known without looking at the rows: of months and weekdays alone."""
+        """The levels known without looking at the rows: only months and weekdays have them."""
         return {"month": MONTHS, "weekday": WEEKDAYS}.get(self.part, ())
 
     def read(self, cells: pd.Series[Any]) -> pd.Series[Any]:
-        """The part of each date as text, None where a cell is missing or no such date."""
+        """The part of each date as text, None where a cell is missing or not such a date."""
         owner, distinct = pd.factorize(cells)
         dates = pd.to_datetime(
             pd.Series(list(distinct), dtype=object), format=self.format, errors="coerce", utc=True
@@ -111,10 +111,10 @@ def _part(date: pd.Timestamp, part: Part) -> str:
 
 
 def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple[str, ...]]]:
-    """The parts of some dates that differ, with their levels, what fits their span first.
+    """The parts that vary among some dates, with their levels; the one that fits their span first.
 
-    That is the finest of calendar months, quarters and years with at most 12 levels.  Levels are
-    all from the first date to the last, whether or not a date has them.
+    It is the finest of calendar months, quarters and years with at most 12 levels.  Levels run
+    from the first date to the last without gaps.
     """
     dates = pd.to_datetime(distinct, format=form, errors="coerce", utc=True).dropna()
     first, last = dates.min().tz_localize(None), dates.max().tz_localize(None)
@@ -130,9 +130,9 @@ def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple
 
 
 def date_format(distinct: pd.Series[Any]) -> str | None:
-    """The first format that at least 19 of 20 distinct cells have; None if none has.
+    """The first format that fits at least 19 of 20 distinct cells; None if there is none.
 
-    A cell such as 03/04/2024 has two; days come first unless that leaves cells that are no dates.
+    A cell such as 03/04/2024 fits two; the day comes first unless some cells are then no dates.
     """
     if not len(distinct) or distinct.str.contains(_SEPARATED, regex=True).mean() < 0.95:
         return None

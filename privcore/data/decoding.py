@@ -1,8 +1,8 @@
-"""Bytes to text: the encoding of a table that does not say it.
+"""Decodes bytes to text and detects the encoding of a table that does not declare it.
 
-Where neither a mark nor UTF-8 tells the encoding, the words beyond ASCII are read in each one, and
-each reading has a likelihood: how frequent its letters are in the languages that the encoding is
-used for, and whether case, script and signs follow one another as they do in words.
+Without a byte-order mark or valid UTF-8, the non-ASCII words are decoded in each candidate
+encoding.  Each reading has a likelihood: how frequent its letters are in the languages that use
+the encoding, and whether case, script and signs follow one another as they do in words.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from math import log
 
 from privcore.errors import DataError
 
-# As a page offers them.
+# In the order in which a page offers them.
 ENCODINGS = (
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32"),
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "gb18030"),
@@ -33,7 +33,7 @@ _MARKS = {
     **{b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32"},
     **{b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"},
 }
-# Bytes of words that are looked at: thousands of words settle what can be settled.
+# Bytes of words that are scored: thousands of words are enough.
 _SAMPLE = 200_000
 # A word with a byte beyond ASCII.  It ends at bytes that are part of no other character in any
 # encoding; "|" may be the second byte of one, after a byte beyond ASCII.
@@ -96,19 +96,19 @@ _FEW = 8
 
 @dataclass(frozen=True)
 class Decoded:
-    """A text, and the encoding that it was read in."""
+    """A text, and the encoding in which it was read."""
 
     text: str
     encoding: str
-    # Where others may be right: each encoding, the chosen one first, then the likeliest, with up
-    # to 3 words, the same in each, that the readings differ in.
+    # If other encodings are plausible: each encoding, the chosen one first, then by likelihood,
+    # with up to 3 words (the same for each) in which the readings differ.
     readings: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def decode(content: bytes, wanted: str | None = None) -> Decoded:
-    """The text: as wanted, else by a byte-order mark, as UTF-8, or in the likeliest encoding.
+    """The text in the wanted encoding, else by byte-order mark, UTF-8, or the likeliest encoding.
 
-    Raises DataError for bytes that are no text in it, and for the name of no encoding.
+    Raises DataError for bytes that are no text in it, and for an unknown encoding.
     """
     if content.startswith(_BINARY_STARTS):
         raise _not_text()
@@ -123,7 +123,7 @@ def decode(content: bytes, wanted: str | None = None) -> Decoded:
         return Decoded(text, wanted or certain or "utf-8")
     words = _words(content)
     likely = ["utf-8"] * (text is not None) + _ranked(words)
-    # The likely ones may all fail beyond the sample.
+    # All likely encodings may fail outside the sample.
     for encoding in [] if certain else [*likely, *_BY_LETTERS]:
         if (text := _text(content, encoding)) is not None:
             others = [e for e in likely if e != encoding and _text(content, e) is not None]
@@ -132,25 +132,23 @@ def decode(content: bytes, wanted: str | None = None) -> Decoded:
 
 
 def _is_doubtful(content: bytes, text: str) -> bool:
-    """Whether UTF-8 is a chance: a word or two in GBK can be UTF-8 of letters of no language."""
+    """Whether valid UTF-8 is a coincidence: a word or two in GBK can be meaningless UTF-8."""
     if not 0 < len(content) - len(text) <= _FEW:
         return False
     usual = {c for languages in _LANGUAGES.values() for c in "".join(languages)}.union(_SIGNS)
     letters = b"".join(_words(content)).decode("utf-8", "ignore").lower() or "\ufffd"
-    # Three bytes for one character are no chance.
+    # Three bytes for one character are no coincidence.
     return max(letters) < "\u0800" and any(not c.isascii() and c not in usual for c in letters)
 
 
 def _known(name: str) -> str:
-    """The name in Python of a text encoding; raises DataError for a name of none."""
+    """Python's name of a text encoding; raises DataError for an unknown encoding."""
     try:
         b"a".decode(name)
     except UnicodeError:
         pass
     except (LookupError, ValueError):
-        raise DataError(
-            f"The encoding is not a known one; choose one of {', '.join(ENCODINGS)}."
-        ) from None
+        raise DataError(f"The encoding is unknown; choose one of {', '.join(ENCODINGS)}.") from None
     return codecs.lookup(name).name
 
 
@@ -169,13 +167,13 @@ def _text(content: bytes, encoding: str) -> str | None:
         text = content.decode(_CODECS.get(encoding, encoding))
     except (UnicodeError, LookupError):
         return None
-    # Spaces such as U+00A0 and U+3000 are text; control characters speak of junk.
+    # Spaces such as U+00A0 and U+3000 are text; control characters are a sign of binary data.
     junk = sum(unicodedata.category(c) == "Cc" and c not in "\r\n\t" for c in text[:10_000])
     return text.removeprefix("\ufeff") if junk <= 0.02 * min(len(text), 10_000) else None
 
 
 def _words(content: bytes) -> list[bytes]:
-    """The words beyond ASCII that differ in more than digits, in the order of the file."""
+    """The non-ASCII words that differ in more than digits, in the order of the file."""
     words: dict[bytes, bytes] = {}
     size = 0
     for match in _WORD.finditer(content):
@@ -187,7 +185,7 @@ def _words(content: bytes) -> list[bytes]:
 
 
 def _ranked(words: Sequence[bytes]) -> list[str]:
-    """The encodings that the words may be in and that read them differently, likeliest first."""
+    """The plausible encodings that decode the words differently, likeliest first."""
     together = b"\n".join(words)
     fits: dict[str, tuple[float, str]] = {}
     for encoding in _BY_LETTERS:
@@ -203,7 +201,7 @@ def _ranked(words: Sequence[bytes]) -> list[str]:
 
 
 def _likelihood(text: str, encoding: str) -> float:
-    """The logarithm, in the language of the encoding in which the text is likeliest."""
+    """The log-likelihood of a text, in whichever language of the encoding makes it largest."""
     in_words = sum(
         n * _follows(before, after, encoding in _LATIN)
         for (before, after), n in Counter(pairwise("\n" + text)).items()
@@ -218,7 +216,7 @@ def _likelihood(text: str, encoding: str) -> float:
 
 @cache
 def _frequencies(encoding: str) -> tuple[dict[str, float], ...]:
-    """The log-likelihoods of characters beyond ASCII, in each language of the encoding."""
+    """The log-likelihoods of non-ASCII characters, in each language of the encoding."""
     common = dict.fromkeys(_SIGNS, _SIGN) | dict.fromkeys(_HALF_WIDE, _HALF)
     for codec, first, last in _COMMON.get(encoding, ()):
         pairs = (bytes((a, b)) for a in range(first, last + 1) for b in range(0x40, 0xFF))
@@ -236,10 +234,10 @@ def _frequencies(encoding: str) -> tuple[dict[str, float], ...]:
 
 
 def _follows(before: str, after: str, latin: bool) -> float:
-    """How likely the second character is after the first, beside its own frequency."""
+    """Log-likelihood of the second character after the first, relative to its own frequency."""
     if not (before.isalpha() and after.isalpha()):
         letter, other = (after, before) if after.isalpha() else (before, after)
-        # Digits touch no letters but those of Chinese, Japanese and Korean (from U+1100 on).
+        # Digits touch letters only in Chinese, Japanese and Korean (from U+1100 on).
         touches = not other.isascii() or (other.isdigit() and "\x7f" < letter < "\u1100")
         return _BESIDE * (letter.isalpha() and touches)
     fit = 0.0 if latin or before.isascii() == after.isascii() else _MIXED
@@ -251,10 +249,10 @@ def _follows(before: str, after: str, latin: bool) -> float:
 def _samples(
     words: Sequence[bytes], encodings: Sequence[str]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """For each encoding, the same few words as it reads them: those that most of them differ in."""
+    """For each encoding, how it reads the few words in which most encodings differ."""
     if len(encodings) < 2:
         return ()
-    # A page shows a few words; the first ones are of the header.
+    # A page shows a few words; the first ones come from the header.
     read = [[w.decode(_CODECS.get(e, e), "replace")[:40] for e in encodings] for w in words[:2000]]
     chosen: list[int] = []
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Cutting numeric columns into intervals at public points."""
+"""Cuts numeric columns into intervals at public points."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> D
     cuts: per column name, either inner boundaries, which must be chosen without looking at the
         rows and count as public, or a number of equal-width intervals over the column's bounds,
         which are as public as those bounds.
-    The recipe is dropped, as it does not tell these cuts.
-    Raises DataError for names that are no continuous columns, and for impossible cuts.
+    The recipe is dropped, as it does not describe these cuts.
+    Raises DataError for names of columns that are not continuous, and for impossible cuts.
     """
     unknown = [name for name in cuts if name not in dataset.names]
     if unknown:
@@ -57,7 +57,7 @@ def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> D
 def intervals(dataset: Dataset, count: int) -> Dataset:
     """The data set with every continuous column cut into `count` intervals of equal width.
 
-    They divide the column's bounds, so that they are as public as those; a recipe notes them.
+    They divide the column's bounds, so they are as public as the bounds; a recipe records them.
     Raises DataError if no column is continuous, or unless count is from 2 to 100.
     """
     numeric = [column.name for column in dataset.columns if not column.is_categorical]
@@ -68,18 +68,18 @@ def intervals(dataset: Dataset, count: int) -> Dataset:
 
 
 def usual_intervals(rows: int, columns: int, epsilon: float = 1.0) -> int:
-    """Into how many intervals numbers are cut, from public facts alone: 2 to 8.
+    """Number of intervals into which numbers are cut, from public facts alone: 2 to 8.
 
-    More intervals show more of a dependence, and spread rows and noise over more cells.  Chosen on
-    random non-linear graphs: `python -m benchmarks.intervals`.
+    More intervals show more of a dependence, but spread the rows over more noisy cells.  Chosen
+    on random non-linear graphs: `python -m benchmarks.intervals`.
     """
     return min(8, max(2, round(math.sqrt(rows * min(epsilon, 1.0) / columns) / 10)))
 
 
 def proposed_intervals(rows: int, columns: int) -> int:
-    """Into how many intervals the numbers of a table are cut before anything is chosen: 6 to 8.
+    """Default number of intervals for the numbers of a table, before any choice is made: 6 to 8.
 
-    A column that is measured in one number loses next to nothing by six.
+    Six intervals lose next to nothing of a column's dependences.
     """
     return max(_LEAST_PROPOSED, usual_intervals(rows, columns))
 
@@ -101,11 +101,11 @@ def finite_bounds(bounds: tuple[float, float] | None, name: str) -> tuple[float,
     """The bounds; raises DataError unless they increase and can be added up without overflow."""
     if bounds is None or not bounds[0] < bounds[1]:
         raise DataError(f"Column {short(name)!r} needs a lower bound below its upper bound.")
-    # Otherwise it would depend on the rows whether scaling to −1 … 1 gives numbers.
+    # Otherwise scaling to −1 … 1 would overflow for some rows and not for others.
     if not math.isfinite(4 * max(-bounds[0], bounds[1])):
         raise DataError(
-            f"Column {short(name)!r} has bounds too far apart to compute with; leave out its "
-            "largest values, or declare closer bounds."
+            f"Column {short(name)!r} has bounds too wide to compute with; leave out its "
+            "largest values, or declare narrower bounds."
         )
     return bounds
 
@@ -131,9 +131,9 @@ def cut(numbers: NDArray[np.float64], cuts: Sequence[float], name: str) -> NDArr
 
 
 def interval_labels(cuts: Sequence[float], unit: str = "") -> tuple[str, ...]:
-    """Readable names such as "< 10", "10 – 20", "≥ 20", distinct however close the points are.
+    """Readable names such as "< 10", "10 – 20", "≥ 20", distinct even if the points are close.
 
-    unit: of the numbers, such as "mg".
+    unit: the unit of measurement, such as "mg".
     """
     texts = number_words(cuts, unit)
     inner = [f"{a} – {b}" for a, b in pairwise(texts)]

@@ -1,4 +1,4 @@
-"""The public domain of a data set: all that a guarantee takes as known of its columns."""
+"""The public domain of a data set: all facts about its columns that a guarantee takes as known."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def domain_sha256(domain: Sequence[Mapping[str, Any]]) -> str:
 
 
 def domain_lines(domain: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Name of each column, and in words its kind with every level, bound and cut point."""
+    """Name of each column, with its kind and every level, bound and cut point in words."""
     lines = []
     for column in domain:
         parts = [str(column["kind"])]
@@ -41,12 +41,12 @@ def domain_lines(domain: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
             parts.append("from {!r} to {!r}".format(*column["bounds"]))
         if column["cut_points"]:
             parts.append("cut at " + " | ".join(map(repr, column["cut_points"])))
-            # Intervals follow from the points; the level of missing values does not.
+            # Intervals follow from the cut points; the level of missing values does not.
             listed = column["levels"][len(column["cut_points"]) + 1 :]
         else:
             listed = column["levels"]
         if listed:
-            # Quoted, so that no level can look like two.
+            # Quoted, so that one level cannot look like two.
             quoted = (json.dumps(level, ensure_ascii=False) for level in listed)
             parts.append("levels " + " | ".join(quoted))
         lines.append((str(column["name"]), ", ".join(parts)))

@@ -1,7 +1,7 @@
 """Structural equations over a graph: weights, forward sampling, and bounds known without rows.
 
-Nothing here is read from rows: scales and bounds follow from the weights, so they are public as
-the model is.
+Nothing here is read from rows: scales and bounds follow from the weights, so they are as public as
+the model.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class LinearGaussian:
     def covariance(self) -> Matrix:
         """Covariance before the columns are scaled: (I − W)⁻ᵀ (I − W)⁻¹, shape (p, p)."""
         effects = np.eye(len(self.weights))
-        # Adding up in causal order cancels nothing, as inverting may when weights are large.
+        # Adding up in causal order avoids the cancellation of inverting with large weights.
         for node in self.dag.order:
             effects[:, node] += effects @ self.weights[:, node]
         return effects.T @ effects
 
     @property
     def correlation(self) -> Matrix:
-        """The covariance of the columns as sampled, but for values moved to the bounds."""
+        """The covariance of the columns as sampled, without the clipping to the bounds."""
         covariance = self.covariance
         scale = np.sqrt(np.diag(covariance))
         correlation: Matrix = covariance / np.outer(scale, scale)
@@ -89,8 +89,8 @@ class NonlinearModel:
     """X_j = Σ_i w_ij f_ij(X_i) + ε_j with Gaussian ε of standard deviation `noise_sd`.
 
     waves: whether f_ij is sin(2x), which is not monotone, or tanh(2x), which is; shape (p, p).
-    Both stay within ±1, so that Σ_i |w_ij| bounds what the parents add.  bound: how far the public
-    bounds reach beyond that, in standard deviations of the noise.
+    Both stay within ±1, so Σ_i |w_ij| bounds the contribution of the parents.  bound: how far the
+    public bounds reach beyond that, in standard deviations of the noise.
     """
 
     dag: RandomDag

@@ -1,4 +1,4 @@
-"""Codes that say that a value is missing: 99 beside answers of 1 to 5, "unknown" beside words."""
+"""Detects codes for missing values: 99 among answers of 1 to 5, "unknown" among words."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from privcore.arrays import Vector
 
-# What surveys and statistics programs write for "no answer".
+# Words that surveys and statistics programs write for "no answer".
 _NUMBERS = (
     *(-1, -7, -8, -9, -77, -88, -98, -99, -999, -9999),
     *(7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999),
 )
-# Of those below zero, the ones that are nothing else.
+# Negative numbers that are nothing but codes.
 _NEGATIVE = {-8, -9, -88, -98, -99, -999, -9999}
 _WORDS = {
     *("-", "--", "---", "–", "—", "..", "...", "(blank)", "blank", "nil", "x/x"),
@@ -26,29 +26,29 @@ _WORDS = {
     *("desconocido", "desconocida", "no sabe", "no contesta", "ns/nc", "s/d", "sin dato"),
     *("sconosciuto", "onbekend", "okänd", "ukjent", "nieznany", "неизвестно", "不明", "未知"),
 }
-# Numbers that a scale is made of at least, so that something can be beyond it.
+# Fewest numbers of a scale, so that others can lie outside it.
 _LEAST_OF_SCALE = 3
-# How far beyond the other numbers a code lies, as a part of their range.
+# Distance of a code from the other numbers, as a share of their range.
 _BEYOND = 0.5
 
 
 def word_codes(distinct: Sequence[str]) -> list[str]:
-    """Which of some texts say that a value is missing; none if there are no others."""
+    """Which of some texts mean that a value is missing; none if all of them would."""
     codes = [text for text in distinct if " ".join(text.casefold().split()) in _WORDS]
     return codes if len(codes) < len(distinct) else []
 
 
 def number_codes(numbers: Vector, rows: Vector) -> list[float]:
-    """Which of some distinct numbers are codes: beyond a scale, or the only ones below zero.
+    """Which of some distinct numbers are codes: outside a scale, or the only negative ones.
 
-    rows: of each number; a code has several.
+    rows: number of rows of each; a code has several.
     """
     likely = np.isin(numbers, _NUMBERS) & (rows > 1)
     scale = np.sort(numbers[~likely])
     if not likely.any() or len(scale) < _LEAST_OF_SCALE:
         return []
     codes: list[float] = []
-    # The nearest first: what is no code belongs to the scale that others may lie beyond.
+    # The nearest first: a number that is no code extends the scale that others are compared with.
     for code in sorted(map(float, numbers[likely]), key=lambda n: abs(n - float(scale[-1]))):
         if _is_beyond(code, scale):
             codes.append(code)
@@ -58,7 +58,7 @@ def number_codes(numbers: Vector, rows: Vector) -> list[float]:
 
 
 def _is_credible(code: float, codes: Sequence[float], scale: Vector) -> bool:
-    """Whether a code is no count or day that lies apart: 8 is one beside 9, and -7 beside -9."""
+    """Whether a code is not just an outlying count: 8 is a code together with 9, and -7 with -9."""
     if 0 < code < 10:
         return 9 in codes
     if code < 0:
@@ -67,7 +67,7 @@ def _is_credible(code: float, codes: Sequence[float], scale: Vector) -> bool:
 
 
 def _are_answers(scale: Vector) -> bool:
-    """Whether numbers are 0 or 1 and what follows, up to 10."""
+    """Whether the numbers count up from 0 or 1, to at most 10."""
     low, high = float(scale[0]), float(scale[-1])
     whole = bool((scale == np.round(scale)).all())
     return whole and low in (0, 1) and high <= 10 and len(scale) == high - low + 1

@@ -1,6 +1,6 @@
-"""Where in a file the table is: its delimiter, its names, and where its rows begin and end.
+"""Finds the table in a file: its delimiter, its column names, and where its rows begin and end.
 
-What is found is said in a note, and what cannot be known is a question to the owner.
+Findings become notes, and whatever a file leaves open becomes a question to the owner.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from privcore.data.questions import OpenQuestion
 from privcore.data.writing import spelling
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blank"}
-# Rows at the start that are looked at, and rows before the names that are no rows of the table.
+# Rows at the start that are read for the layout, and most rows above the names.
 _LOOKED_AT, _BEFORE = 200, 30
 _COMMENT = re.compile(r"\s*(#|//|%)")
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
-# A number, with the signs that people write beside it.
+# A number, with the signs that people write next to it.
 _NUMBER = re.compile(r"[+\-−(]?[$£€¥]?\s?[\d.,'’ ]*\d[\d.,'’ ]*([eE][+-]?\d+)?\s?[%€$)]?")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
 _TOTALS = {
@@ -30,13 +30,13 @@ _TOTALS = {
     *("summe", "gesamt", "insgesamt", "mittelwert", "somme", "moyenne", "suma", "promedio"),
     *("totale", "итого", "合计", "合計", "小计"),
 }
-# Of a column with fewer different cells than this part of its rows, the cells are levels.
+# If the distinct cells of a column are fewer than this share of its rows, they are levels.
 _LEVELS = 0.5
 NO_HEADER = OpenQuestion(
     "header",
     "The first line looks like a row of values, so the columns are called col_1, col_2, … and it "
     "is a row of the table.",
-    "say --no-header, or --header if it holds their names (in Python header=False or True)",
+    "give --no-header, or --header if it holds their names (in Python header=False or True)",
 )
 
 
@@ -44,8 +44,8 @@ NO_HEADER = OpenQuestion(
 class Layout:
     """How the first rows of a file become a table.
 
-    start: the place of its first row among the rows looked at.  names: of the columns, empty where
-    the file has none.  width: cells of each row; a last cell that is always empty is none of them.
+    start: position of its first row among the rows read.  names: of the columns, empty where the
+    file has none.  width: cells of each row, without a last cell that is always empty.
     notes: what was left out.  question: on the header, if it is not known.
     """
 
@@ -57,8 +57,8 @@ class Layout:
 
 
 class Ends(NamedTuple):
-    """The end of a file: how many last rows are no rows of the table and what is said of them, and
-    how many before these look like sums or means.
+    """The end of a file: how many last rows do not belong to the table, the note on them, and how
+    many rows before these look like sums or means.
     """
 
     left: int
@@ -67,7 +67,7 @@ class Ends(NamedTuple):
 
 
 def rows_of(lines: Iterable[str], delimiter: str) -> Iterator[tuple[list[str], int]]:
-    """The first rows of lines with their ends, each with the number of lines up to its end."""
+    """The first rows of a text, each with the number of lines up to its end."""
     if delimiter == " ":
         lines = map(tabbed, lines)
         delimiter = "\t"
@@ -76,39 +76,39 @@ def rows_of(lines: Iterable[str], delimiter: str) -> Iterator[tuple[list[str], i
 
 
 def tabbed(text: str) -> str:
-    """Text aligned by blanks, with a tab between cells instead."""
+    """Text aligned by blanks, with a tab between cells in their place."""
     text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)
     return re.sub(r'("[^"\n]*")|[ \t]+', lambda match: match[1] or "\t", text)
 
 
 def skipped_lines(lines: Sequence[str]) -> tuple[int, str | None]:
-    """How many first lines are comments, blank or say the delimiter, and which it is then."""
+    """How many first lines are comments, blank or declare the delimiter, and that delimiter."""
     delimiter = None
     for number, line in enumerate(lines):
-        said = _SEPARATOR_LINE.fullmatch(line) if number == 0 else None
-        if said is not None:
-            delimiter = said[1]
+        declared = _SEPARATOR_LINE.fullmatch(line) if number == 0 else None
+        if declared is not None:
+            delimiter = declared[1]
         elif line.strip() and not _COMMENT.match(line):
             return number, delimiter
     return 0, None
 
 
 def find_delimiter(lines: Sequence[str]) -> str:
-    """The delimiter that gives the first rows equally many cells, and the most of them."""
+    """The delimiter under which the first rows have equally many cells, and the most."""
 
     def quality(delimiter: str) -> tuple[bool, float, int, int]:
         try:
             rows = [row for row, _ in islice(rows_of(lines, delimiter), _LOOKED_AT) if row]
         except csv.Error:
             return False, 0.0, 0, 0
-        # The last row may be cut in the middle.
+        # The last row may be incomplete.
         sizes = [len(row) for row in rows[: max(1, len(rows) - 1)]]
         if not sizes:
             return False, 0.0, 0, 0
         width, times = Counter(sizes).most_common(1)[0]
         if max(sizes) > 1 and width == 1:
             return False, 0.0, 0, max(sizes)
-        # Names may lack one, of an index, or have one too many; most often they do not.
+        # The names may lack that of an index, or be one too many; usually they fit.
         fits = -min(2, abs(sizes[0] - width))
         return width > 1, round(times / len(sizes), 1), fits, width
 
@@ -120,7 +120,7 @@ def find_delimiter(lines: Sequence[str]) -> str:
 def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "") -> Layout:
     """Where the table is in the first rows of a file, blank ones included.
 
-    header: whether the first row of the table holds names; None if nobody says.  above: the last
+    header: whether the first row of the table holds names; None if not stated.  above: the last
     comment above it, which may hold the names.
     """
     filled = [place for place, row in enumerate(rows) if any(cell.strip() for cell in row)]
@@ -135,7 +135,7 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
     notes = []
     if len(names) == width + 1 and not names[-1]:
         names = names[:-1]
-        notes.append("The names end with a delimiter, which is left out.")
+        notes.append("The row of names ends with a delimiter, which is ignored.")
     elif len(names) == width - 1 and below:
         # R writes no name above the names of rows.
         names = [*names, ""] if trailing else ["rownames", *names]
@@ -148,9 +148,14 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
         return Layout(at, unnamed, width, tuple(notes))
     guessed = header is None and _is_values(names, below)
     if guessed and above:
-        said = [cell.strip() for cell in re.split(r"[\t,;|]", re.sub(_COMMENT, "", above))]
-        if len(said) == width and all(said) and not _is_values(said, below):
-            return Layout(at, tuple(said), width, ("The names are those of the comment above.",))
+        commented = [cell.strip() for cell in re.split(r"[\t,;|]", re.sub(_COMMENT, "", above))]
+        if len(commented) == width and all(commented) and not _is_values(commented, below):
+            return Layout(
+                at,
+                tuple(commented),
+                width,
+                ("The column names are in the comment above the table.",),
+            )
     if guessed:
         return Layout(at, unnamed, width, tuple(notes), NO_HEADER)
     start = at + 1
@@ -173,7 +178,7 @@ def last_rows(rows: Sequence[Sequence[str]], width: int) -> Ends:
             break
         left += 1
     left = max(left, _below_a_blank_line(rows, width))
-    # What is blank needs no words.
+    # Blank lines need no note.
     texts = sum(any(cell.strip() for cell in row) for row in rows[len(rows) - left :])
     lines = "line below the table is" if texts == 1 else f"{texts} lines below the table are"
     notes = (f"The {lines} left out.",) if texts else ()
@@ -186,7 +191,7 @@ def last_rows(rows: Sequence[Sequence[str]], width: int) -> Ends:
 
 
 def _below_a_blank_line(rows: Sequence[Sequence[str]], width: int) -> int:
-    """How many last rows are below a blank line, if each has too few cells for a row."""
+    """How many last rows follow a blank line, if each has too few cells for a row."""
     blank = 0
     for count, row in enumerate(reversed(rows[-_BEFORE:]), 1):
         if len(row) >= width:
@@ -196,7 +201,7 @@ def _below_a_blank_line(rows: Sequence[Sequence[str]], width: int) -> int:
 
 
 def is_total(row: Sequence[str]) -> bool:
-    """Whether a row is called a sum or a mean, and holds numbers beside that."""
+    """Whether a row is labelled as a sum or a mean and holds numbers."""
     words = next((cell for cell in row if cell.strip()), "")
     others = [cell.strip() for cell in row if cell.strip() and cell is not words]
     numbers = sum(bool(_NUMBER.fullmatch(cell)) for cell in others)
@@ -204,18 +209,18 @@ def is_total(row: Sequence[str]) -> bool:
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
-    """Cells of most rows; of the wider where as many are."""
+    """The most frequent number of cells in a row; the larger of ties."""
     times = Counter(len(row) for row in rows)
     return max(times, key=lambda width: (times[width], width))
 
 
 def _names_at(rows: Sequence[Sequence[str]], first: int, width: int) -> int:
-    """The row that holds the names: the first that has one in each column, if it is no row of
-    values; the first that is wide enough otherwise.
+    """The row of column names: the first with a name in each column, if it does not look like
+    values; otherwise the first that is wide enough.
     """
 
     def lacking(place: int) -> int:
-        # The first column may be an index, and the last nothing.
+        # The first column may be an index, and the last empty.
         return sum(not cell.strip() for cell in rows[place][1 : width - 1])
 
     if not lacking(first):
@@ -240,7 +245,7 @@ def _holds_values(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _is_values(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether names look like values of their own columns more than like names."""
+    """Whether the names look more like values of their columns than like names."""
     if len(below) < 2 or _counts_up(names):
         return False
     values = words = 0
@@ -264,9 +269,9 @@ def _is_values(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _counts_up(names: Sequence[str]) -> bool:
-    """Whether the names are years in a row, or all places from 0 on as pandas writes them.
+    """Whether the names are consecutive years, or positions from 0 as pandas writes them.
 
-    1, 2, 3 may be somebody's answers.
+    1, 2, 3 may be answers instead.
     """
     numbers = [int(name) for name in names if name.isdecimal()]
     steps = {b - a for a, b in pairwise(numbers)}
@@ -277,9 +282,9 @@ def _counts_up(names: Sequence[str]) -> bool:
 
 
 def _explanations(rows: Sequence[Sequence[str]], start: int, width: int) -> int:
-    """Rows below the names that explain them: units, or the text of a question.
+    """Number of rows below the names that explain them: units, or the text of a question.
 
-    Such a row has words in every column whose other cells are numbers, two at least.
+    Such a row has words in every column whose other cells are numbers (at least two columns).
     """
     for count in range(2, 0, -1):
         below = [row for row in rows[start + count :] if len(row) == width]

@@ -18,7 +18,7 @@ from privcore.unit import RECORD, Unit
 
 Kind = Literal["nominal", "ordinal", "continuous"]
 
-# The source of a data set that somebody's own table was made into.
+# The source of a data set made from the user's own table.
 UPLOADED = "uploaded"
 BOUGHT = "bought"
 # The level of missing values.
@@ -30,11 +30,11 @@ MAX_COLUMNS = 10_000
 
 @dataclass(frozen=True)
 class Column:
-    """What is known of a column without looking at the rows.
+    """What is known about a column without looking at the rows.
 
     levels: of a nominal or ordinal column, in the order of the codes (and of the ranks).
     bounds: of a continuous column, lowest and highest value.
-    cut_points: of a column of numbers that was cut into its levels, increasing.
+    cut_points: of a column of numbers that was cut into levels, increasing.
     declared: whether levels or bounds are public; otherwise they were read from the data, and no
         guarantee covers them.
     """
@@ -52,19 +52,19 @@ class Column:
 
 
 class Described(ABC):
-    """What is known of rows wherever they are: their number, their columns, and their notes.
+    """What is known about a table, wherever its rows are: their number, its columns, its notes.
 
-    The fields are those of `Dataset`, which has its rows in memory.
+    The fields are described in `Dataset`, which has its rows in memory.
     """
 
     name: str
     columns: tuple[Column, ...]
     true_edges: tuple[tuple[str, str], ...] | None
     notes: tuple[str, ...]
-    # Whether "(missing)" is no level of a column, but a value that is missing at random.
+    # Whether "(missing)" stands for values missing at random rather than for a level.
     available: bool = False
     unit: Unit = RECORD
-    # What only the owner knows, and has to say before a release.
+    # Facts that only the owner knows, and has to state before a release.
     questions: tuple[OpenQuestion, ...] = ()
 
     @property
@@ -82,7 +82,7 @@ class Described(ABC):
 
     @property
     def seen_edges(self) -> tuple[tuple[str, str], ...]:
-        """Those of the true DAG between columns of the table; others lead to hidden columns."""
+        """True edges between columns of the table; the other true edges involve hidden columns."""
         names = set(self.names)
         return tuple(edge for edge in self.true_edges or () if names.issuperset(edge))
 
@@ -99,12 +99,12 @@ class Described(ABC):
 
     @property
     def ordered(self) -> tuple[int, ...]:
-        """Per column how many of its levels, from the first, are in an order; 0 of others."""
+        """Per column, how many of its first levels are ordered; 0 if none are."""
         return tuple(map(levels_in_order, self.columns))
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What limits a guarantee about these rows: what was read from them, and the notes."""
+        """What a guarantee about these rows does not cover: what was read from them, and notes."""
         undeclared = self.undeclared
         if not undeclared:
             return self.notes
@@ -117,7 +117,7 @@ class Described(ABC):
 
     @property
     def public_noun(self) -> str:
-        """What is public of each column if it is declared: "levels", "bounds", or both."""
+        """What a declaration makes public about the columns: "levels", "bounds", or both."""
         kinds = {column.is_categorical for column in self.columns}
         if len(kinds) == 2:
             return "levels and bounds"
@@ -143,12 +143,12 @@ class Dataset(Described):
     true_edges: the true DAG as (cause, effect) names, if it is known.
     hidden: columns of the true DAG that are not in the table (`hiding`).
     notes: sentences that limit what a guarantee about these rows covers.
-    recipe: how a structural example was made, so that reports can say how to make it again: its
-        name under "example", its parameters by name, and "intervals" if `intervals` has cut it.
+    recipe: how a structural example was made, so that a report can state how to make it again:
+        its name under "example", its parameters by name, and "intervals" if it was cut.
     available: whether values in the level "(missing)" are taken as missing at random.
     unit: whose rows are protected together; rows beyond its bound were left out (`units`).
-    questions: what only the owner of the file knows, and has to say before a release.
-    asked: what they have said of how it is read.
+    questions: facts that only the owner of the file knows, and has to state before a release.
+    asked: the owner's options for reading the file.
 
     Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
     repeated, a true edge is not between two columns, or bounds or levels are impossible.
@@ -187,11 +187,11 @@ class Dataset(Described):
         return len(self.values[0])
 
     def hiding(self, names: Collection[str]) -> Dataset:
-        """Without those columns, whose place in the true graph stays known.
+        """The data set without these columns; the true graph still contains them.
 
         Raises DataError for a name that is not a column.
 
-        Example: the season is hidden; the rain and the sprinkler still depend on it.
+        Example: smoking is hidden; lung cancer still depends on it.
 
             >>> from privcore import load_network
             >>> data = load_network("asia").sample(1_000, seed=1).hiding(["smoke"])
@@ -223,13 +223,13 @@ class Dataset(Described):
 def levels_in_order(column: Column) -> int:
     if column.kind != "ordinal":
         return 0
-    # That a value is missing has no place in an order.
+    # A missing value has no place in an order.
     own = len(column.levels) - (column.levels[-1] == MISSING_LEVEL)
     return 0 if MISSING_LEVEL in column.levels[:own] else own
 
 
 def too_few_rows(rows: int) -> str:
-    """That there are no rows, or one."""
+    """An error for a table without rows, or with one."""
     return f"The data have {rows} row{'s' * (rows != 1)}; give at least 2."
 
 
@@ -287,10 +287,10 @@ def _check_values(column: Column, values: NDArray[Any]) -> None:
 
 
 def constant_columns(dataset: Dataset) -> tuple[str, ...]:
-    """Names of the columns that have one level only, or one value where it was read from the data.
+    """Names of the columns with only one level, or with one value where levels or bounds were read.
 
-    A column with several public levels (or public bounds) of which the rows show one is no reason
-    to refuse: that all rows agree is private.
+    A column with several public levels (or public bounds) is not refused when all rows agree,
+    because that they agree is private.
     """
     return tuple(
         column.name
@@ -307,5 +307,5 @@ def is_constant(column: Column, values: NDArray[Any]) -> bool:
 
 
 def code_type(levels: int) -> type[np.unsignedinteger[Any]]:
-    """The smallest type that holds the codes of so many levels."""
+    """The smallest type that holds the codes of this number of levels."""
     return np.uint8 if levels <= 256 else np.uint16

@@ -3,7 +3,7 @@
 Each network is a JSON file in `networks/`: variables with levels, parents and the conditional
 probability table, flat, with the first parent slowest, the last parent faster, and the
 variable's own level fastest.  `published` is the size that the source states, which a test
-compares.  A new network is such a file, and its name in `NETWORKS`.
+compares.  To add a network, add such a file, and its name to `NETWORKS`.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class BayesianNetwork:
         rows: int,
         generator: np.random.Generator,
     ) -> NDArray[np.unsignedinteger]:
-        """One column by the inverse distribution function of each row's parent configuration."""
+        """One column, by the inverse distribution function of each row's parent configuration."""
         uniform = generator.random(rows)
         table = np.cumsum(variable.probabilities, axis=1)
         table /= table[:, -1:]  # published tables are rounded

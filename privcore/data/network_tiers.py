@@ -1,11 +1,11 @@
-"""Columns of built-in networks in the order of time, as their literature tells them.
+"""Time order of the columns of built-in networks, from the literature.
 
-They are examples of what may be known beforehand; each true DAG obeys its own.
+It is an example of background knowledge; each true DAG obeys its own order.
 """
 
 from __future__ import annotations
 
-# Between semicolons the tiers, between commas their columns: habits and travel before diseases
+# Semicolons separate tiers, commas their columns: habits and travel before diseases
 # before findings, signals from the membrane inwards, drivers before cars before accidents.
 TIERS: dict[str, str] = {
     "cancer": "Pollution, Smoker; Cancer; Xray, Dyspnoea",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-# Each from the least to the most; spellings of one step are parted by "|".
+# Each from the least to the most; "|" separates spellings of one step.
 _SCALES = (
     "never/almost never|hardly ever|very rarely/rarely|seldom/occasionally|once in a while/"
     "sometimes|now and then/frequently|often|regularly/usually|mostly|very often|almost always/"
@@ -102,9 +102,9 @@ _NUMBERED = re.compile(r"(?P<name>\D*?)[\s_.:#-]*(?P<number>\d+)(?:\s*[-–:=.)]
 
 
 def in_order(levels: Sequence[str], name: str = "") -> tuple[str, ...] | None:
-    """The levels in their order, if their words say one; None otherwise.
+    """The levels in order, if their words imply one; None otherwise.
 
-    name: of the column, which says whether letters are grades.
+    name: of the column, which may show that letters are grades.
 
     >>> in_order(["often", "Never", "sometimes"])
     ('Never', 'sometimes', 'often')
@@ -134,7 +134,7 @@ def _scale(words: Sequence[str]) -> list[tuple[float, ...]] | None:
 
 
 def _grades(words: Sequence[str], name: str) -> list[tuple[float, ...]] | None:
-    """Letters are grades where there is an F and no E, or a sign, or where their column says so."""
+    """Letters are grades if there is an F and no E, or a sign, or if the column's name says so."""
     if not all(word in _GRADES for word in words):
         return None
     signs = any(len(word) > 1 for word in words)
@@ -145,7 +145,7 @@ def _grades(words: Sequence[str], name: str) -> list[tuple[float, ...]] | None:
 
 
 def _ranges(words: Sequence[str]) -> list[tuple[float, ...]] | None:
-    """Where each range starts, if all are ranges and one at least has two ends, or is open."""
+    """Start of each range, if all levels are ranges and at least one has two ends or is open."""
     matches = [_RANGE.fullmatch(word.lstrip("([")) for word in words]
     whole = [match for match in matches if match is not None]
     ranges = (match["high"] or match["more"] or match["open"] for match in whole)
@@ -162,12 +162,12 @@ def _ranges(words: Sequence[str]) -> list[tuple[float, ...]] | None:
 
 
 def _numbered(words: Sequence[str]) -> list[tuple[float, ...]] | None:
-    """The number of each, if all have the same name: stage 1, stage 2; 1 - low, 2 - high."""
+    """The number of each level, if all are numbered alike: stage 1, stage 2; 1 - low, 2 - high."""
     matches = [_NUMBERED.fullmatch(word) for word in words]
     named = [match for match in matches if match is not None]
     if len(named) < len(words) or len({match["name"].strip() for match in named}) > 1:
         return None
-    # "ward 7" is a name, and "week 12" is not; without either, steps are counted from 0 or 1 on.
+    # "ward 7" is a name, "week 12" is a step; other numbered levels count up from 0 or 1.
     numbers = sorted(int(match["number"]) for match in named)
     name = named[0]["name"].strip()
     counted = numbers[0] <= 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
@@ -176,7 +176,7 @@ def _numbered(words: Sequence[str]) -> list[tuple[float, ...]] | None:
     return [(float(match["number"]),) for match in named]
 
 
-# What is numbered by how far, how much or when, and not by which.
+# Words whose number is an amount or a time, not a name.
 _STAGES = {
     *("stage", "level", "grade", "class", "tier", "step", "phase", "wave", "round", "quartile"),
     *("quintile", "decile", "tertile", "q", "t", "year", "yr", "week", "month", "day", "visit"),
@@ -185,7 +185,7 @@ _STAGES = {
 
 
 def _number(text: str) -> float:
-    """A number whose marks part thousands, or its decimals if fewer digits follow the last."""
+    """A number whose marks separate thousands, or decimals if fewer digits follow the last mark."""
     groups = re.split(r"[.,]", text)
     if len(groups) > 1 and all(len(group) == 3 for group in groups[1:]):
         return float("".join(groups))

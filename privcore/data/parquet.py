@@ -1,4 +1,4 @@
-"""A table in Parquet files that is never loaded whole: what is known of it, and its codes."""
+"""A table in Parquet files that is never loaded whole: its columns, its rows and their codes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from privcore.text import short
 
 # A level may be written in several ways, with spaces around it.
 _MAX_DISTINCT = 4 * MAX_LEVELS
-# Rows that proposals are made from, of columns with more distinct cells than can be listed.
+# Rows used for proposals on columns with more distinct cells than can be listed.
 _SAMPLE = 100_000
 # Cells that are decoded at a time to be counted.
 _CODED_AT_ONCE = 1 << 21
-# Makes numbers of rows look like chance: 2⁶⁴ over the golden ratio.
+# Multiplier of a hash of row numbers: 2⁶⁴ over the golden ratio.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -37,7 +37,7 @@ class ParquetTable(Described):
     """Rows of categorical columns in Parquet files, which must not change while they are used.
 
     files: their paths, in the order of the rows.  codings: how their columns are read.
-    memory: bytes that counting may take.  The other fields are those of `Dataset`.
+    memory: bytes that counting may take.  The other fields are described in `Dataset`.
     """
 
     name: str
@@ -55,7 +55,7 @@ class ParquetTable(Described):
         return sum(self.codings.rows)
 
     def batches(self, columns: Sequence[int]) -> Iterator[Coded]:
-        """Codes of some columns, some of the rows that are used at a time, in their order."""
+        """Codes of some columns, in batches of the rows used, in their order."""
         gaps = self.codings.gaps if self.codings.drop else ()
         read = dict.fromkeys((*columns, *(c for c, any_ in enumerate(gaps) if any_)))
         for codes in _coded(self.files, [self.codings.of[c] for c in read], self.memory):
@@ -69,15 +69,15 @@ def open_parquet(
     missing: Missing = "refuse",
     memory: int = MEMORY,
 ) -> ParquetTable:
-    """A Parquet file, or all of a folder in the order of their names.
+    """Open a Parquet file, or all Parquet files of a folder in the order of their names.
 
-    schema: how columns are read; those that it does not list are left out.  None is what
-    `triage_parquet` proposes from the rows, which no guarantee covers.
-    missing: as for `build_dataset`, whose codes these are, row by row.
+    schema: how columns are read; unlisted columns are left out.  None uses the proposals of
+    `triage_parquet`, which are read from the rows and not covered by a guarantee.
+    missing: as for `build_dataset`, which gives the same codes.
 
-    The rows are looked at once.  Raises DataError for files that are not there, not Parquet, or not
-    of the same columns, for columns of numbers that are not cut, and for whatever `build_dataset`
-    refuses; ParameterError for another `missing`.
+    The rows are scanned once.  Raises DataError for files that do not exist, are not Parquet or
+    have different columns, for continuous columns that are not cut, and for whatever
+    `build_dataset` refuses; ParameterError for an unknown `missing`.
     """
     path = Path(path)
     if schema is None:
@@ -102,7 +102,7 @@ def open_parquet(
 
 
 def _questions(files: tuple[str, ...], memory: int) -> tuple[OpenQuestion, ...]:
-    """Whether a column that is called so says whose rows are whose, which its owner has to say."""
+    """Whether a column of this name identifies people, so that its owner has to answer for it."""
     for name in filter(called_as_persons, [str(name) for name in _names(files)]):
         counts, seen = _counted(files, name, memory, 1)
         if names_persons(name, list(counts), seen):
@@ -113,10 +113,10 @@ def _questions(files: tuple[str, ...], memory: int) -> tuple[OpenQuestion, ...]:
 def triage_parquet(
     path: str | Path, intervals: int | None = None, *, memory: int = MEMORY
 ) -> list[Proposal]:
-    """What `triage` proposes for the columns of Parquet files, which are not loaded.
+    """Propose how to use each column of Parquet files, as `triage` does, without loading them.
 
-    Of columns with more than a few thousand distinct cells about 100,000 rows are looked at.
-    Raises DataError for files that are not there, not Parquet, or not of the same columns.
+    For columns with more than a few thousand distinct cells, about 100,000 rows are read.
+    Raises DataError for files that do not exist, are not Parquet, or have different columns.
     """
     import pyarrow.parquet as pq
 
@@ -141,10 +141,10 @@ def triage_parquet(
 def _counted(
     files: Sequence[str], name: str, memory: int, every: int
 ) -> tuple[dict[str, int], int]:
-    """Rows of each text of a column, and how many rows were looked at: about one of `every`.
+    """Number of rows of each text of a column, and the number of rows read: about one in `every`.
 
-    Which ones hangs on their numbers alone.  Of all rows no more are looked at than show that
-    there are many texts.
+    The sample depends on the row numbers alone.  A scan of all rows stops once the column has too
+    many distinct texts.
     """
     counts: dict[str, int] = {}
     seen, start = 0, 0
@@ -166,7 +166,7 @@ def _counted(
 
 
 def _coded(files: Sequence[str], codings: Sequence[Coding], memory: int) -> Iterator[list[Codes]]:
-    """Codes of some columns, some rows at a time, used or not."""
+    """Codes of some columns for all rows, used or not, in batches."""
     names = [coding.wanted.name for coding in codings]
     for values in _batches(files, names, memory, _CODED_AT_ONCE):
         with arrow.reading():
@@ -204,7 +204,7 @@ def _files(path: Path) -> tuple[str, ...]:
 
 
 def _names(files: tuple[str, ...]) -> list[str]:
-    """The columns of the files; raises DataError unless they are the same in all."""
+    """The columns of the files; raises DataError unless all files have the same."""
     import pyarrow.parquet as pq
 
     schemas: list[Any] = []
@@ -219,7 +219,7 @@ def _names(files: tuple[str, ...]) -> list[str]:
         if other.names != first.names or other.types != first.types:
             raise DataError(
                 f"{name!r} has other columns, or other types, than {short(Path(files[0]).name)!r}; "
-                "give files of the same columns."
+                "give files with the same columns."
             )
     return arrow.column_names(schemas[0])
 

@@ -1,5 +1,4 @@
-"""Whether a column says whose rows are whose: it repeats, and is called or shaped as identifiers
-are."""
+"""Detects columns that identify people: values repeat, and name or values look like identifiers."""
 
 from __future__ import annotations
 
@@ -11,42 +10,42 @@ from privcore.text import short
 
 # At the end of a name, such as patient_id or famID, but not of kids.
 _ENDING = re.compile(r"(?i:(^|[_\W])[hpu]?(ids?|uuid|guid|identifier)$)|(?<=[a-z])I[Dd]s?$")
-# Whoever and whatever is looked at several times, alone or before "id" or "no".
+# People and things that have several rows, alone or before "id" or "no".
 _NOUNS = {
     *("subject", "subj", "usubj", "person", "participant", "respondent", "individual", "proband"),
     *("patient", "case", "pupil", "student", "child", "twin", "mother", "customer", "client"),
     *("user", "member", "employee", "worker", "panelist", "player", "driver", "donor"),
     *("household", "family", "animal", "rat", "mouse", "dog", "cow", "plot", "shop", "store"),
 }
-# Places are levels, unless their column is called an identifier.
+# Places are levels, unless the name of their column ends like an identifier.
 _PLACES = {"school", "town", "village", "dist", "site", "clinic", "hospital", "region"}
-# P017, S-12, 4f2a: a code of letters and digits, which no level of few is.
+# P017, S-12, 4f2a: codes of letters and digits.
 _CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w-]{3,}")
 _FRACTION = re.compile(r"[+-]?\d*\.\d*[1-9]\d*")
-# Fewer units than these, or units with more rows than these, are levels: sexes, regions.
+# With fewer units or more rows per unit than this, the values are levels: sexes, regions.
 _LEAST, _MOST_ROWS = 10, 100
-# Rows of one unit on average, so that a slip that doubles a row makes no persons.
+# Least rows per unit on average, so that accidental duplicates do not count as persons.
 _REPEATS = 1.05
-# Codes such as P017 are taken for persons if there are so many of them, whatever they are called.
+# From this number of codes such as P017 on, they are taken for persons, whatever the column's name.
 _MANY_CODES = 25
-# Cells whose shape is looked at.
+# Cells whose shape is checked.
 _LOOKED_AT = 1_000
 
 
 def called_as_persons(name: str) -> bool:
-    """Whether a column is called as one that says whose rows are whose."""
+    """Whether the name of a column is that of an identifier of people."""
     whole = name.casefold().strip()
     noun = re.sub(r"[_\W]*(id|no|nr|num|number)$", "", whole)
     if noun == whole:
-        # A case is one of several, or no control.
+        # "case" may identify one of several, or be the opposite of "control".
         return bool(_ENDING.search(name)) or noun in _NOUNS - {"case"}
     return bool(_ENDING.search(name)) or noun in _NOUNS | _PLACES
 
 
 def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
-    """What the owner of a table has to say of such a column.
+    """The question to a table's owner about a column that may identify people.
 
-    at_place: whether the rows are counted where they are, so that none can be left out.
+    at_place: whether the rows are counted in their files, so that none can be left out.
     """
     column = short(name, 40)
     together = (
@@ -56,18 +55,18 @@ def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
     )
     return OpenQuestion(
         "persons",
-        f"Column {column!r} repeats and looks like an identifier: if rows of one person stand in "
+        f"Column {column!r} repeats and looks like an identifier: if one person's rows occur in "
         "several places, protecting each row alone protects no person.",
-        f"say {together}, or --rows-per-unit 1 if each row is another person (in Python unit and "
+        f"give {together}, or --rows-per-unit 1 if each row is another person (in Python unit and "
         "rows_per_unit)",
         name,
     )
 
 
 def names_persons(name: str, distinct: Any, rows: int) -> bool:
-    """Whether a column says whose rows are whose.
+    """Whether a column identifies people.
 
-    distinct: its different cells, as a sequence.  rows: that have one.
+    distinct: its distinct cells.  rows: number of rows with a value.
     """
     count = len(distinct)
     if count < _LEAST or not _REPEATS * count <= rows <= _MOST_ROWS * count:

@@ -1,7 +1,7 @@
-"""What to do with one column: a proposal, its reason, and other ways.
+"""Proposes how to use one column, with a reason and alternatives.
 
-A proposal looks at the rows, so that nothing of it is covered by a guarantee until its owner says
-that it is public, or it is bought.  No sentence quotes a cell, but for codes of missing values.
+A proposal is read from the rows, so no guarantee covers it until the owner declares it public or
+it is bought.  Except for codes of missing values, no sentence quotes a cell.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from privcore.data.schema import OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.data.writing import PLAIN, Writing, any_code, in_text_order, spelling, writing_of
 from privcore.text import percent
 
-# A column with more levels than this is not used as it is.
+# Most levels of a column that is used unchanged.
 MANY_LEVELS = 50
-# Levels that are kept where rare ones are merged.
+# Levels that remain when rare ones are merged.
 KEPT_LEVELS = 12
-# Numbers with at most so many values are ordered levels.
+# Numbers with at most this many distinct values are ordered levels.
 FEW_VALUES = 20
-# A column with fewer cells than this part of the rows is left out.
+# A column with values in less than this share of the rows is left out.
 MOST_MISSING = 0.5
-# Of a column of which one level has more of the rows than this, little can be seen.
+# A column in which one level has more than this share of the rows shows little.
 ONE_LEVEL = 0.95
-# Distinct among present cells, above which a column names its rows.
+# Share of distinct values above which a column identifies rows.
 _NAMING = 0.9
-# Text among numbers, as part of the rows, that counts as missing.
+# Largest share of rows with text among numbers that counts as missing.
 _STRAY = 0.05
-# Part of the rows that the most frequent levels must have to be worth keeping.
-_WORTH = 0.3
-# Different cells, the most frequent first, that show what kind of texts they are.
+# Least share of the rows that the most frequent levels must cover for the column to be used.
+_LEAST_COVERED = 0.3
+# Number of distinct cells, the most frequent first, from which the kind of text is inferred.
 _LOOKED_AT = 10_000
-# Fewest cells of which it can be said that all are distinct.
+# Fewest cells from which distinctness is inferred.
 _ENOUGH = 20
-# What programs call the numbers of rows that they write beside them.
+# Names that programs give to a column of row numbers.
 _ROW_NUMBERS = {
     *("unnamed: 0", "__index_level_0__", "rownames", "row.names", "row_names", "rowname", "index"),
     *("idx", "obs", "row", "rowid", "row_id", "rownum", "row_number", "rownumber", "sl no", "s.no"),
@@ -57,7 +57,7 @@ _IDENTIFIER = re.compile(
     r"|(?<=[a-z])(I[Dd]s?|Key|UUID|GUID|Index|Number|N[OoRr])$"
 )
 WHOSE_ROWS = "whose rows"
-# What a column can be taken as, in a word or two; the same words everywhere.
+# Ways to use a column, in a word or two; the same words everywhere.
 LEAVE_OUT, LEVELS, ORDERED, SPELLINGS = "left out", "levels", "levels in order", "each spelling"
 MERGED, EVEN, EQUAL, UNCUT = "frequent levels", "intervals", "equal intervals", "number"
 _PARTS = {"month": "month of the year", "weekday": "day of the week"}
@@ -65,9 +65,9 @@ _PARTS = {"month": "month of the year", "weekday": "day of the week"}
 
 @dataclass(frozen=True)
 class Way:
-    """One way to read a column.
+    """One way to use a column.
 
-    label: what the column is taken as, such as "intervals", "month of the year" or "left out".
+    label: a short name of it, such as "intervals", "month of the year" or "left out".
     """
 
     label: str
@@ -76,10 +76,10 @@ class Way:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What is proposed for a column, and why.
+    """A proposal for a column, and its reason.
 
-    problem: in a word or two, such as "identifier"; empty if the column is used as it stands.
-    reason: one sentence.  ways: what may be done; the first is proposed.
+    problem: in a word or two, such as "identifier"; empty if the column is used unchanged.
+    reason: one sentence.  ways: all ways to use the column; the first is proposed.
     """
 
     name: str
@@ -99,9 +99,9 @@ class Proposal:
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """The cells of a column that have a value, each distinct one once, the most frequent first.
+    """The distinct values of a column, the most frequent first.
 
-    rows: of each.  total: rows of the column, with those that have no value.
+    rows: number of rows of each.  total: rows of the column, including missing values.
     """
 
     name: str
@@ -115,7 +115,7 @@ class _Cells:
 
     @cached_property
     def numbers(self) -> tuple[Vector, bool]:
-        """The cells as numbers, and whether all are; codes such as 01307 are none."""
+        """The cells as numbers, and whether all are numbers; codes such as 01307 are not."""
         numbers = parse_numbers(self.distinct)
         numeric = bool(np.isfinite(numbers).all())
         if numeric and any_code(self.distinct):
@@ -124,7 +124,7 @@ class _Cells:
 
     @property
     def gaps(self) -> float:
-        """Part of the rows that have no value."""
+        """Share of the rows without a value."""
         return (self.total - self.present) / self.total
 
     def without(self, codes: Sequence[str]) -> _Cells:
@@ -138,7 +138,7 @@ class _Cells:
 def _cells(name: str, counts: pd.Series[Any], rows: int) -> _Cells:
     texts, times = np.array(list(counts.index), dtype=object), counts.to_numpy(np.float64)
     texts, times = texts[times > 0], times[times > 0]
-    # Which levels are the most frequent hangs on no order of the rows.
+    # Sorted, so that ties do not depend on the order of the rows.
     order = in_text_order(texts)
     order = order[np.argsort(-times[order], kind="stable")]
     return _Cells(name, pd.Series(texts[order], dtype=object), times[order], rows)
@@ -155,9 +155,9 @@ def propose(
 ) -> Proposal:
     """A proposal for one column.
 
-    intervals: into which numbers are cut.  labels: all levels, in their order, where the file
-    itself says them; ordered: whether it says that this order means something.
-    values: cells that are values although they look like codes for missing ones.
+    intervals: number of intervals into which numbers are cut.  labels: all levels in order, if the
+    file lists them; ordered: whether the file declares them ordered.
+    values: cells that are values although they look like codes for missing values.
     """
     counts = cells.value_counts()
     if labels:
@@ -166,7 +166,7 @@ def propose(
 
 
 def number_column(name: str, cells: pd.Series[Any]) -> ColumnSchema | None:
-    """A column of numbers alone, as a number or as ordered levels; None if it is none."""
+    """The proposal for a column of numbers only, as numbers or ordered levels; None for others."""
     held = _cells(name, cells.value_counts(), len(cells))
     held = held.without(_codes(held))
     numbers, numeric = held.numbers
@@ -188,11 +188,10 @@ def propose_counted(
     *,
     values: Collection[str] = (),
 ) -> Proposal:
-    """A proposal for a column whose cells are counted.
+    """A proposal for a column given the counts of its cells.
 
-    counts: rows of each text that a cell holds, by the text.  rows: of the column, with those that
-    have no value.  every: of how many rows of the table one is among them.  values: as of
-    `propose`.
+    counts: number of rows of each text.  rows: rows of the column, including missing values.
+    every: the counts are from one in this many rows of the table.  values: as for `propose`.
     """
     cells = _cells(name, counts, rows)
     if not len(cells.distinct):
@@ -208,7 +207,7 @@ def propose_counted(
 
 
 def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
-    """The proposal by what the cells say, whatever is missing."""
+    """The proposal from the values alone, before missing values are considered."""
     name, distinct = cells.name, cells.distinct
     if names_persons(name, distinct.to_numpy(), int(cells.present)):
         return _whose_rows(cells, intervals)
@@ -216,10 +215,12 @@ def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
     form = None if numeric else date_format(distinct)
     if form is not None:
         return _date(name, form, distinct)
-    # Some text among numbers does not make names of them.
+    # Numbers with some text among them are not names.
     mixed = not numeric and _mostly_numbers(numbers, cells.rows)
     if not mixed and _numbers_rows(name, cells):
-        return _left_out(name, "row number", "It numbers the rows, and says nothing of them.")
+        return _left_out(
+            name, "row number", "It numbers the rows and carries no other information."
+        )
     if not mixed and _names_rows(name, cells, numbers if numeric else None, every):
         return _named_rows(name, distinct)
     if numeric:
@@ -236,8 +237,8 @@ def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
 
 
 def _codes(cells: _Cells) -> tuple[str, ...]:
-    """Cells that say that a value is missing."""
-    # A code is frequent; of many other texts none is looked at.
+    """Cells that are codes for a missing value."""
+    # A code is frequent, so rare texts are not checked.
     codes = word_codes(list(cells.distinct[:_LOOKED_AT]))
     rest = cells.without(codes)
     numbers, numeric = rest.numbers
@@ -248,7 +249,7 @@ def _codes(cells: _Cells) -> tuple[str, ...]:
 
 
 def _with_codes(proposal: Proposal, codes: Sequence[str], counts: pd.Series[Any]) -> Proposal:
-    """The proposal with codes for missing values in every way, and how many rows have them."""
+    """The proposal with codes for missing values in every way, and their rows in the reason."""
     if not codes:
         return proposal
     listed = ", ".join(codes[:4]) + (" …" if len(codes) > 4 else "")
@@ -270,8 +271,8 @@ def _with_codes(proposal: Proposal, codes: Sequence[str], counts: pd.Series[Any]
 
 
 def _checked(proposal: Proposal, cells: _Cells) -> Proposal:
-    """The proposal without ways in which all rows have one level, and with a word on it where one
-    level has nearly all.
+    """The proposal without ways in which all rows have one level, and with a warning if one level
+    has nearly all.
     """
     shares = [
         _largest_level(way.schema, cells) / cells.total if way.schema.include else 0.0
@@ -285,14 +286,14 @@ def _checked(proposal: Proposal, cells: _Cells) -> Proposal:
             return _left_out(proposal.name, "one level", "All rows fall into one level.")
     if shares[0] <= ONE_LEVEL:
         return proposal
-    reason = f"One level has {percent(shares[0])} of the rows, so little can be seen of it."
+    reason = f"One level has {percent(shares[0])} of the rows, so the column shows little."
     if proposal.problem:
         reason = f"{proposal.reason} {reason}"
     return replace(proposal, problem=proposal.problem or "nearly constant", reason=reason)
 
 
 def _largest_level(schema: ColumnSchema, cells: _Cells) -> float:
-    """How many rows the most frequent level has; those without a value are left aside."""
+    """Number of rows of the most frequent level, missing values not counted."""
     levels = schema.read(cells.distinct)
     if schema.kind == "continuous":
         if not schema.cut_points:
@@ -311,7 +312,7 @@ def _largest_level(schema: ColumnSchema, cells: _Cells) -> float:
 
 
 def named_as_identifier(name: str) -> bool:
-    """Whether a column is called as identifiers are, such as patient_id."""
+    """Whether a column has the name of an identifier, such as patient_id."""
     return bool(_IDENTIFIER.search(name)) or called_as_persons(name)
 
 
@@ -328,22 +329,22 @@ def _whose_rows(cells: _Cells, intervals: int) -> Proposal:
     numbers, numeric = cells.numbers
     other = _numeric(cells, numbers, intervals) if numeric else _text(cells)
     reason = (
-        f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows: it may say whose rows "
-        "these are."
+        f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows: it may identify whose "
+        "rows these are."
     )
     used = (way for way in other.ways if way.schema.include)
     return _left_out(cells.name, WHOSE_ROWS, reason, *used)
 
 
 def _numbers_rows(name: str, cells: _Cells) -> bool:
-    """Whether a column is called as numbers of rows are, and no value repeats."""
+    """Whether a column has the name of a row number, and no value repeats."""
     return name.casefold().strip() in _ROW_NUMBERS and len(cells.distinct) == cells.present
 
 
 def _names_rows(name: str, cells: _Cells, numbers: Vector | None, every: int) -> bool:
-    """Whether a column names its rows: nearly all of its cells are distinct.
+    """Whether a column identifies rows: nearly all of its cells are distinct.
 
-    Whole numbers do so if they also follow on each other, or their column is called an identifier.
+    Whole numbers must also be nearly consecutive, or have a column named as an identifier.
     """
     count = len(cells.distinct)
     if cells.present < _ENOUGH or count < _NAMING * cells.present:
@@ -359,9 +360,9 @@ def _named_rows(name: str, distinct: pd.Series[Any]) -> Proposal:
     first = distinct[:_LOOKED_AT]
     words = float(first.map(lambda text: len(str(text).split())).mean())
     if words >= 3:
-        return _left_out(name, "free text", "Nearly every row has a text of its own.")
+        return _left_out(name, "free text", "Nearly every row has a different text.")
     return _left_out(
-        name, "identifier", "Nearly every row has a value of its own, as identifiers have."
+        name, "identifier", "Nearly every row has a different value, as in an identifier."
     )
 
 
@@ -373,12 +374,12 @@ def _date(name: str, form: str, distinct: pd.Series[Any]) -> Proposal:
         schema = ColumnSchema(name, kind, levels, date=DateReading(form, part))  # type: ignore[arg-type]
         if len(levels) <= MANY_LEVELS:
             ways.append(Way(label, schema))
-    reason = "A part of each date is used."
+    reason = "Only a part of each date is used."
     return Proposal(name, "date", reason, (*ways, leave_out(name)))
 
 
 def _mostly_numbers(numbers: Vector, counts: Vector) -> bool:
-    """Whether text, or a number that is not finite, is a slip; counts: rows of each cell."""
+    """Whether nearly all cells are finite numbers, and others are errors; counts: rows of each."""
     finite = np.isfinite(numbers)
     strays = float(counts[~finite].sum())
     return int(finite.sum()) > FEW_VALUES and strays <= _STRAY * float(counts.sum())
@@ -392,7 +393,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
         return Proposal(
             name,
             "",
-            f"{len(levels)} numbers, each a level, in order.",
+            f"{len(levels)} distinct numbers, each an ordered level.",
             (
                 Way(ORDERED, ColumnSchema(name, "ordinal", levels)),
                 Way(LEVELS, ColumnSchema(name, "nominal", levels)),
@@ -403,7 +404,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
     if low == high or not math.isfinite(4 * max(-low, high)):
         return _left_out(name, "identifier", "Its numbers are too long to compute with.")
     low, high = outwards(low, high)
-    # Numbers that are written in several ways stand several times.
+    # Numbers written in several ways occur several times.
     values, where = np.unique(numbers, return_inverse=True)
     cuts = even_cuts(values, np.bincount(where, cells.rows).astype(np.float64), intervals)
     parts = len(cuts) + 1
@@ -413,7 +414,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
     return Proposal(
         name,
         "",
-        f"{len(values):,} numbers{written}: {parts} intervals with about as many rows in each.",
+        f"{len(values):,} numbers{written}: {parts} intervals with about equally many rows.",
         (
             Way(EVEN, even),
             Way(EQUAL, replace(whole, bins=intervals)),
@@ -426,18 +427,18 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
 def _mixed(cells: _Cells, numbers: Vector, intervals: int, writing: Writing) -> Proposal:
     """The proposal for numbers with a little text among them, which counts as missing."""
     known = np.flatnonzero(np.isfinite(numbers))
-    those = replace(cells, distinct=cells.distinct.iloc[known], rows=cells.rows[known])
-    proposal = _numeric(those, numbers[known], intervals, writing)
+    finite = replace(cells, distinct=cells.distinct.iloc[known], rows=cells.rows[known])
+    proposal = _numeric(finite, numbers[known], intervals, writing)
     ways = tuple(
         replace(way, schema=replace(way.schema, missing=way.schema.include))
         for way in proposal.ways
         if way.label != UNCUT
     )
-    text = cells.present - those.present
+    text = cells.present - finite.present
     return Proposal(
         cells.name,
         "text among numbers",
-        f"{text:,.0f} of the rows have no number where the others do; they count as missing.",
+        f"{text:,.0f} of the rows have text instead of a number; they count as missing.",
         ways,
     )
 
@@ -451,13 +452,16 @@ def _text(cells: _Cells) -> Proposal:
     levels = ordered or tuple(sorted(rows))
     kind = "ordinal" if ordered else "nominal"
     each = Way(ORDERED if ordered else LEVELS, ColumnSchema(name, kind, levels, writing=writing))  # type: ignore[arg-type]
-    said = f" {alike} more differ from these in case or spaces alone: taken for the same." * bool(
-        alike
+    merged_note = (
+        f" {alike} more differ from these only in case or spaces and are merged with them."
+        * bool(alike)
     )
     if len(levels) <= MANY_LEVELS:
-        reason = f"{len(levels)} levels{', in the order of their words' if ordered else ''}.{said}"
-        apart = tuple(sorted(map(str, cells.distinct)))
-        others = [Way(SPELLINGS, ColumnSchema(name, "nominal", apart))] if alike else []
+        reason = (
+            f"{len(levels)} levels{', ordered by their words' if ordered else ''}.{merged_note}"
+        )
+        spellings = tuple(sorted(map(str, cells.distinct)))
+        others = [Way(SPELLINGS, ColumnSchema(name, "nominal", spellings))] if alike else []
         if ordered:
             unordered = replace(each.schema, kind="nominal", levels=tuple(sorted(levels)))
             others.append(Way(LEVELS, unordered))
@@ -470,23 +474,23 @@ def _text(cells: _Cells) -> Proposal:
     )
     others = [Way(LEVELS, replace(each.schema, kind="nominal"))]
     others *= len(levels) <= MAX_LEVELS
-    if share < _WORTH:
-        reason = f"{len(levels):,} levels, and the most frequent are {share:.0%} of the rows."
+    if share < _LEAST_COVERED:
+        reason = f"{len(levels):,} levels; the most frequent cover only {share:.0%} of the rows."
         return _left_out(name, "many levels", reason, merged, *others)
     reason = (
-        f"{len(levels):,} levels are too many to test; the {KEPT_LEVELS} most frequent are "
-        f"{share:.0%} of the rows.{said}"
+        f"{len(levels):,} levels are too many to test; the {KEPT_LEVELS} most frequent cover "
+        f"{share:.0%} of the rows.{merged_note}"
     )
     return Proposal(name, "many levels", reason, (merged, leave_out(name), *others))
 
 
 def _rows_of_levels(cells: _Cells) -> dict[str, float]:
-    """Rows of each level, spellings of one taken together under the most frequent."""
+    """Number of rows of each level; spellings are merged under the most frequent one."""
     named: dict[str, str] = {}
     rows: dict[str, float] = {}
     for text, count in zip(cells.distinct, cells.rows, strict=True):
         words = spelling(str(text))
-        # Of t, T and TRUE none says it as well as the word itself.
+        # The word itself is clearer than t, T or TRUE.
         level = named.setdefault(words, str(text))
         rows[level] = rows.get(level, 0.0) + float(count)
     return rows
@@ -495,7 +499,7 @@ def _rows_of_levels(cells: _Cells) -> dict[str, float]:
 def _labelled(
     name: str, labels: Sequence[str], counts: pd.Series[Any], rows: int, ordered: bool
 ) -> Proposal:
-    """The proposal for a column of which the file says the levels."""
+    """The proposal for a column whose levels are listed in the file."""
     held = {str(text): int(count) for text, count in counts.items() if count}
     if not held:
         return _left_out(name, "empty", "No row has a value, so there is nothing to test.")
@@ -511,7 +515,7 @@ def _labelled(
         Way(LEVELS if in_words else ORDERED, other),
         leave_out(name),
     )
-    proposal = Proposal(name, "", f"{len(levels)} levels with names, as the file lists them.", ways)
+    proposal = Proposal(name, "", f"{len(levels)} named levels, as listed in the file.", ways)
     distinct = pd.Series(list(held), dtype=object)
     cells = _Cells(name, distinct, np.array(list(held.values()), dtype=np.float64), rows)
     if len(held) == 1 and not cells.gaps:
@@ -522,13 +526,13 @@ def _labelled(
 
 
 def _with_gaps(proposal: Proposal, share: float, single: bool) -> Proposal:
-    """The proposal for a column of which some cells are missing; single: it has one other value."""
+    """The proposal for a column with missing cells; single: all other cells have one value."""
     ways = tuple(
         replace(way, schema=replace(way.schema, missing=True)) if way.schema.include else way
         for way in proposal.ways
         if way.label != UNCUT
     )
-    reason = f"{proposal.reason} {share:.1%} of the rows have no value: a level of its own."
+    reason = f"{proposal.reason} {share:.1%} of the rows have no value; missing is a level."
     if share > MOST_MISSING and proposal.used:
         reason = f"{share:.0%} of the rows have no value."
         return Proposal(

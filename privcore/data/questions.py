@@ -1,4 +1,4 @@
-"""What only the owner of a file can say, and has to before anything is released of it."""
+"""Questions that only the owner of a file can answer, and must before a release."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Topic = Literal["header", "persons"]
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """What the owner of a file says of how it is read; None leaves it to the reader.
+    """The owner's options for reading a file; None leaves the choice to the reader.
 
-    encoding: of a text file, such as "gb18030".  header: whether its first row holds names.
-    sheet: of a workbook, by its name.  leave_last: rows at the end that are left out.
+    encoding: of a text file, such as "gb18030".  header: whether the first row holds names.
+    sheet: name of a workbook's sheet.  leave_last: number of rows left out at the end.
     """
 
     encoding: str | None = None
@@ -22,12 +22,12 @@ class ReadingOptions:
     leave_last: int = 0
 
     def said(self) -> dict[str, str | bool | int]:
-        """What is said, by name."""
+        """The options that are set, by name."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: value for name, value in values.items() if value or value is False}
 
     def options(self) -> list[str]:
-        """What is said, as the command line takes it.
+        """The options that are set, as command-line arguments.
 
         >>> ReadingOptions(header=False, sheet="Visits", leave_last=1).options()
         ['--no-header', '--sheet', 'Visits', '--leave-last', '1']
@@ -44,10 +44,10 @@ class ReadingOptions:
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """One thing that a file does not say.
+    """A question that a file leaves open.
 
-    sentence: what is not known, and what was taken for now.  answer: how to say it, on the command
-    line and in Python.  column: that it is about, if it is about one.
+    sentence: what is not known, and what is assumed for now.  answer: how to answer, on the command
+    line and in Python.  column: the column in question, if there is one.
     """
 
     topic: Topic

@@ -32,10 +32,10 @@ def random_dag(
     generator: np.random.Generator,
     known: Constraints | None = None,
 ) -> RandomDag:
-    """A uniform order of the nodes, and round(s p(p − 1)/2) of its pairs, uniform too, as edges.
+    """A random DAG: a uniform order of the nodes, and round(s p(p − 1)/2) uniformly drawn edges.
 
-    That is not uniform over all acyclic graphs: those with many orders are likelier.
-    known: background knowledge, which the graph obeys; it may have fewer edges then.
+    This is not uniform over all DAGs: a graph with many topological orders is more likely.
+    known: background knowledge that the graph obeys; it may then have fewer edges.
     """
     if known is not None and not known.empty:
         return _obeying(nodes, density, generator, known)
@@ -51,12 +51,12 @@ def random_dag(
 def _obeying(
     nodes: int, density: float, generator: np.random.Generator, known: Constraints
 ) -> RandomDag:
-    """A random order in which known arrows lead forward; required edges, and others at random."""
+    """A random DAG under background knowledge: all required edges, and further edges at random."""
     place = generator.permutation(nodes)
     possible = [(i, j) for i in range(nodes) for j in range(i + 1, nodes) if known.possible[i, j]]
     ahead = nx.DiGraph(list(known.known_arrows(possible)))
     if not nx.is_directed_acyclic_graph(ahead):
-        # Rules of single arrows can leave only a cycle of three edges, of which one is then absent.
+        # If rules on single edges leave only a cycle of three edges, one of them is left out.
         ahead = nx.DiGraph(list(known.known_arrows(known.required)))
     ahead.add_nodes_from(range(nodes))
     order = list(nx.lexicographical_topological_sort(ahead, key=lambda node: int(place[node])))

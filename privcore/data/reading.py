@@ -1,4 +1,4 @@
-"""Reading a user's table: the bytes of a file to a raw table of text, before any kind is decided.
+"""Reads a user's file into a raw table of text, before the kinds of columns are decided.
 
 One reader for every kind of file.  Nothing is written to disk and nothing is logged; errors never
 quote a value.
@@ -52,13 +52,13 @@ __all__ = [
 ]
 
 MAX_BYTES = 100_000_000
-# Characters at the start, and bytes at the end, in which the table's first and last rows are.
+# Characters at the start and bytes at the end that are searched for the first and last rows.
 _HEAD, _TAIL = 400_000, 20_000
 _ROWS_OF_HEAD, _LAST_ROWS = 200, 40
-# Bytes of a row at most, first as rows are and then as they may be.
+# Most bytes of a row: first a typical limit, then the absolute one.
 _USUAL_ROW, _MAX_ROW = 1 << 20, 10_000_000
 
-# How web pages, XML and JSON begin, which are text and no tables.
+# Beginnings of web pages, XML and JSON, which are text but no tables.
 _MARKED_UP = re.compile(
     r"\s*(<(!doctype|\?xml|html|head|body|table|div)\b|\{\s*\"|\[\s*[{\[])", re.I
 )
@@ -66,7 +66,7 @@ _MARKED_UP = re.compile(
 # The standard reader, which reads the first rows, refuses fields above 128 kB.  The setting is the
 # process's, so it is made once.
 csv.field_size_limit(MAX_BYTES)
-# Of the kinds of files that are read.
+# File name extensions that are read.
 ENDINGS = (
     *("csv", "tsv", "tab", "txt", "dat", "parquet", "pq", "xlsx", "xlsm", "xlsb", "xls", "ods"),
     *("sav", "zsav", "por", "dta", "sas7bdat", "xpt", "rds", "rdata", "rda"),
@@ -77,18 +77,18 @@ ENDINGS = (
 class RawTable:
     """A table as read: every cell a string, missing cells NaN.
 
-    frame: one column per column of the file: categorical, so that a cell that occurs often takes
-        memory once, or text where nearly every row has one of its own.
+    frame: one column per column of the file: categorical, so that a repeated cell takes memory
+        once, or text if nearly every row has a different cell.
     encoding, delimiter: of a text file, as detected; else empty.
-    unit: whose rows are protected together, where rows beyond its bound were left out (`units`).
-    notes: what the reader left out or took for something else, a sentence each.
-    totals: how many last rows look like sums or means, which are nobody's.
-    questions: what only the owner knows, and has to say before a release.
-    readings: other encodings that fit the file, each with samples of what it says then.
+    unit: whose rows are protected together, if rows beyond its bound were left out (`units`).
+    notes: what the reader left out or reinterpreted, a sentence each.
+    totals: number of last rows that look like sums or means, which belong to nobody.
+    questions: facts that only the owner knows, and has to state before a release.
+    readings: other encodings that fit the file, each with samples of the text it gives.
     sheets: names of a workbook's sheets that hold cells.
-    asked: what its owner has said of how it is read.
-    labels: of columns of which the file lists the levels, in their order.  ordered: names of those
-        that it calls ordered.
+    asked: the owner's options for reading the file.
+    labels: levels, in order, of the columns for which the file lists them.  ordered: names of
+        columns that the file declares ordered.
     """
 
     frame: pd.DataFrame
@@ -116,12 +116,12 @@ class RawTable:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All that is to be said of how the file was read, questions included."""
+        """All notes on how the file was read, including questions."""
         asked = (f"{each.sentence} To settle it, {each.answer}." for each in self.questions)
         total = (
-            "row looks like a total, which is nobody's"
+            "row looks like a total, which belongs to nobody"
             if self.totals == 1
-            else f"{self.totals} rows look like totals, which are nobody's"
+            else f"{self.totals} rows look like totals, which belong to nobody"
         )
         last = (
             f"The last {total}: leave out with --leave-last {self.totals} (in Python "
@@ -130,7 +130,7 @@ class RawTable:
         return (*self.notes, *([last] if self.totals else []), *asked)
 
     def answered(self, topic: Topic) -> RawTable:
-        """The table once its owner has answered what there is to ask on a topic."""
+        """The table without the questions on a topic, which its owner has answered."""
         open_ones = tuple(question for question in self.questions if question.topic != topic)
         return replace(self, questions=open_ones)
 
@@ -140,11 +140,11 @@ def read_table(
 ) -> RawTable:
     """Read the bytes of a text file, a workbook, a Parquet file or a statistics program's file.
 
-    filename: whose ending says what bytes alone do not.  asked: what its owner says.
-    memory: bytes that the table may take, of a text file beside the file itself.
-    Cells that are empty or say NA, N/A, #N/A, NaN, null, ?, * or . are missing.  Between semicolons
-    1.234,5 is read as 1234.5, cell by cell.
-    Raises DataError if it is empty, too large, no table, or has bad column names.
+    filename: its extension helps where the bytes are ambiguous.  asked: the owner's options.
+    memory: bytes that the table may take, in addition to the file itself if that is text.
+    Empty cells, and NA, N/A, #N/A, NaN, null, ?, * and . are missing.  If semicolons separate
+    cells, 1.234,5 is read as 1234.5, cell by cell.
+    Raises DataError if the file is empty, too large, no table, or has bad column names.
     """
     asked = asked or ReadingOptions()
     if len(content) > MAX_BYTES:
@@ -182,7 +182,7 @@ def _empty() -> DataError:
 
 
 def _shortened(table: RawTable, rows: int) -> RawTable:
-    """The table without its last rows, and what these alone say."""
+    """The table without its last rows, and without values that occur only in them."""
     frame = table.frame.iloc[: max(0, len(table.frame) - rows)].copy()
     for name in frame.columns:
         if hasattr(frame[name], "cat"):
@@ -200,13 +200,13 @@ def _check(table: RawTable) -> None:
 
 
 def _persons(frame: pd.DataFrame) -> list[OpenQuestion]:
-    """What is to be said of the column that may say whose rows are whose; none if there is none.
+    """The question about the column that may identify people; none if there is no such column.
 
-    Of several it is the one with the most units, as pupils are beside schools.
+    Of several, the one with the most distinct values, such as pupils rather than schools.
     """
     units: dict[str, int] = {}
     for name, cells in frame.items():
-        # As they are held: a list of a million texts takes seconds.
+        # Not converted to a list: for a million texts that takes seconds.
         distinct = cells.cat.categories if hasattr(cells, "cat") else cells.dropna().unique()
         if names_persons(str(name), distinct, int(cells.notna().sum())):
             units[str(name)] = len(distinct)
@@ -239,24 +239,24 @@ def _framed(names: Sequence[str], columns: Sequence[Texts]) -> pd.DataFrame:
 def _named(
     names: Sequence[str], columns: Sequence[Texts]
 ) -> tuple[list[str], list[Texts], list[str]]:
-    """Names and columns as they are used, and what is to be said of them.
+    """Names and columns as they are used, and notes on them.
 
-    A column without a name goes if it holds nothing, and is numbered if it does.
+    A column without a name is left out if it is empty, and is numbered otherwise.
     """
     notes, kept = [], []
     for place, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
         if name:
             kept.append((name, column))
         elif place == 1 and not column.is_empty:
-            # pandas writes its index without a name, and reads it back under this one.
+            # pandas writes its index without a name, and reads it back under this name.
             kept.append(("Unnamed: 0", column))
         elif column.is_empty:
-            notes.append(f"Column {place} has no name and no value, and is left out.")
+            notes.append(f"Column {place} has no name and no values, and is left out.")
         else:
             notes.append(f"Column {place} has no name, and is called col_{place}.")
             kept.append((f"col_{place}", column))
     if len(notes) > 3:
-        notes = [f"{len(notes)} columns have no name; those that hold values are numbered."]
+        notes = [f"{len(notes)} columns have no name; columns with values are numbered."]
     return [name for name, _ in kept], [column for _, column in kept], notes
 
 
@@ -270,7 +270,7 @@ def _read_sheet(content: bytes, asked: ReadingOptions, memory: Memory) -> RawTab
     head = head[layout.start :][-_LAST_ROWS:]
     last: list[list[Any]] = []
     at_once = max(1, AT_ONCE // max(1, layout.width))
-    # The last rows are kept back until it is known that no more follow.
+    # The last rows are held back until the end of the file is reached.
     while piece := list(islice(sheet.values, at_once)):
         last += piece
         if len(last) >= _LAST_ROWS:
@@ -284,7 +284,7 @@ def _read_sheet(content: bytes, asked: ReadingOptions, memory: Memory) -> RawTab
     end = end[-_LAST_ROWS:]
     left, notes, totals = last_rows(end, layout.width)
     _add_rows(columns, end[: len(end) - left])
-    names, columns, said = _named(layout.names, columns)
+    names, columns, name_notes = _named(layout.names, columns)
     check_names(names)
     if len(sheet.names) > 1:
         notes = (*notes, f"Sheet {short(sheet.name)!r} of {len(sheet.names)} is read.")
@@ -292,7 +292,7 @@ def _read_sheet(content: bytes, asked: ReadingOptions, memory: Memory) -> RawTab
         _framed(names, columns),
         "",
         "",
-        notes=(*layout.notes, *said, *notes),
+        notes=(*layout.notes, *name_notes, *notes),
         totals=totals,
         questions=() if layout.question is None else (layout.question,),
         sheets=sheet.names,
@@ -300,7 +300,7 @@ def _read_sheet(content: bytes, asked: ReadingOptions, memory: Memory) -> RawTab
 
 
 def _add_rows(columns: Sequence[Texts], rows: Sequence[Sequence[str]]) -> None:
-    """Add rows to columns; blank ones are none, and cells beyond the last column are left out."""
+    """Add rows to columns, without blank rows and cells beyond the last column."""
     import pyarrow as pa
 
     filled = [row for row in rows if any(row)]
@@ -314,7 +314,7 @@ def _read_text(content: bytes, filename: str, asked: ReadingOptions, memory: Mem
     if not text.strip():
         raise _empty()
     if _MARKED_UP.match(text):
-        raise DataError("The file is a web page, XML or JSON, and no table; save it as CSV.")
+        raise DataError("The file is a web page, XML or JSON, not a table; save it as CSV.")
     memory.take(sys.getsizeof(text))
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -338,14 +338,14 @@ def _read_text(content: bytes, filename: str, asked: ReadingOptions, memory: Mem
     if layout.width > MAX_COLUMNS:
         check_names(list(layout.names))
     columns = _parsed(body, delimiter, layout, skipped + start, memory)
-    names, columns, said = _named(layout.names, columns)
+    names, columns, name_notes = _named(layout.names, columns)
     check_names(names)
     notes = (*(("Cells are separated by blanks.",) if delimiter == " " else ()), *end.notes)
     return RawTable(
         _framed(names, columns),
         encoding,
         delimiter,
-        notes=(*layout.notes, *said, *notes),
+        notes=(*layout.notes, *name_notes, *notes),
         totals=end.totals,
         questions=() if layout.question is None else (layout.question,),
         readings=decoded.readings,
@@ -365,12 +365,12 @@ def _first_lines(text: str, count: int) -> list[str]:
 
 
 def _without_last(body: str, delimiter: str, width: int) -> tuple[str, Ends]:
-    """The rows without lines at the end that are none, and what the last ones are."""
+    """The rows without trailing lines that belong to no table, and what those lines are."""
     tail = body[-_TAIL:].splitlines(keepends=True)
     if len(body) > _TAIL:
         tail = tail[1:]
     if any(line.count('"') % 2 for line in tail):
-        # A row goes on over lines.
+        # A row may continue over several lines.
         return body, Ends(0, (), 0)
     rows = [row for row, _ in rows_of(tail, delimiter)]
     end = last_rows(rows, width)
@@ -380,9 +380,9 @@ def _without_last(body: str, delimiter: str, width: int) -> tuple[str, Ends]:
 def _parsed(body: str, delimiter: str, layout: Layout, before: int, memory: Memory) -> list[Texts]:
     """The cells of each column; before: lines of the file above them.
 
-    Raises DataError for a row of another width.
+    Raises DataError for a row of a different width.
     """
-    # Where a comma is a decimal point, spreadsheets write semicolons between cells.
+    # If the comma is the decimal mark, spreadsheets separate cells by semicolons.
     comma = delimiter == ";"
     separator = "\t" if delimiter == " " else delimiter
     content = body.encode()
@@ -401,13 +401,13 @@ def _parsed(body: str, delimiter: str, layout: Layout, before: int, memory: Memo
             raise DataError(_uneven(body, delimiter, layout, before)) from None
         return columns
     raise DataError(
-        f"A row of the file has more than {_MAX_ROW:,} characters; give every row a line of its "
-        "own, and end every quote."
+        f"A row of the file has more than {_MAX_ROW:,} characters; put every row on its "
+        "own line, and close every quote."
     )
 
 
 def _uneven(body: str, delimiter: str, layout: Layout, before: int) -> str:
-    """Which row has another number of cells than the first, and what to do."""
+    """An error that names the row with a wrong number of cells, and what to do."""
     separator = "\t" if delimiter == " " else delimiter
     reader = csv.reader(io.StringIO(body, newline=""), delimiter=separator)
     with suppress(csv.Error):

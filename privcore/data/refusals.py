@@ -1,4 +1,4 @@
-"""Why a table is refused, one sentence each, wherever its rows are; none quotes a cell."""
+"""Errors for tables that are refused, one sentence each; none quotes a cell."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from privcore.text import short
 
 
 def outside(name: str, rows: int) -> str:
-    """That so many rows of a column have a value that is none of its levels."""
+    """An error for a column with this many rows whose value is none of its levels."""
     return (
         f"Column {short(name)!r} has {rows:,} rows with a value outside its levels; add the level, "
         "or correct the data."
@@ -17,7 +17,7 @@ def outside(name: str, rows: int) -> str:
 
 
 def not_finite(name: str, rows: int) -> str:
-    """That so many rows of a numeric column are no finite numbers."""
+    """An error for a numeric column with this many rows that are not finite numbers."""
     return (
         f"Column {short(name)!r} has {rows:,} rows that are not finite numbers; make it nominal, "
         "or correct the data."
@@ -25,7 +25,7 @@ def not_finite(name: str, rows: int) -> str:
 
 
 def too_many_levels(name: str) -> str:
-    """That a column has more levels than are handled."""
+    """An error for a column with too many levels."""
     return (
         f"Column {short(name)!r} has more than {MAX_LEVELS:,} levels; leave it out, or cut it "
         "into intervals if it is numeric."
@@ -33,12 +33,12 @@ def too_many_levels(name: str) -> str:
 
 
 def constant(name: str) -> str:
-    """That a column has nothing to tell."""
+    """An error for a column that has the same value in every row."""
     return f"Column {short(name)!r} has the same value in every row; leave it out."
 
 
 def too_few_left(rows: int) -> str:
-    """That dropping rows with missing values leaves next to none."""
+    """An error for a table of which hardly any row is complete."""
     return (
         f"Dropping rows with missing values leaves {rows}; leave out the columns "
         "with the most missing values instead."
@@ -46,7 +46,7 @@ def too_few_left(rows: int) -> str:
 
 
 def gaps(gaps: Mapping[str, int]) -> str:
-    """Which columns have missing values, and what to do; gaps: their number by column."""
+    """An error that lists columns with missing values; gaps: number of missing values by column."""
     worst = sorted(gaps.items(), key=lambda item: -item[1])
     named = ", ".join(f"{short(name, 30)} ({count:,})" for name, count in worst[:5])
     more = f" and {len(worst) - 5} more columns" if len(worst) > 5 else ""

@@ -1,4 +1,4 @@
-"""What every sample takes: a number of rows and a seed, checked."""
+"""Checks the arguments of every sample: its number of rows and its seed."""
 
 from __future__ import annotations
 

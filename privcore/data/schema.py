@@ -1,4 +1,4 @@
-"""How the columns of a raw table are to be read."""
+"""Schemas: how the columns of a raw table are read."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from privcore.data.model import MISSING_LEVEL as MISSING_LEVEL
 from privcore.data.model import Kind
 from privcore.data.writing import PLAIN, Writing
 
-# What missing values are called where they are a level.
+# The level of missing values.
 # A level that takes every value that is none of the others.
 OTHER_LEVEL = "(other)"
 
 
 @dataclass(frozen=True)
 class ColumnSchema:
-    """How one column of a raw table is to be read.
+    """How one column of a raw table is read.
 
-    A schema that has no levels, bounds or cut points says only the kind; see `bought_domain`.
-    kind: "continuous" columns are cut into levels if `cut_points` or `bins` say so.
+    A schema without levels, bounds or cut points states only the kind; see `bought_domain`.
+    kind: "continuous" columns are cut into levels if `cut_points` or `bins` is given.
     levels: of a categorical column, in order.  bounds: of a numeric one.
     cut_points: inner boundaries, increasing.  bins: number of equal-width intervals in the bounds.
-    missing: whether missing values are a level of the column, `(missing)`; of a categorical one it
-        may stand among the levels instead.
-    date: of a column of dates, which part of each is kept; levels are then of that part.
-    writing: how cells are written, such as numbers with a unit, and which stand for a missing
-        value.
+    missing: whether missing values are a level of the column, `(missing)`; for a categorical
+        column it may be listed among the levels instead.
+    date: for a column of dates, which part of each is used; levels are then levels of this part.
+    writing: how cells are written, such as numbers with a unit, and which of them are codes for a
+        missing value.
     declared: whether the levels, or the bounds and cuts, are public.
     """
 
@@ -50,18 +50,18 @@ class ColumnSchema:
 
     @property
     def has_domain(self) -> bool:
-        """Whether more than the kind is said: levels, bounds or cut points."""
+        """Whether levels, bounds or cut points are stated, not just the kind."""
         return bool(self.levels or self.bounds or self.cut_points)
 
     @property
     def has_missing_level(self) -> bool:
-        """Whether missing values are a level, so that they are no reason to refuse a row."""
+        """Whether missing values are a level, so that rows with them are accepted."""
         return self.missing or MISSING_LEVEL in self.levels
 
     def read(self, cells: pd.Series[Any]) -> pd.Series[Any]:
-        """The cells that levels and intervals are made of: parts of dates, numbers, levels.
+        """The cells before they become levels or intervals: parts of dates, numbers, levels.
 
-        Where missing values are a level, what is no number in a column of numbers is missing, too.
+        If missing values are a level, a cell that is no number in a column of numbers is missing.
         """
         cells = self.writing.present(cells)
         if self.date is not None:
@@ -82,5 +82,5 @@ def parse_numbers(cells: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def declare(schema: Sequence[ColumnSchema]) -> list[ColumnSchema]:
-    """The schema with every level and bound declared public, as its owner may say."""
+    """The schema with every level and bound declared public; only the owner may declare this."""
     return [replace(column, declared=True) for column in schema]

@@ -1,4 +1,4 @@
-"""A schema in a JSON file: what is public of a table, written down by its owner.
+"""Reads and writes a schema as a JSON file: the public facts about a table, stated by its owner.
 
     {"columns": [
         {"name": "smoke", "levels": ["no", "yes"]},
@@ -9,16 +9,16 @@
      ],
      "confirmed": "… SHA-256 of the columns …"}
 
-A column with a kind and neither levels, bounds nor cut points, such as {"name": "age", "kind":
-"continuous", "bins": 4}, has them bought from the rows (see `bought_domain`).  A column with a date
-format and a part (month, weekday, calendar month, quarter or year) is read as that part of a date;
-months and weekdays need no levels.  How cells are written is said by "decimal" (the mark, "." or
-","), "unit" ("mg", "%"), "missing_codes" (["99"]: cells that say that there is no value) and
-"ignore_case" (true: levels that differ in case and spaces alone are one).
+For a column with a kind but without levels, bounds or cut points, such as {"name": "age", "kind":
+"continuous", "bins": 4}, these are bought from the rows (see `bought_domain`).  A column with a
+date format and a part (month, weekday, calendar month, quarter or year) is read as that part of a
+date; months and weekdays need no levels.  These keys describe how cells are written: "decimal" (the
+mark, "." or ","), "unit" ("mg", "%"), "missing_codes" (["99"]: cells that mean a missing value) and
+"ignore_case" (true: levels that differ only in case and spaces are one).
 
 Columns of the table that are not listed are left out.  A list of columns without the object around
-it will do as well.  `confirmed` is what the owner's confirmation is kept as: it is one of these
-values, so that whoever changes a value has to confirm again.
+it is accepted, too.  `confirmed` records the owner's confirmation: it is a hash of the values, so
+whoever changes a value has to confirm again.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def schema_json(
     confirmed: bool = False,
     left_out: Mapping[str, str] | None = None,
 ) -> str:
-    """A schema as `read_schema` takes it; columns with include=False are left out.
+    """A schema as JSON for `read_schema`; columns with include=False are left out.
 
     confirmed: whether its owner has confirmed every value.
-    left_out: reasons by column, for whoever reviews it.
+    left_out: reasons by column, for a reviewer.
     """
     document: dict[str, Any] = {"columns": _entries(schema)}
     if left_out:
@@ -104,7 +104,7 @@ def _parsed(content: bytes) -> Mapping[str, Any]:
     try:
         document = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise DataError("The schema is not JSON in UTF-8; write it as in the manual.") from None
+        raise DataError("The schema is not JSON in UTF-8; see the manual for its format.") from None
     return document if isinstance(document, dict) else {"columns": document}
 
 
@@ -130,16 +130,16 @@ def _column(entry: Any, position: int) -> ColumnSchema:
     stated = "kind" in entry and not levels and not numeric
     if not stated and (bool(levels), numeric) != (kind != "continuous", kind == "continuous"):
         raise DataError(
-            f"Column {name!r} of the schema needs levels, or bounds or cut points: levels are of "
-            "nominal and ordinal columns, bounds and cut points of continuous ones; or its kind "
-            "alone, to buy them."
+            f"Column {name!r} of the schema needs levels, or bounds or cut points: nominal and "
+            "ordinal columns have levels, continuous ones bounds or cut points. To buy them, give "
+            "only the kind."
         )
     bounds = _numbers(entry, "bounds", name)
     if bounds and len(bounds) != 2:
         raise DataError(f"Column {name!r} of the schema needs two bounds, lowest and highest.")
     bins, missing = entry.get("bins"), entry.get("missing", False)
     if not isinstance(missing, bool):
-        raise DataError(f"Column {name!r} of the schema says neither true nor false for missing.")
+        raise DataError(f"Column {name!r} of the schema has neither true nor false for missing.")
     if bins is not None and (not isinstance(bins, int) or isinstance(bins, bool)):
         raise DataError(f"Column {name!r} of the schema needs a whole number of bins.")
     return ColumnSchema(
@@ -163,8 +163,10 @@ def _writing(entry: Mapping[str, Any], name: str) -> Writing:
     if not isinstance(codes, list) or any(isinstance(code, (list, dict)) for code in codes):
         raise DataError(f"Column {name!r} of the schema needs a list of missing_codes.")
     if not isinstance(alike, bool):
-        raise DataError(f"Column {name!r} says neither true nor false for ignore_case.")
-    # A unit is beside numbers whose marks are known.
+        raise DataError(
+            f"Column {name!r} of the schema has neither true nor false for ignore_case."
+        )
+    # A unit requires a known decimal mark.
     decimal = decimal or ("." if unit else "")
     return Writing(decimal, unit, tuple(str(code).strip() for code in codes), alike)  # type: ignore[arg-type]  # It checks the mark itself.
 

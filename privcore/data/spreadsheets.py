@@ -1,4 +1,4 @@
-"""Spreadsheets to cells of text: the values that Excel or OpenDocument saved, never a formula."""
+"""Reads spreadsheets as cells of text: the values saved by Excel or OpenDocument, not formulas."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from python_calamine import CalamineSheet, CalamineWorkbook
 
-# Bytes of all parts of a workbook without their compression.
+# Most bytes of all parts of a workbook, uncompressed.
 MAX_UNPACKED = 2 << 30
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OPEN_DOCUMENT = b"application/vnd.oasis.opendocument.spreadsheet"
-# Bytes of a sheet that are looked at at a time, and more than the longest place of a cell has.
+# Bytes of a sheet that are scanned at a time, and an overlap longer than any cell reference.
 _AT_ONCE, _LONGEST = 1 << 20, 64
-# What letters are in the name of a column, and digits in that of a row; -1 of others.
+# Values of the letters of a column and of the digits of a row in a cell reference; -1 for others.
 _LETTERS, _DIGITS = np.full(256, -1, np.int64), np.full(256, -1, np.int64)
 _LETTERS[ord("A") : ord("Z") + 1] = _LETTERS[ord("a") : ord("z") + 1] = range(1, 27)
 _DIGITS[ord("0") : ord("9") + 1] = range(10)
-# A sheet with fewer cells than this part of those of the largest holds notes.
+# A sheet with fewer cells than this share of the largest sheet's is taken for notes.
 _NOTES = 0.1
-# Distinct cells whose texts are kept.
+# Distinct cells whose texts are cached.
 _KEPT = 1 << 16
-# Whole numbers up to here are exact; above, as Excel, 15 digits.
+# Whole numbers up to here are exact; larger ones have 15 digits, as in Excel.
 _EXACT = 2.0**53
-# In damaged files of old Excel the library may follow a circle until the memory is full.
+# In damaged files of old Excel the library may follow a cycle until the memory is full.
 _LOOK = """
 import io, python_calamine
 book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
@@ -50,10 +50,10 @@ for name in book.sheet_names:
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """One sheet of a workbook as rows of text, which can be walked once.
+    """One sheet of a workbook as rows of text, which can be read once.
 
-    names: of all visible sheets that hold cells, in the book's order; of hidden ones if only these
-    do.  values: rows as the library has them, all of the same length, "" for an empty cell.
+    names: all visible sheets with cells, in the workbook's order; hidden ones if no visible sheet
+    has cells.  values: rows as the library returns them, of equal length, "" for an empty cell.
     cells: rows times columns.
     """
 
@@ -64,12 +64,12 @@ class Sheet:
 
     @property
     def rows(self) -> Iterator[list[str]]:
-        """The rows that nobody has walked yet, as text."""
+        """The rows not read yet, as text."""
         return map(_Texts().row, self.values)
 
 
 def is_spreadsheet(content: bytes) -> bool:
-    """Whether bytes are a workbook, or an older Office file, by what they hold."""
+    """Whether the bytes are a workbook or an older Office file, judged by their content."""
     if content.startswith(_OLE):
         return True
     if not content.startswith(_ZIP):
@@ -89,7 +89,7 @@ def is_spreadsheet(content: bytes) -> bool:
 
 
 def read_sheet(content: bytes, wanted: str | None = None) -> Sheet:
-    """The sheet of a name, or the first visible one that holds a table.
+    """The sheet of this name, or the first visible one that holds a table.
 
     Raises DataError for a workbook that cannot be read, is too large, or has no such sheet.
     """
@@ -110,13 +110,13 @@ def read_sheet(content: bytes, wanted: str | None = None) -> Sheet:
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """Turns what the libraries raise into one sentence without their text."""
+    """Replaces errors of the libraries, whose text may quote cells, by one sentence."""
     try:
         yield
     except DataError:
         raise
     except BaseException as error:
-        # A panic in Rust is no Exception, and its class has no public name.
+        # A panic in Rust is not an Exception, and its class has no public name.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise _damaged() from None
@@ -124,17 +124,17 @@ def _reading() -> Iterator[None]:
 
 def _damaged() -> DataError:
     return DataError(
-        "The workbook cannot be read; it may be damaged or protected by a password, so save it "
-        "anew as .xlsx or CSV."
+        "The workbook cannot be read; it may be damaged or protected by a password. Save it "
+        "again as .xlsx or CSV."
     )
 
 
 def _check_parts(content: bytes) -> None:
     """Raises DataError for a workbook that would fill the memory; every part is unpacked once.
 
-    Sizes in a zip's directory may be wrong, so parts are read by zipfile, which stops at them and
-    compares checksums.  The library lays out all cells between the first and the last: one stray
-    cell in the far corner of a sheet would take the memory of 17 billion, and end the process.
+    Sizes in a zip's directory may be wrong, so parts are read by zipfile, which stops at the stated
+    size and compares checksums.  The library allocates all cells between the first and the last:
+    one stray cell in the far corner of a sheet would take memory for 17 billion cells.
     """
     with zipfile.ZipFile(io.BytesIO(content)) as parts:
         if sum(part.file_size for part in parts.infolist()) > MAX_UNPACKED:
@@ -151,12 +151,12 @@ def _check_parts(content: bytes) -> None:
                     rows, columns = max(rows, last_row), max(columns, last_column)
                     if rows * columns > MAX_CELLS:
                         raise _too_wide()
-                    # A place may be cut in two; none is longer.
+                    # A cell reference may be split in two; none is longer than the overlap.
                     tail = piece[-_LONGEST:]
 
 
 def _last_places(xml: bytes) -> tuple[int, int]:
-    """The last row and the last column of places such as r="AB12" in a piece of a sheet."""
+    """The last row and the last column of references such as r="AB12" in a piece of a sheet."""
     text = np.frombuffer(xml + bytes(_LONGEST), np.uint8)
     starts = (text[:-2] <= ord(" ")) & (text[1:-1] == ord("r")) & (text[2:] == ord("="))
     at = np.flatnonzero(starts[:-_LONGEST]) + len(' r="')
@@ -176,7 +176,7 @@ def _last_places(xml: bytes) -> tuple[int, int]:
 
 def _too_wide() -> DataError:
     return DataError(
-        f"A sheet of the workbook spans more than {MAX_CELLS:,} cells; delete what stands far from "
+        f"A sheet of the workbook spans more than {MAX_CELLS:,} cells; delete cells far from "
         "the table, or save the table as CSV."
     )
 
@@ -197,14 +197,14 @@ def _find(book: CalamineWorkbook, wanted: str | None) -> tuple[tuple[str, ...], 
             continue
         visible = about.visible == SheetVisibleEnum.Visible
         (shown if visible else hidden).append(about.name)
-        # A hidden sheet is read where it is wanted, or where no visible one holds cells.
+        # A hidden sheet is read if it is wanted, or if no visible one holds cells.
         if about.name == wanted:
             chosen = sheet
         elif visible:
             sheets.append(sheet)
     names = tuple(shown or hidden)
     if not names:
-        raise DataError("The workbook has no sheet with cells; save it anew with its values.")
+        raise DataError("The workbook has no sheet with cells; save it again with its values.")
     if wanted is None:
         most = max((sheet.height * sheet.width for sheet in sheets), default=0)
         large = (sheet for sheet in sheets if sheet.height * sheet.width >= _NOTES * most)
@@ -242,7 +242,7 @@ def text_columns(rows: Sequence[Sequence[Any]]) -> Iterator[pa.Array]:
 
 
 def _number_texts(numbers: NDArray[np.float64]) -> pa.Array:
-    """As `_number` writes each; what the library writes in few digits is the same."""
+    """Texts of numbers as `_number` writes them; short results of the library are the same."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -258,9 +258,9 @@ def _number_texts(numbers: NDArray[np.float64]) -> pa.Array:
 
 
 class _Texts(dict[Any, str]):
-    """Texts of cells, each written once while there are not too many.
+    """Texts of cells, cached while there are not too many.
 
-    Of the types that cells have, only truth values equal values of another, so they stay outside.
+    Truth values are not cached, because True equals 1.
     """
 
     def __missing__(self, cell: Any) -> str:

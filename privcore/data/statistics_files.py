@@ -1,4 +1,4 @@
-"""Files of SPSS, Stata, SAS and R to cells of text, with what their dictionaries say of levels."""
+"""Reads files of SPSS, Stata, SAS and R as cells of text, with the levels in their dictionaries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from privcore.data.cells import MAX_CELLS
 from privcore.errors import DataError
 from privcore.text import short
 
-# Bytes of a file of R without its compression.
+# Most bytes of a file of R, uncompressed.
 MAX_UNPACKED = 2 << 30
 _SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 _PORTABLE = b"SPSS PORT FILE"
@@ -42,11 +42,11 @@ _EXACT = 2.0**53
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """A table as text, and what its file says of its variables.
+    """A table as text, with the levels of its variables.
 
-    frame: a categorical column of each variable, missing cells NaN.  levels: of variables with
-    labels of values, all of them in the order of their codes, also those that no row has.
-    ordered: variables that the file calls ordered.  notes: what was done, a sentence each.
+    frame: a categorical column for each variable, missing cells NaN.  levels: for variables with
+    value labels, all labels in the order of their codes, including labels that occur in no row.
+    ordered: variables that the file declares ordered.  notes: what was done, a sentence each.
     """
 
     frame: pd.DataFrame
@@ -56,12 +56,12 @@ class Labelled:
 
 
 def is_statistics_file(content: bytes, filename: str) -> bool:
-    """Whether bytes are a file of SPSS, Stata, SAS or R; the name decides where bytes cannot."""
+    """Whether the bytes are a file of SPSS, Stata, SAS or R; the name decides if unclear."""
     return _kind(content, filename) is not None
 
 
 def read_statistics(content: bytes, filename: str) -> Labelled:
-    """The table of a file, cells with labels as these.
+    """The table of a file; labelled cells are written as their labels.
 
     Raises DataError for a file that cannot be read, is too large, or holds no table.
     """
@@ -78,7 +78,7 @@ def _kind(content: bytes, filename: str) -> str | None:
         return "sav"
     if content.startswith(b"<stata_dta>"):
         return "dta"
-    # Before version 13, a file says its version and the order of its bytes, and nothing else.
+    # Before version 13, a file begins with nothing but its version and byte order.
     if ending == ".dta" and content[:1] and 102 <= content[0] <= 115 and content[1:2] in b"\1\2":
         return "dta"
     if content.startswith(_SAS):
@@ -96,7 +96,7 @@ def _kind(content: bytes, filename: str) -> str | None:
 
 @contextmanager
 def _reading(kind: str | None) -> Iterator[None]:
-    """Turns what the libraries raise into one sentence without their text."""
+    """Replaces errors of the libraries, whose text may quote cells, by one sentence."""
     try:
         yield
     except DataError:
@@ -108,7 +108,7 @@ def _reading(kind: str | None) -> Iterator[None]:
 def _damaged(kind: str | None) -> DataError:
     program = {"sav": "SPSS", "por": "SPSS", "dta": "Stata", "R": "R"}.get(kind or "", "SAS")
     return DataError(
-        f"The file of {program} cannot be read; it may be damaged, so write it anew, or save it as "
+        f"The file of {program} cannot be read; it may be damaged; write it again, or save it as "
         "CSV."
     )
 
@@ -136,8 +136,8 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
         raise _damaged(kind)
     _, about = read(io.BytesIO(content), metadataonly=True)
     names = list(about.column_names)
-    # A row more than fits, so that a file with more is told from one that fits.  Without a bound,
-    # a damaged count of rows would take all memory.
+    # One row more than allowed, so that a file that is too large is noticed.  Without a bound, a
+    # damaged number of rows would take all memory.
     limit = MAX_CELLS // max(1, len(names))
     table, about = read(io.BytesIO(content), row_limit=limit + 1, **options)
     if len(table) > limit:
@@ -159,7 +159,7 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
             declared.append(name.strip())
     notes = []
     if declared:
-        notes.append(f"Declared missing values of {_columns(declared)} are missing.")
+        notes.append(f"Values declared missing in {_columns(declared)} are read as missing.")
     ordered = {
         name.strip() for name, measure in about.variable_measure.items() if measure == "ordinal"
     }
@@ -168,10 +168,10 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
 
 @dataclass(frozen=True)
 class _Variable:
-    """What a dictionary says of a variable.
+    """The dictionary entry of a variable.
 
-    labels: by code.  ranges: of codes declared missing, "lo" and "hi" included.  kind: how values
-    are stored.
+    labels: by code.  ranges: codes declared missing, from "lo" to "hi" inclusive.  kind: how
+    values are stored.
     """
 
     labels: Mapping[Any, str]
@@ -193,14 +193,14 @@ class _Variable:
                 texts.append(labels[value])
             else:
                 text = _text(value, single=self.kind == "float")
-                # A number that is another's label is a level of its own.
+                # A number that equals the label of another code is a separate level.
                 texts.append(f"{text} (no label)" if text in used else text)
         levels = tuple(labels.values()) if labels else None
         return _categorical(codes, texts), levels, bool(self.ranges) or any(absent)
 
     def _is_missing(self, value: Any) -> bool:
         if isinstance(value, str) and self.kind != "string":
-            # Of numbers, .a to .z come as letters.
+            # The missing numbers .a to .z come as letters.
             return True
         if not isinstance(value, str | int | float | np.number):
             return False
@@ -213,7 +213,7 @@ class _Variable:
     def _level_labels(self, present: list[Any]) -> dict[Any, str]:
         """Distinct labels by code, in order, of a variable whose codes stand for levels.
 
-        A number with labels of a few special codes only, such as an age, stays a number.
+        A number of which only a few special codes have labels, such as an age, stays a number.
         """
         codes = sorted(code for code in self.labels if not self._is_missing(code))
         if len(codes) < 2 or 2 * sum(value in self.labels for value in present) < len(present):
@@ -222,7 +222,7 @@ class _Variable:
         shared = Counter(names.values())
         labels: dict[Any, str] = {}
         for code, name in names.items():
-            # The code makes names distinct; a name may already look like one with its code.
+            # The code makes labels distinct; a label may already look like one with its code.
             taken = shared[name] > 1
             while taken:
                 name = f"{name} ({_text(code)})"
@@ -259,7 +259,7 @@ def _read_r(content: bytes) -> Labelled:
         raise _too_large()
     many = content.startswith(_R_DATA)
     with warnings.catch_warnings():
-        # Of classes that are read as what they are made of, and of encodings that are guessed.
+        # Warnings about classes read as their underlying types, and about guessed encodings.
         warnings.simplefilter("ignore")
         value = convert(
             parse_data(content, extension=".rda" if many else ".rds"),
@@ -289,7 +289,7 @@ def _read_r(content: bytes) -> Labelled:
 
 
 def _r_column(name: str, values: Any) -> pd.Categorical:
-    # Named vectors come as arrays of another library, which hold one of NumPy.
+    # Named vectors come as arrays of another library, which wrap one of NumPy.
     values = getattr(values, "values", values)
     if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind == "c":
         raise DataError(
@@ -324,12 +324,12 @@ def _r_times(values: Any, _: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def _since_1970(values: Any, unit: str) -> NDArray[Any]:
-    """Days or seconds as dates or times, in UTC; parts of them are dropped."""
+    """Days or seconds as dates or times, in UTC; fractions are dropped."""
     numbers = np.ma.filled(np.ma.asarray(values).astype(np.float64), np.nan)
     known = np.isfinite(numbers)
     whole = np.floor(np.where(known, numbers, 0)).astype(np.int64)
     moments = whole.astype(f"datetime64[{unit}]")
-    # Beyond the years of Python, neither a date nor a time is written.
+    # Outside the range of Python's dates, no date or time is written.
     within = known & (moments >= np.datetime64("0001-01-01")) & (moments < np.datetime64("9999"))
     dates = np.full(len(numbers), None, dtype=object)
     dates[within] = moments[within].astype(object)
@@ -337,7 +337,7 @@ def _since_1970(values: Any, unit: str) -> NDArray[Any]:
 
 
 def _r_long(values: Any, _: Mapping[str, Any]) -> NDArray[Any]:
-    """Whole numbers of 64 bits, which the package bit64 keeps in the bytes of others."""
+    """64-bit whole numbers, which the package bit64 stores in the bytes of doubles."""
     numbers = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
     return np.ma.masked_equal(numbers, np.iinfo(np.int64).min)
 
@@ -356,7 +356,7 @@ _R_CLASSES: dict[str | bytes, Callable[[Any, Mapping[str, Any]], Any]] = {
 
 
 def _text(value: Any, *, single: bool = False) -> str | None:
-    """A value as text, None if it says nothing; single: stored with 24 bits of precision."""
+    """A value as text, None if it is empty; single: stored with 24 bits of precision."""
     if value is None or isinstance(value, str):
         return value if value and value.strip() else None
     if isinstance(value, bool | np.bool_):
@@ -377,23 +377,23 @@ def _text(value: Any, *, single: bool = False) -> str | None:
 
 
 def _categorical(codes: NDArray[np.intp], texts: Sequence[str | None]) -> pd.Categorical:
-    """A column of texts by their places, -1 and those of None missing."""
+    """A column of texts by their positions; position -1 and the text None are missing."""
     places: dict[str, int] = {}
     owner = [-1 if text is None else places.setdefault(text, len(places)) for text in texts]
-    # The last is where -1 points to.
+    # The last entry is the one at position -1.
     owners = np.array([*owner, -1], dtype=np.int32)
     return pd.Categorical.from_codes(owners[codes], pd.Index(list(places), dtype=object))
 
 
 def _frame(names: Sequence[str], columns: Sequence[pd.Categorical]) -> pd.DataFrame:
-    """A table of columns, whose names may still be equal."""
+    """A table of columns; names need not be distinct yet."""
     frame = pd.DataFrame(dict(enumerate(columns)))
     frame.columns = pd.Index([name.strip() for name in names], dtype=object)
     return frame
 
 
 def _columns(names: Sequence[str]) -> str:
-    """How many columns, and the first of them by name."""
+    """The number of columns, and the names of the first ones."""
     listed = ", ".join(short(name) for name in names[:5]) + ", …" * (len(names) > 5)
     return f"{len(names)} column{'s' * (len(names) > 1)} ({listed})"
 

@@ -1,8 +1,8 @@
 """Structural examples: data sampled from random graphs with random equations or tables.
 
-The set-ups are those of Xu, Yuan & Wu 2017 (Tables II and VII): p nodes, s p(p − 1)/2 edges, and
-either categorical columns of 2 to 5 levels or linear Gaussian ones.  The papers leave open how
-weights and tables are drawn; what is done here is said with each model and each parameter.
+The set-ups follow Xu, Yuan & Wu 2017 (Tables II and VII): p nodes, s p(p − 1)/2 edges, and either
+categorical columns of 2 to 5 levels or linear Gaussian ones.  The papers do not specify how weights
+and tables are drawn; each model and each parameter describes the choice made here.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _CITATIONS = {
 class StructuralExample:
     """A random model: the same for the same arguments.
 
-    Arguments are those that `example_parameters(kind)` declares; what is left None takes the
-    kind's default, and stays None where the kind does not have it.  Columns are X1 … Xp.
+    `example_parameters(kind)` declares the arguments; None means the kind's default, and stays
+    None if the kind does not have the argument.  Columns are X1 … Xp.
     Raises ParameterError for an unknown kind, and for a parameter unknown to it or out of range.
     """
 
@@ -99,7 +99,7 @@ class StructuralExample:
 
     @cached_property
     def dag(self) -> RandomDag:
-        """The graph: of nodes, density and seed alone, so that all kinds share it."""
+        """The graph: a function of nodes, density and seed alone, so all kinds share it."""
         return random_dag(
             self.nodes, self.parameters["density"], np.random.default_rng([self.graph_seed, 0])
         )
@@ -118,7 +118,7 @@ class StructuralExample:
         return NonlinearModel(self.dag, weights, waves, chosen["noise_sd"], chosen["bound"])
 
     def _tables(self, concentration: float, generator: np.random.Generator) -> BayesianNetwork:
-        """2 to 5 levels a node, and a Dirichlet draw for each configuration of its parents."""
+        """2 to 5 levels per node, and a Dirichlet draw for each configuration of its parents."""
         levels = [int(k) for k in generator.integers(2, 6, size=self.nodes)]
         columns = tuple(
             Column(name, "nominal", tuple(str(v + 1) for v in range(k)), declared=True)
@@ -171,7 +171,7 @@ def random_tables(
     shapes = [prod(levels[c] for c in causes) for causes in dag.parents]
     if sum(a * b for a, b in zip(shapes, levels, strict=True)) > MAX_TABLE_CELLS:
         raise ParameterError(
-            f"The tables of this example would have more than {MAX_TABLE_CELLS:,} cells, as "
+            f"The tables of this example would have more than {MAX_TABLE_CELLS:,} cells, because "
             "some node has many parents; lower density or nodes."
         )
     return tuple(

@@ -1,4 +1,4 @@
-"""What can be chosen of the structural examples, declared once for pages, command line and docs."""
+"""Parameters of the structural examples, declared once for pages, command line and docs."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ GRAPH_SEED = Parameter(
     default=1,
     low=0,
     high=999_999,
-    help="Another seed draws another graph, and other weights or tables. The examples share the "
-    "graph of a seed.",
+    help="A different seed draws a different graph, and different weights or tables. For the same "
+    "seed, all examples share the graph.",
     source=_OURS,
 )
 WEIGHT_LOW = Parameter(
@@ -79,8 +79,9 @@ BOUND = Parameter(
     low=0.5,
     high=20.0,
     unit="standard deviations",
-    help="How far the public bounds reach: of the whole column if the model is linear, else of its "
-    "noise, beyond what the parents can add. Values outside are moved to the bound.",
+    help="Public bounds in standard deviations: of the column if the model is linear, "
+    "otherwise of its noise, added to the largest contribution of the parents. Values outside are "
+    "moved to the bound.",
     source=_OURS,
     advanced=True,
 )
@@ -90,9 +91,9 @@ STANDARDISED = Parameter(
     symbol="standardised",
     kind="bool",
     default=True,
-    help="Each column divided by its population standard deviation, so that variances tell no "
-    "directions. Off: columns as the equations make them, with noise of variance 1 in each, from "
-    "which least squares (NOTEARS) can tell directions.",
+    help="Each column divided by its population standard deviation, so that variances do not "
+    "reveal directions. Off: columns as the equations give them, with noise of variance 1 in each, "
+    "from which least squares (NOTEARS) can infer directions.",
     source="Reisach, Seiler & Weichwald 2021",
 )
 NOISE_SD = Parameter(
@@ -116,7 +117,7 @@ CONCENTRATION = Parameter(
     default=1.0,
     low=0.1,
     high=100.0,
-    help="Of the Dirichlet law that the conditional tables are drawn from; small values make "
+    help="Of the Dirichlet distribution that draws the conditional tables; small values make "
     "strong dependence.",
     source=_OURS,
     advanced=True,

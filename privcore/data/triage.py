@@ -1,7 +1,7 @@
-"""What to do with each column of a raw table: a proposal, its reason, and other ways.
+"""Proposes how to use each column of a raw table, with a reason and alternatives.
 
-A proposal looks at the rows, so that nothing of it is covered by a guarantee until its owner says
-that it is public, or it is bought.
+A proposal is read from the rows, so no guarantee covers it until the owner declares it public or
+it is bought.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def triage(
 ) -> list[Proposal]:
     """A proposal for each column, in the table's order.
 
-    intervals: for columns of numbers; None for `proposed_intervals` of the columns that are used.
-    values: cells that are values although they look like codes for missing ones, such as "99".
+    intervals: for columns of numbers; None for `proposed_intervals` of the columns used.
+    values: cells that are values although they look like codes for missing values, such as "99".
     """
     names = [str(name) for name in raw.frame.columns]
 
@@ -45,13 +45,13 @@ def proposals_of(
     proposed: Callable[[str, int], Proposal],
     intervals: int | None,
 ) -> list[Proposal]:
-    """The proposal for each column of a table, wherever its cells are.
+    """The proposal for each column of a table, in memory or not.
 
-    proposed: that for a column, by its name and the number of intervals.
+    proposed: gives the proposal for a column from its name and the number of intervals.
     """
     likely = intervals or proposed_intervals(rows, max(len(names), 1))
     first = [proposed(name, likely) for name in names]
-    # What is left out spreads no rows and no noise.
+    # The number of intervals depends only on the columns used.
     used = max(sum(proposal.used for proposal in first), 1)
     parts = intervals or proposed_intervals(rows, used)
     if parts == likely:
@@ -65,7 +65,7 @@ def proposals_of(
 
 
 def codes_of(raw: RawTable, proposals: Sequence[Proposal]) -> dict[str, tuple[int, int]]:
-    """Codes that are taken as missing: in how many columns each is, and how many rows hold it."""
+    """Codes taken as missing: the number of columns and of rows in which each occurs."""
     codes: dict[str, tuple[int, int]] = {}
     for proposal in proposals:
         for code in proposal.schema.writing.missing_codes:
@@ -76,12 +76,12 @@ def codes_of(raw: RawTable, proposals: Sequence[Proposal]) -> dict[str, tuple[in
 
 
 def proposed_schema(raw: RawTable, intervals: int | None = None) -> list[ColumnSchema]:
-    """The columns as `triage` proposes them; those that are left out have include=False."""
+    """The columns as `triage` proposes them; include=False for columns left out."""
     return [proposal.schema for proposal in triage(raw, intervals)]
 
 
 def number_columns(raw: RawTable) -> list[ColumnSchema]:
-    """The columns that hold numbers and nothing else, as numbers or as ordered levels."""
+    """The columns that hold only numbers, used as numbers or as ordered levels."""
     columns = (number_column(name, raw.frame[name]) for name in raw.names)
     return [column for column in columns if column is not None]
 
@@ -94,12 +94,12 @@ def choose(
     kinds: Collection[str] = (),
     at_random: int | None = None,
 ) -> list[Proposal]:
-    """The proposals for the columns that somebody wants.
+    """The proposals with a chosen set of columns.
 
-    columns: to be used, even where it is proposed to leave them out; None for those proposed.
-    drop: to be left out.  Both hold names, or patterns such as "q*".
-    kinds: of columns that are used, of `KINDS`; all if there are none.  at_random: how many of
-    those are used, which follows from their names alone.
+    columns: columns to use, even if the proposal leaves them out; None uses the proposed ones.
+    drop: columns to leave out.  Both hold names, or patterns such as "q*".
+    kinds: kinds of columns to use, from `KINDS`; empty for all.  at_random: number of these columns
+    that are used, drawn by their names alone.
     Raises DataError for a name that is no column, for a wanted column that has no usable form, and
     if fewer than 2 are left; ParameterError for an unknown kind, and unless at_random is 2 or more.
     """
@@ -108,7 +108,7 @@ def choose(
     if columns is not None:
         exact = set(columns) & set(names)
         matching = _matching(columns, names)
-        # A pattern wants no column that cannot be used.
+        # A pattern does not match columns that cannot be used.
         usable = {p.name for p in proposals if any(way.schema.include for way in p.ways)}
         columns = {name for name in matching if name in exact or name in usable}
     chosen = []
@@ -136,7 +136,7 @@ def choose(
 
 
 def _matching(wanted: Collection[str], names: Sequence[str]) -> set[str]:
-    """The names that are wanted, by name or by pattern; raises DataError if one is not there."""
+    """The names chosen by name or by pattern; raises DataError for one that matches no column."""
     matching: set[str] = set()
     for each in wanted:
         fitting = {each} if each in names else set(fnmatch.filter(names, each))
@@ -151,14 +151,16 @@ def _matching(wanted: Collection[str], names: Sequence[str]) -> set[str]:
 def _narrowed(
     proposals: Sequence[Proposal], kinds: Collection[str], at_random: int | None
 ) -> list[Proposal]:
-    """The proposals, with those left out that are of no wanted kind, or not drawn."""
+    """The proposals; columns of other kinds, or not drawn, are left out."""
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise ParameterError(
             f"There is no kind {short(unknown[0])!r} of columns; there are {', '.join(KINDS)}."
         )
     if at_random is not None and at_random < 2:
-        raise ParameterError(f"{at_random} columns at random make no graph; give 2 or more.")
+        raise ParameterError(
+            f"A graph needs at least 2 columns, not {at_random} at random; give 2 or more."
+        )
     kept = [p.name for p in proposals if p.used and (not kinds or kind_of(p.schema) in kinds)]
     if at_random is not None:
         kept = drawn_by_name(kept, at_random)
@@ -171,7 +173,7 @@ def _narrowed(
 
 
 def drawn_by_name(names: Sequence[str], count: int) -> list[str]:
-    """So many of some names, which look like chance and say nothing of the rows."""
+    """A pseudo-random choice of this number of names, independent of the rows."""
 
     def place(name: str) -> bytes:
         return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -179,22 +181,22 @@ def drawn_by_name(names: Sequence[str], count: int) -> list[str]:
     return sorted(names, key=place)[:count]
 
 
-# Kinds of columns, as they can be chosen.
+# Kinds of columns that can be chosen.
 KINDS = ("number", "ordered", "levels")
 
 
 def kind_of(column: ColumnSchema) -> str:
-    """Which of `KINDS` a column is of, as it is proposed."""
+    """The kind of a column, from `KINDS`, as proposed."""
     return {"continuous": "number", "ordinal": "ordered", "nominal": "levels"}[column.kind]
 
 
 def left_out(proposals: Sequence[Proposal]) -> dict[str, str]:
-    """Why columns are not used, by name; those that were not wanted have no reason."""
+    """Why columns are not used, by name; columns that the user left out have no reason."""
     return {p.name: f"{p.problem}: {p.reason}" for p in proposals if not p.used and p.problem}
 
 
 def merge_rare(raw: RawTable, schema: Sequence[ColumnSchema], rows: int) -> list[ColumnSchema]:
-    """The schema with levels of nominal columns that fewer than `rows` rows have in "(other)".
+    """The schema in which nominal levels with fewer than `rows` rows are merged into "(other)".
 
     Raises ParameterError unless rows is at least 2.
     """

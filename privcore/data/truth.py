@@ -1,4 +1,4 @@
-"""Reading a true graph: edge list, DOT, GraphML, BIF, or Tetrad's text."""
+"""Reads a true graph: edge list, DOT, GraphML, BIF, or Tetrad's text."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Edges = tuple[tuple[str, str], ...]
 def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edges:
     """The edges (cause, effect) of a DAG over the columns `names`.
 
-    By ending: .dot/.gv, .graphml/.xml, .bif, otherwise the text of Tetrad and causal-learn, which
-    begins with "Graph Nodes:", or an edge list with one edge a line ("cause,effect", tab, semicolon
-    or blank between, or "cause -> effect").
+    By extension: .dot/.gv, .graphml/.xml, .bif; otherwise the text of Tetrad and causal-learn,
+    which begins with "Graph Nodes:", or an edge list with one edge per line ("cause,effect", with
+    tab, semicolon or blank in place of the comma, or "cause -> effect").
     Raises DataError for names that are not columns, self-loops, cycles and undirected edges.
     """
     if len(content) > MAX_BYTES:
@@ -32,7 +32,7 @@ def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edge
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError("The graph file is not UTF-8 text; save it as such.") from None
+        raise DataError("The graph file is not UTF-8 text; save it as UTF-8.") from None
     ending = filename.lower().rpartition(".")[2]
     known = frozenset(names)
     if ending in ("dot", "gv"):
@@ -59,7 +59,7 @@ def _checked(edges: list[tuple[str, str]], known: frozenset[str]) -> Edges:
             raise DataError(f"The graph has an edge from {short(cause)!r} to itself; remove it.")
     graph = nx.DiGraph(edges)
     if not nx.is_directed_acyclic_graph(graph):
-        raise DataError("The graph has a directed cycle; a causal graph must not.")
+        raise DataError("The graph has a directed cycle; a causal graph must be acyclic.")
     return tuple(dict.fromkeys(edges))
 
 
@@ -73,7 +73,7 @@ def _from_edge_list(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
         readings = list(_readings(line))
         if not readings:
             raise DataError(f"Line {number} of the graph file is no edge; write cause,effect.")
-        # A name may hold any of the delimiters, so the names decide how a line is meant.
+        # A name may contain any of the delimiters, so the known names decide how a line is split.
         path, note = next((r for r in readings if known.issuperset(r[0])), readings[0])
         is_header = first and path[0].lower() in ("source", "from", "cause")
         first = False
@@ -91,7 +91,7 @@ def _from_edge_list(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
 
 
 def _readings(line: str) -> Iterator[tuple[list[str], str]]:
-    """The ways to read a line as a path of names and a note, the likeliest first."""
+    """The ways to read a line as a sequence of names and a note, the likeliest first."""
     if "->" in line:
         path = [cell.strip().strip('"') for cell in line.split("->")]
         if all(path):
@@ -101,7 +101,7 @@ def _readings(line: str) -> Iterator[tuple[list[str], str]]:
             continue
         cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
         cells = [cell.strip() for cell in cells if cell.strip()]
-        # Blanks are too frequent in names for a third word to be a note.
+        # Blanks are too frequent in names to read a third word as a note.
         if len(cells) == 2 or (len(cells) > 2 and delimiter != " "):
             yield cells[:2], "".join(cells[2:3])
 
@@ -113,8 +113,8 @@ def _from_graphml(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
     try:
         graph = nx.parse_graphml(text)
     except Exception:  # malformed XML and GraphML raise many types
-        raise DataError("The GraphML file cannot be read; save it anew.") from None
-    # This product's own exports mark the edges of a CPDAG that have no direction.
+        raise DataError("The GraphML file cannot be read; save it again.") from None
+    # CausalVeil's own exports mark the undirected edges of a CPDAG.
     kinds = {data.get("kind") for _, _, data in graph.edges(data=True)}
     if not graph.is_directed() or "undirected" in kinds:
         raise DataError("The GraphML graph is undirected; give directed edges only.")

@@ -1,6 +1,6 @@
-"""A table in which a column says whose rows are whose: at most k rows of each unit are kept.
+"""Bounds the rows per unit: if a column identifies people, at most k rows of each are kept.
 
-A unit is a patient, a customer, a household: whoever is to be protected with all of their rows.
+A unit is a patient, a customer or a household: whoever is protected with all of their rows.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from privcore.errors import DataError
 from privcore.text import short
 from privcore.unit import Unit, noun_of
 
-# Public; it makes the rule another one than whatever else hashes the same identifiers.
+# Public salt, so that the hashes differ from other hashes of the same identifiers.
 _WORD = b"causalveil rows of a unit"
 _BYTES = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Bounded:
-    """A table with no more rows of each unit than allowed, and without the column that names them.
+    """A table with at most the allowed rows per unit, without the column that identifies units.
 
-    rows: of the table before.  How many were left out is read from the data: no guarantee covers
-    it, and it belongs into no release.
+    rows: number of rows before.  The number left out is read from the data: no guarantee covers
+    it, and it must not be released.
     """
 
     table: RawTable
@@ -39,14 +39,14 @@ class Bounded:
 
     @property
     def kept_sentence(self) -> str:
-        """What was done, whoever is protected by what comes after."""
+        """The bound on rows, and how many rows were left out."""
         unit = self.table.unit
         rows = f"{unit.rows:,} row{'s' * (unit.rows != 1)}"
         return f"At most {rows} of each {unit.name} are kept: {self._left_words}."
 
     @property
     def sentence(self) -> str:
-        """Who is protected, and what it costs in rows.
+        """Who is protected, and how many rows were left out.
 
         Such as "One patient with at most 5 rows is protected: 212 of 4,000 rows are left out."
         """
@@ -63,15 +63,15 @@ class Bounded:
 def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
     """Keep at most `rows` rows of each unit, in the table's order, and drop the column.
 
-    column: whose cells identify units; they are compared as text, and used for nothing else.
+    column: its cells identify units; they are compared as text, and used for nothing else.
 
-    Which rows of a unit stay is a function of its own rows alone: those whose hash of identifier,
-    place among the unit's rows and a public word is smallest.  So tables that differ in one unit
-    still do so afterwards.  A sequential random generator would not do: a row more of one unit
-    would move all draws after it, and with them the rows that are kept of everybody else.
+    Which rows of a unit are kept depends on its own rows alone: those with the smallest hash of
+    identifier, position among the unit's rows and a public salt.  So tables that differ in one unit
+    still differ in one unit afterwards.  A sequential random generator would not do: an additional
+    row of one unit would shift all later draws, and change which rows of others are kept.
 
-    Raises DataError for a column that is not there, for rows that name no unit, and if it leaves
-    fewer than 2 rows; ParameterError unless rows is 1 to 10,000.
+    Raises DataError for a column not in the table, for rows without an identifier, and if fewer
+    than 2 rows remain; ParameterError unless rows is 1 to 10,000.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"patient_id": list("aaab"), "dose": list("1234")})
@@ -90,8 +90,8 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
     lacking = int((codes < 0).sum())
     if lacking:
         raise DataError(
-            f"Column {short(column)!r} has no value in {lacking:,} of {len(codes):,} rows, so that "
-            "nobody knows whose they are; fill it in, or leave these rows out of the file."
+            f"Column {short(column)!r} has no value in {lacking:,} of {len(codes):,} rows, so it "
+            "is unknown whose they are; fill it in, or leave these rows out of the file."
         )
     kept = _kept(codes.astype(np.int64), texts, rows)
     if kept.sum() < 2:
@@ -102,16 +102,16 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
     frame = raw.frame.drop(columns=column)[kept].reset_index(drop=True)
     for name in frame.columns:
         if hasattr(frame[name], "cat"):
-            # What left-out rows alone say is no value of the table any more.
+            # Values that occur only in rows left out are removed from the table.
             frame[name] = frame[name].cat.remove_unused_categories()
     return Bounded(replace(raw, frame=frame, unit=unit).answered("persons"), len(codes))
 
 
 def likely_columns(proposals: list[Proposal]) -> list[str]:
-    """Names of all columns, those first that may identify units.
+    """Names of all columns, starting with possible identifiers of units.
 
-    They repeat and look like identifiers, are called as identifiers are, or nearly every row has a
-    value of its own.
+    Such columns repeat and look like identifiers, have the name of an identifier, or have a
+    different value in nearly every row.
     """
 
     def rank(proposal: Proposal) -> int:
@@ -125,11 +125,11 @@ def likely_columns(proposals: list[Proposal]) -> list[str]:
 
 
 def _kept(codes: NDArray[np.int64], texts: list[str], most: int) -> NDArray[np.bool_]:
-    """Which rows stay; codes: of the unit of each row, texts: what identifies it."""
+    """Which rows are kept; codes: the unit of each row; texts: the identifier of each unit."""
     times = np.bincount(codes, minlength=len(texts))
     stays = np.ones(len(codes), dtype=np.bool_)
     rows = np.flatnonzero((times > most)[codes])
-    # Unit after unit, and of each in the table's order.
+    # Sorted by unit, and within a unit in the table's order.
     rows = rows[np.argsort(codes[rows], kind="stable")]
     units = codes[rows]
     starts = np.flatnonzero(np.append(True, units[1:] != units[:-1])) if len(units) else units
@@ -140,18 +140,18 @@ def _kept(codes: NDArray[np.int64], texts: list[str], most: int) -> NDArray[np.b
         or [np.empty(0, np.uint64)]
     )
     order = np.lexsort((places, hashes, units))
-    # The sorted rows of a unit stand where its rows stood, so that places number them by rank.
+    # Sorting by hash permutes rows within a unit, so positions number them by rank.
     stays[rows[order[places >= most]]] = False
     return stays
 
 
 def _hashes(text: str, size: int) -> NDArray[np.uint64]:
-    """The hash of each of a unit's rows, by its place among them."""
+    """The hash of each of a unit's rows, by its position among them."""
     start = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_BYTES, key=_WORD)
     digests = []
     for place in range(size):
         row = start.copy()
-        # A byte that ends the text's UTF-8, so that "a" at place 12 is not "a1" at place 2.
+        # A byte that ends the UTF-8 text, so that "a" at position 12 is not "a1" at position 2.
         row.update(b"\xff%d" % place)
         digests.append(row.digest())
     return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64)

@@ -1,6 +1,6 @@
 """How the cells of a column are written: numbers as people write them, and codes for missing.
 
-A `Writing` is part of a schema, so that how a cell is read hangs on no other row.
+A `Writing` is part of a schema, so how a cell is read does not depend on other rows.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from privcore.text import short
 
 _CURRENCIES = "$£€¥₹₽₩₺"
 _CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|BRL|ZAR"
-# Sign, currency, digits with marks between them, and a unit without digits.
+# Sign, currency, digits with marks in between, and a unit without digits.
 _NUMBER = re.compile(
     rf"(?P<sign>[+\-−]?)\s*(?P<before>[{_CURRENCIES}]|(?:{_CODES})\b)?\s*(?P<minus>[+\-−]?)"
     r"(?P<digits>[\d.,]?\d[\d.,'’\s]*)(?P<power>[eE][+-]?\d+)?"
     r"\s*(?P<after>[^\W\d][^\d]*|[%‰°²³/µ" + _CURRENCIES + r"][^\d]*)?"
 )
-# These make a rank, a multiple or a bound of a number, not a quantity.
+# With these a number is a rank, a multiple or a bound, not a quantity.
 _NO_UNIT = {"st", "nd", "rd", "th", "k", "m", "mio", "bn", "mrd", "x"}
-# Digits of a number that stands as it is, and of others as far as they differ then.
+# Most digits of a number written in full; others have as many as keep them distinct.
 _SHORT, _SHORTEST = 6, 3
-# Digits that a number cannot hold exactly, and codes such as 01307.
+# More digits than a number can hold exactly, and codes such as 01307.
 _CODE = r"^[+-]?(\d{16,}(\.0*)?|0\d+)$"
 # Short forms of the two truth values, as R and SQL write them.
 _TRUTH = {"t": "true", "f": "false"}
@@ -40,14 +40,13 @@ _TRUTH = {"t": "true", "f": "false"}
 class Writing:
     """How the cells of a column are written.
 
-    decimal: the mark before decimals; the other one of point and comma, spaces and apostrophes
-        part thousands.  Empty for numbers that Python reads.
-    unit: beside each number, such as "mg", "%" or "$".
-    missing_codes: cells that say that there is no value, such as "99"; numbers are compared as
-        numbers.
-    ignore_case: whether levels that differ in case and spaces alone are one.
+    decimal: the decimal mark; the other one of point and comma, spaces and apostrophes separate
+        thousands.  Empty for numbers that Python reads.
+    unit: written next to each number, such as "mg", "%" or "$".
+    missing_codes: cells that mean a missing value, such as "99"; numbers are compared as numbers.
+    ignore_case: whether levels that differ only in case and spaces are one.
 
-    Raises DataError for another mark.
+    Raises DataError for an unknown decimal mark.
     """
 
     decimal: Literal["", ".", ","] = ""
@@ -76,13 +75,13 @@ class Writing:
         )
 
     def numbers(self, cells: pd.Series[Any]) -> pd.Series[Any]:
-        """The cells with numbers as Python writes them; others stay."""
+        """The cells with numbers as Python writes them; others are unchanged."""
         if not self.decimal:
             return cells
         return each(cells, lambda text: plain_number(text, self.decimal, self.unit) or text)
 
     def levels(self, cells: pd.Series[Any], levels: Sequence[str]) -> pd.Series[Any]:
-        """The cells as the levels that they are spellings of; others stay."""
+        """The cells with each spelling replaced by its level; others are unchanged."""
         if not self.ignore_case:
             return cells
         spelt = {spelling(level): level for level in levels}
@@ -93,14 +92,14 @@ PLAIN = Writing()
 
 
 def each(cells: pd.Series[Any], change: Callable[[str], str | None]) -> pd.Series[Any]:
-    """The cells, each distinct one changed once; missing ones stay missing."""
+    """The cells after a change, computed once for each distinct cell; missing ones stay missing."""
     owner, distinct = pd.factorize(cells)
     changed = np.array([*(change(str(text)) for text in distinct), None], dtype=object)
     return pd.Series(changed[owner], index=cells.index, dtype=object)
 
 
 def spelling(level: str) -> str:
-    """What spellings of one level have in common."""
+    """The normal form that all spellings of a level share."""
     words = " ".join(level.casefold().split())
     return _TRUTH.get(words, words)
 
@@ -124,7 +123,7 @@ def in_text_order(texts: NDArray[np.object_]) -> NDArray[np.int64]:
 
 
 def plain_number(text: str, decimal: str, unit: str) -> str | None:
-    """A number as Python writes it, None if the text is none."""
+    """A number as Python writes it, None if the text is not a number."""
     parts = _taken_apart(text)
     if parts is None or parts[2].casefold() not in ("", unit.casefold()):
         return None
@@ -138,9 +137,9 @@ def plain_number(text: str, decimal: str, unit: str) -> str | None:
 
 
 def writing_of(distinct: Sequence[str], rows: Vector, least: float) -> Writing | None:
-    """How numbers are written that Python does not read; None if they are none, or plain.
+    """How numbers are written that Python does not read; None for plain numbers and for text.
 
-    rows: of each distinct cell.  least: part of the rows that has to be read.
+    rows: number of rows of each distinct cell.  least: share of the rows that must be readable.
     """
     if any_code(distinct):
         return None
@@ -178,7 +177,7 @@ def _taken_apart(text: str) -> tuple[str, str, str, str] | None:
 
 
 def _decimal_mark(digits: Sequence[str]) -> Literal[".", ","] | None:
-    """The mark before decimals, as all numbers agree on; a point where none has decimals."""
+    """The decimal mark that fits all numbers; a point if none has decimals."""
     marks: set[Literal[".", ","]] = set()
     for text in digits:
         points, commas = text.count("."), text.count(",")
@@ -204,7 +203,7 @@ def _is_plain(text: str) -> bool:
 
 
 def number_words(numbers: Sequence[float], unit: str = "") -> list[str]:
-    """Numbers as people write them, distinct however close they are: 0.5, 1998, 200,000.
+    """Numbers as people write them, distinct even if they are close: 0.5, 1998, 200,000.
 
     >>> number_words([1998, 200_000]), number_words([2.5], "mg")
     (['1998', '200,000'], ['2.5 mg'])
@@ -221,7 +220,7 @@ def number_words(numbers: Sequence[float], unit: str = "") -> list[str]:
 
 
 def _rounded(number: float, digits: int) -> float:
-    """The number itself if it is short, as 1998 is; else that many digits of it."""
+    """The number itself if it is short, such as 1998; otherwise with this many digits."""
     short_form = float(f"{number:.{_SHORT}g}")
     return short_form if short_form == number else float(f"{number:.{digits}g}")
 

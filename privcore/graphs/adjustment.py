@@ -1,8 +1,8 @@
-"""What an effect is adjusted for: possible parents, and valid adjustment sets.
+"""Adjustment in graphs without unobserved confounders: possible parents, valid adjustment sets.
 
-Graphs are maximally oriented: CPDAGs, or what Meek's rules make of a CPDAG and background
-knowledge (MPDAGs; Meek 1995).  Such a graph represents the DAGs that have its skeleton, its arrows
-and no v-structure but its own.
+Graphs are maximally oriented: CPDAGs, or CPDAGs with background knowledge after Meek's rules
+(MPDAGs; Meek 1995).  Such a graph represents the DAGs that have its skeleton, its arrows and no
+further v-structures.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import PDAG, Edge, ordered
 from privcore.text import short
 
-# Each of its undirected neighbours doubles what there is to try.
+# Each undirected neighbour of the cause doubles the number of possible parent sets.
 MOST_NEIGHBOURS = 12
 
 
 class Adjustment(NamedTuple):
-    """What the effect of one column on another may be adjusted for.
+    """Valid adjustment sets for the effect of one column on another.
 
-    parents: those of the cause.  efficient: the O-set, which has the smallest asymptotic variance
+    parents: parents of the cause.  efficient: the O-set, which has the smallest asymptotic variance
     of all valid sets in linear models (Henckel, Perković & Maathuis 2022).
-    minimal: valid sets of which nothing can be left out, the smallest first; some, not all.
-    affected: whether the outcome is a descendant of the cause.  If not, the effect is zero
-    whatever it is adjusted for, and there are no sets.
+    minimal: some of the minimal valid sets, the smallest first.
+    affected: whether the outcome is a descendant of the cause.  If not, the effect is zero for any
+    adjustment, and there are no sets.
     """
 
     parents: frozenset[int]
@@ -38,15 +38,15 @@ class Adjustment(NamedTuple):
 
 
 def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG]]:
-    """Every parent set of the cause in the DAGs that the graph represents, and what follows.
+    """Every parent set of the cause in the DAGs that the graph represents, with their MPDAG.
 
-    Each comes with the MPDAG of the DAGs that have it.  Fewer parents come first, then smaller
-    indices (semi-local IDA: Maathuis, Kalisch & Bühlmann 2009; Perković, Kalisch & Maathuis 2017).
+    The MPDAG represents the DAGs with this parent set.  Sorted by size, then by indices
+    (semi-local IDA: Maathuis, Kalisch & Bühlmann 2009; Perković, Kalisch & Maathuis 2017).
     A graph that is not maximally oriented is oriented first.  Raises ParameterError if more than
     `MOST_NEIGHBOURS` edges at the cause have no direction, DataError if the graph represents no
     DAG.
 
-    Example: what comes before b in the chain a — b — c is a, c or nothing, never both.
+    Example: the parent of b in the chain a — b — c is a, c or nothing, never both.
 
         >>> chain = PDAG.from_names("abc", undirected=["ab", "bc"])
         >>> [sorted(parents) for parents, _ in possible_parents(chain, 1)]
@@ -59,8 +59,8 @@ def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG
     if len(open_ends) > MOST_NEIGHBOURS:
         raise ParameterError(
             f"The column {short(graph.nodes[cause])!r} has {len(open_ends)} edges without a "
-            f"direction, and at most {MOST_NEIGHBOURS} can be tried both ways; say beforehand what "
-            "is known of them, such as which columns come first."
+            f"direction, and at most {MOST_NEIGHBOURS} can be tried both ways; state background "
+            "knowledge about them, such as which columns come first."
         )
     apart = set(combinations(sorted({*known, *open_ends}), 2)) - graph.skeleton
     possible = []
@@ -80,7 +80,7 @@ def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG
 
 
 def descendants(graph: PDAG, node: int) -> set[int]:
-    """The node and what arrows lead to from it, all of them descendants in every DAG."""
+    """The node and its descendants along arrows, which are descendants in every DAG."""
     return _reached(_effects(graph), [node])
 
 
@@ -95,7 +95,7 @@ def possible_descendants(graph: PDAG, node: int) -> set[int]:
     skeleton = graph.skeleton
     lines = _neighbours(graph, graph.undirected)
     ahead = [own | other for own, other in zip(_effects(graph), lines, strict=True)]
-    # Of a walk only its last two columns matter; before the first one there is none.
+    # Only the last two columns of a walk matter; the first column has no predecessor.
     walks, seen = [(-1, node)], {(-1, node)}
     while walks:
         before, here = walks.pop()
@@ -110,12 +110,12 @@ def possible_descendants(graph: PDAG, node: int) -> set[int]:
 def adjustment_sets(graph: PDAG, cause: int, outcome: int) -> Adjustment:
     """Valid adjustment sets for the effect of the cause on the outcome.
 
-    graph: an MPDAG in which every edge at the cause has a direction, such as `possible_parents`
-    gives; raises ValueError otherwise, or if cause and outcome are the same column, and DataError
-    if the graph represents no DAG.
+    graph: an MPDAG in which every edge at the cause has a direction, such as one of
+    `possible_parents`; raises ValueError otherwise, or if cause and outcome are the same column,
+    and DataError if the graph represents no DAG.
 
     Example: in a → c → e ← b the efficient set for the effect of c on e is b, which explains much
-    of e; nothing has to be adjusted for.
+    of e; no adjustment is needed.
 
         >>> graph = PDAG.from_names("abce", directed=["ac", "ce", "be"])
         >>> sets = adjustment_sets(graph, 2, 3)
@@ -124,7 +124,7 @@ def adjustment_sets(graph: PDAG, cause: int, outcome: int) -> Adjustment:
     """
     if any(cause in edge for edge in graph.undirected | graph.bidirected):
         raise ValueError(f"an edge at column {cause} has no direction")
-    # As in `valid`, one of the DAGs speaks for all; they have the same O-set, too (Henckel et al.
+    # As in `valid`, one DAG represents them all; they have the same O-set, too (Henckel et al.
     # 2022).  So have they the descendants of the cause: by Meek's rules 1 and 2, an undirected edge
     # between a descendant and another column makes this a descendant by arrows as well.
     dag = consistent_extension(graph)
@@ -143,7 +143,7 @@ def adjustment_sets(graph: PDAG, cause: int, outcome: int) -> Adjustment:
 
 
 def valid(graph: PDAG, cause: int, outcome: int, columns: Collection[int]) -> bool:
-    """Whether adjustment for the columns gives the effect of the cause in each of the DAGs.
+    """Whether adjustment for the columns identifies the effect of the cause in each of the DAGs.
 
     By the generalised adjustment criterion (Perković, Textor, Kalisch & Maathuis 2018; for MPDAGs
     Perković, Kalisch & Maathuis 2017): every possibly causal path begins with an arrow, none of the
@@ -151,7 +151,7 @@ def valid(graph: PDAG, cause: int, outcome: int, columns: Collection[int]) -> bo
     itself.  A graph that is not maximally oriented is oriented first.  Raises DataError if it
     represents no DAG, ValueError if cause and outcome are the same column.
 
-    Example: without a direction of the edge no effect of a on b is identified.
+    Example: while the edge has no direction, the effect of a on b is not identified.
 
         >>> edge = PDAG.from_names("ab", undirected=["ab"])
         >>> valid(edge, 0, 1, ()), valid(PDAG.from_names("ab", directed=["ab"]), 0, 1, ())
@@ -159,7 +159,7 @@ def valid(graph: PDAG, cause: int, outcome: int, columns: Collection[int]) -> bo
     """
     dag = consistent_extension(graph)
     paths = _Paths.of(dag, cause, outcome)
-    # If the graph is amenable, one of its DAGs speaks for all: they have the same forbidden
+    # If the graph is amenable, one of its DAGs represents all: they have the same forbidden
     # columns, and a set that has none of these blocks the non-causal paths of all or of none
     # (Perković et al. 2017; Perković et al. 2018 for CPDAGs).
     return _blocks(paths, cause, outcome, columns) and _amenable(graph, cause, outcome)
@@ -168,20 +168,20 @@ def valid(graph: PDAG, cause: int, outcome: int, columns: Collection[int]) -> bo
 def consistent_extension(graph: PDAG) -> tuple[frozenset[int], ...]:
     """The parents of each column in one of the DAGs that the graph represents (Dor & Tarsi 1992).
 
-    Any partially directed graph will do.  Raises DataError for a PAG, and if the graph represents
-    no DAG: it has a bidirected edge, a directed cycle, or every way to direct the rest makes a new
+    Accepts any partially directed graph.  Raises DataError for a PAG, and if the graph represents
+    no DAG: it has a bidirected edge, a directed cycle, or every orientation of the rest makes a new
     v-structure.
     """
     if isinstance(graph, PAG):
         raise DataError(
-            "A partial ancestral graph stands for graphs with unobserved confounders, and this "
+            "A partial ancestral graph stands for graphs with unobserved confounders, but this "
             "adjustment is for DAGs; choose a graph without circles."
         )
     dag = _extension(graph)
     if dag is None:
         raise DataError(
-            "The graph contradicts itself, so that no DAG has its edges and v-structures; say "
-            "what is known beforehand."
+            "The graph contradicts itself, so that no DAG has its edges and v-structures; state "
+            "background knowledge."
         )
     return dag
 
@@ -191,7 +191,7 @@ def d_separated(
 ) -> bool:
     """Whether the columns block all paths between a and b in a DAG, in linear time.
 
-    parents: of each column.  Goes along what is active (Bayes ball, Shachter 1998).  Raises
+    parents: of each column.  Follows active paths (Bayes ball, Shachter 1998).  Raises
     ValueError if a and b are the same, or one of `given_columns`.
     """
     blocked = set(given_columns)
@@ -208,7 +208,7 @@ def d_separated(
         node, by_arrow = step
         if node == b:
             return False
-        # A blocked column sends the ball back; a collider before it lets the ball pass on return.
+        # A blocked column sends the ball back; a collider then lets it pass on its return.
         if by_arrow == (node in blocked):
             steps.extend((other, False) for other in parents[node])
         if node not in blocked:
@@ -217,11 +217,12 @@ def d_separated(
 
 
 class _Paths(NamedTuple):
-    """What the paths from a cause to an outcome in a DAG say of adjustment.
+    """The paths from a cause to an outcome in a DAG, as adjustment needs them.
 
     causal: columns on directed paths, without the cause.  forbidden: these and their descendants.
-    others: the parents of each column, without the first arrows of directed paths; what d-separates
-    cause and outcome in it blocks the non-causal paths (van der Zander, Liśkiewicz & Textor 2014).
+    others: the parents of each column, without the first arrows of directed paths; a set that
+    d-separates cause and outcome in it blocks the non-causal paths (van der Zander, Liśkiewicz &
+    Textor 2014).
     """
 
     causal: set[int]
@@ -246,10 +247,10 @@ def _blocks(paths: _Paths, cause: int, outcome: int, columns: Collection[int]) -
 
 
 def _thinned(paths: _Paths, cause: int, outcome: int, columns: Sequence[int]) -> frozenset[int]:
-    """Without each column, in turn, that the others can do without.
+    """A minimal set: columns are removed in turn as long as the rest remains valid.
 
-    columns: ancestors of cause or outcome.  Among these a larger set blocks what a smaller one
-    does, so that a column that had to stay once has to stay.
+    columns: ancestors of cause or outcome.  Among these a superset of a valid set is valid, so a
+    column that could not be removed once can never be.
     """
     kept = frozenset(columns)
     for column in columns:
@@ -261,8 +262,8 @@ def _thinned(paths: _Paths, cause: int, outcome: int, columns: Sequence[int]) ->
 def _amenable(graph: PDAG, cause: int, outcome: int) -> bool:
     """Whether every possibly causal path begins with an arrow.
 
-    One that begins with an edge to a neighbour is causal in a DAG that has this edge's arrow and in
-    which the neighbour is an ancestor of the outcome.
+    A path that begins with an undirected edge to a neighbour is causal in a DAG in which this edge
+    points at the neighbour and the neighbour is an ancestor of the outcome.
     """
     graph = apply_meek_rules(graph)
     return not any(
@@ -272,7 +273,7 @@ def _amenable(graph: PDAG, cause: int, outcome: int) -> bool:
 
 
 def _directed(graph: PDAG, arrows: Collection[Edge]) -> PDAG:
-    """With arrows in place of undirected edges."""
+    """The graph with arrows in place of undirected edges."""
     lines = graph.undirected.difference(ordered(i, j) for i, j in arrows)
     return PDAG(graph.nodes, graph.directed.union(arrows), lines, graph.bidirected)
 
@@ -301,13 +302,13 @@ def _extension(graph: PDAG) -> tuple[frozenset[int], ...] | None:
         for other in adjacent[node]:
             for around in (adjacent[other], children[other], lines[other]):
                 around.discard(node)
-        # Of those that could not be last, only its neighbours may be now.
+        # Of the columns that could not be last before, only its neighbours may be last now.
         waiting.extend(adjacent[node])
     return None if left else tuple(map(frozenset, parents))
 
 
 def _effects(graph: PDAG) -> list[set[int]]:
-    """What the arrows out of each column point at."""
+    """The columns at which the arrows out of each column point."""
     effects: list[set[int]] = [set() for _ in graph.nodes]
     for i, j in graph.directed:
         effects[i].add(j)
@@ -315,7 +316,7 @@ def _effects(graph: PDAG) -> list[set[int]]:
 
 
 def _neighbours(graph: PDAG, pairs: Iterable[Edge]) -> list[set[int]]:
-    """The other ends of the pairs that each column is in."""
+    """The other ends of the pairs that contain each column."""
     neighbours: list[set[int]] = [set() for _ in graph.nodes]
     for i, j in pairs:
         neighbours[i].add(j)
@@ -324,7 +325,7 @@ def _neighbours(graph: PDAG, pairs: Iterable[Edge]) -> list[set[int]]:
 
 
 def _children(parents: Sequence[Collection[int]]) -> list[set[int]]:
-    """The children of each column from its parents; or the other way round."""
+    """The children of each column from its parents, or vice versa."""
     children: list[set[int]] = [set() for _ in parents]
     for node, own in enumerate(parents):
         for parent in own:
@@ -333,7 +334,7 @@ def _children(parents: Sequence[Collection[int]]) -> list[set[int]]:
 
 
 def _reached(ahead: Sequence[Collection[int]], start: Iterable[int]) -> set[int]:
-    """Start, and all that steps ahead lead to from it."""
+    """The start, and everything reachable from it."""
     reached = set(start)
     waiting = list(reached)
     while waiting:

@@ -1,4 +1,4 @@
-"""Nodes as boxes with their names in them: how large they are, and places without overlap."""
+"""Draws nodes as boxes with their names: sizes, and positions without overlap."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 from privcore.text import short
 
 FONT_SIZE = 15  # pixels, as all lengths here
-# Characters of a name that are shown; columns with longer names are hardly meant to be read.
+# Most characters of a name that are shown; longer names are hardly meant to be read.
 NAME_LIMIT = 200
 _LINE_LIMIT = 12
 LINE_HEIGHT = 18.0
 # Padding on both sides, and the least gap.
 _PADDING, _GAP = 13.0, 10.0
-# Where boxes may be packed in two ways, the one that fits into such a frame better is taken.
+# Of two ways to pack boxes, the one that better fits a frame of this ratio is chosen.
 _ASPECT = 1.25
 
 
 def wrapped(name: str, index: int) -> str:
-    """The whole name, on several lines if it is long; of a name without letters, its column.
+    """The whole name, on several lines if it is long; its column number if it has no letters.
 
-    Lines end after a space, a mark or before a capital; where a word is too long, inside of it.
+    Lines end after a space or a mark, or before a capital; inside a word only if it is too long.
 
         >>> wrapped("systolic_blood_pressure", 0)
         'systolic_\\nblood_\\npressure'
@@ -68,8 +68,8 @@ def spaced(
 ) -> list[tuple[float, float]]:
     """Positions in pixels: as close as the boxes allow without overlap.
 
-    Across and down are stretched apart from each other, to what fits best into a frame that is
-    `_ASPECT` times as wide as high; the browser stretches further, to fill the frame that it has.
+    Width and height are scaled independently, to fit best into a frame that is `_ASPECT` times as
+    wide as high; the browser scales further, to fill its frame.
     """
     places, sizes = np.array(positions, dtype=float), np.array([box_size(t) for t in labels])
     i, j = np.triu_indices(len(places), 1)
@@ -103,7 +103,7 @@ def _stacked(y: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def _pushed(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Boxes that overlap pushed apart to both sides, in the order in which they stand."""
+    """Positions along a row after overlapping boxes are pushed to both sides, in the same order."""
     order = np.argsort(places[:, 0], kind="stable")
     x, y, (wide, high) = places[order, 0], places[order, 1], sizes[order].T
     level = np.abs(y[:, None] - y) < (high[:, None] + high) / 2 + _GAP - 0.1
@@ -113,6 +113,6 @@ def _pushed(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[
         right[k] = max(right[k], (right[:k] + apart[:k, k]).max())
         left[-k - 1] = min(left[-k - 1], (left[-k:] - apart[-k - 1, -k:]).min())
     pushed = places.copy()
-    # The mean of two ways to keep all distances keeps them too.
+    # The mean of two solutions that keep all distances keeps them, too.
     pushed[order, 0] = (right + left) / 2
     return pushed

@@ -1,4 +1,4 @@
-"""Graphs from what other programs hold: nodes and edges by name, with every fault in a sentence."""
+"""Builds graphs from named nodes and edges, with a sentence for every error."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NamedEdge = tuple[str, str, Kind]
 
 
 def build_graph(nodes: Iterable[str], edges: Iterable[NamedEdge], *, pag: bool = False) -> PDAG:
-    """The graph with those nodes and, after them, others that the edges name.
+    """The graph with these nodes and, after them, further nodes that the edges name.
 
-    Raises DataError for a name that stands for two nodes, an edge from a node to itself, and a
-    pair of nodes with two edges.  It is a `PAG` with circles at ends, or where `pag` is true.
+    It is a `PAG` if an edge has a circle, or if `pag` is true.  Raises DataError for a name of two
+    nodes, an edge from a node to itself, and a pair of nodes with two edges.
     """
     named = list(nodes)
     twice = next((name for name, times in Counter(named).items() if times > 1), None)

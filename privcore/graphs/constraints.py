@@ -1,4 +1,4 @@
-"""Background knowledge on the columns of a graph: which arrows may be, which edges must."""
+"""Background knowledge on the columns of a graph: allowed arrows and required edges."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from privcore.graphs.pdag import PDAG, Edge, ordered
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """What a graph over p columns has to obey.
+    """Constraints on a graph over p columns.
 
-    allowed: whether the arrow i → j may be, shape (p, p), False on the diagonal.
+    allowed: whether the arrow i → j is allowed, shape (p, p), False on the diagonal.
     required: pairs (i, j), i < j, that have an edge; at least one of its arrows is allowed, and
-    those with only one allowed arrow make no cycle.
+    edges with only one allowed arrow make no cycle.
 
     Example: of three columns the last is known to come after the others.
 
@@ -38,7 +38,7 @@ class Constraints:
 
     @classmethod
     def none(cls, columns: int) -> Constraints:
-        """Every edge may be, none must."""
+        """No constraints: every edge is allowed, none is required."""
         return cls(~np.eye(columns, dtype=bool))
 
     @cached_property
@@ -48,7 +48,7 @@ class Constraints:
 
     @cached_property
     def ruled_out(self) -> frozenset[Edge]:
-        """Pairs (i, j), i < j, that have no edge."""
+        """Pairs (i, j), i < j, that must not have an edge."""
         p = len(self.allowed)
         return frozenset(pair for pair in combinations(range(p), 2) if not self.possible[pair])
 
@@ -60,7 +60,7 @@ class Constraints:
 
     @cached_property
     def open(self) -> NDArray[np.bool_]:
-        """Whether two columns may be adjacent and need not, shape (p, p)."""
+        """Whether two columns may but need not be adjacent, shape (p, p)."""
         asked = self.possible.copy()
         for i, j in self.required:
             asked[i, j] = asked[j, i] = False
@@ -68,17 +68,17 @@ class Constraints:
 
     @property
     def open_pairs(self) -> int:
-        """How many pairs may have an edge and need not."""
+        """Number of pairs that may but need not have an edge."""
         return int(self.open.sum()) // 2
 
     @cached_property
     def most_parents(self) -> int:
-        """How many required edges a column has, at most."""
+        """The largest number of required edges at a column."""
         ends = Counter(column for pair in self.required for column in pair)
         return max(ends.values(), default=0)
 
     def known_arrows(self, pairs: Iterable[Edge]) -> set[Edge]:
-        """Arrows of adjacent pairs of which only one direction is allowed."""
+        """Arrows of adjacent pairs that have only one allowed direction."""
         arrows = set()
         for i, j in pairs:
             if not self.allowed[j, i]:
@@ -98,12 +98,12 @@ class Constraints:
         return [set(np.flatnonzero(row).tolist()) for row in self.possible]
 
     def start(self, nodes: tuple[str, ...]) -> PDAG:
-        """Every pair adjacent that may be, nothing directed."""
+        """The undirected graph with every allowed edge."""
         pairs = combinations(range(len(nodes)), 2)
         return PDAG(nodes, undirected=frozenset(pair for pair in pairs if self.possible[pair]))
 
     def impossible(self, pairs: Iterable[Edge]) -> set[Edge]:
-        """Adjacent pairs that cannot all be, as only cycles are left for them.
+        """Adjacent pairs that have to go because every allowed orientation has a cycle.
 
         Required pairs are never among them.
         """
@@ -116,8 +116,8 @@ class Constraints:
     def directed(self, size: NDArray[np.float64]) -> set[Edge]:
         """The required edges, each with a direction, without a cycle.
 
-        size: of each arrow, shape (p, p); where both are allowed, the larger one is taken, if it
-        closes no cycle with those of larger ones.
+        size: of each arrow, shape (p, p); if both arrows are allowed, the larger one is chosen,
+        unless it closes a cycle with larger arrows.
         """
         arrows = self.known_arrows(self.required)
         graph = nx.DiGraph(list(arrows))
@@ -131,7 +131,7 @@ class Constraints:
         return set(graph.edges)
 
     def repaired(self, parents: Sequence[frozenset[int]]) -> tuple[frozenset[int], ...]:
-        """A DAG, as the parents of each column, that obeys: this one, if it does."""
+        """A DAG, as the parents of each column, that obeys the constraints: this one if it does."""
         if self.empty or (self.obeyed(parents) and not self._missing(parents)):
             return tuple(parents)
         size = np.zeros(self.allowed.shape)
@@ -150,10 +150,10 @@ class Constraints:
         return any(i not in parents[j] and j not in parents[i] for i, j in self.required)
 
     def completed(self, graph: PDAG) -> PDAG:
-        """The graph with the directions that are known, and those that follow by Meek's rules.
+        """The graph with the known directions, and the directions that follow by Meek's rules.
 
-        graph: a CPDAG, or one that is directed further, with a DAG that obeys.  The result is then
-        the maximally oriented graph of all DAGs that it stands for and that obey (Meek 1995,
+        graph: a CPDAG, or one with further directions, of which some DAG obeys the constraints.
+        The result is the maximally oriented graph of all its DAGs that obey them (Meek 1995,
         Theorem 4).
         """
         arrows = self.known_arrows(graph.undirected)
@@ -166,19 +166,19 @@ class Constraints:
     def obeyed(self, parents: Sequence[Iterable[int]]) -> bool:
         """Whether a DAG, as the parents of each column, has no arrow that is ruled out.
 
-        Of required edges nothing is asked.
+        Required edges are not checked.
         """
         if self.empty:
             return True
         return all(self.allowed[i, j] for j, those in enumerate(parents) for i in those)
 
     def violation(self, graph: PDAG) -> str | None:
-        """The first thing in which a graph does not obey, None if it does."""
+        """The first violation of the constraints by a graph, None if there is none."""
         names = graph.nodes
         for i, j in sorted(graph.directed):
             if not self.allowed[i, j]:
                 return f"the arrow {names[i]} → {names[j]} is ruled out"
-        # A line of a PAG is no open direction: both ends are causes of what rows are selected by.
+        # A line of a PAG is no open direction: both ends cause the variable that selects rows.
         for i, j in () if isinstance(graph, PAG) else sorted(graph.undirected):
             if not (self.allowed[i, j] and self.allowed[j, i]):
                 return f"the edge {names[i]} – {names[j]} has a direction that is ruled out"

@@ -1,4 +1,4 @@
-"""From a DAG to the graph of its Markov equivalence class."""
+"""Computes the CPDAG of a DAG, which represents its Markov equivalence class."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def topological_order(p: int, edges: Iterable[Edge]) -> list[int]:
     while len(order) < p:
         ready = [i for i in range(p) if i not in placed and parents[i] <= placed]
         if not ready:
-            raise DataError("The graph has a directed cycle; a causal graph must not.")
+            raise DataError("The graph has a directed cycle; a causal graph must be acyclic.")
         order += ready
         placed.update(ready)
     return order

@@ -1,4 +1,4 @@
-"""A script that goes on from a DAG in DoWhy."""
+"""Writes a script that continues with a DAG in DoWhy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privcore.graphs.texts import to_gml
 
 
 def dowhy_script(dag: PDAG, cause: str, outcome: str, notes: Sequence[str] = ()) -> str:
-    """The model of an effect, and its estimand; notes: lines of comment, written as they are.
+    """A script with the model of an effect and its estimand; notes: lines of comment.
 
     Raises DataError for a PAG.
 
@@ -20,7 +20,7 @@ def dowhy_script(dag: PDAG, cause: str, outcome: str, notes: Sequence[str] = ())
     print(model.identify_effect(proceed_when_unidentifiable=True))
     """
     refuse_pag(dag)
-    # Names are written by `repr`, so that none of them ends a string or a line.
+    # Names are written by `repr`, so that no name can end a string or a line.
     return "\n".join(
         [
             *(f"# {note}" for note in notes),
@@ -44,6 +44,6 @@ def refuse_pag(graph: PDAG) -> None:
     """Raises DataError for a PAG, which is no DAG."""
     if isinstance(graph, PAG):
         raise DataError(
-            "DoWhy takes one DAG, and a partial ancestral graph stands for many, with unobserved "
+            "DoWhy takes one DAG, but a partial ancestral graph stands for many, with unobserved "
             "confounders; choose a graph without circles."
         )

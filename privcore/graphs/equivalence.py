@@ -1,4 +1,4 @@
-"""The DAGs of a Markov equivalence class: which families they have, and one with a given family."""
+"""The DAGs of a Markov equivalence class: their families, and a DAG with a given family."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ Family = tuple[int, frozenset[int]]
 class EquivalenceClass:
     """DAGs with the same skeleton and the same v-structures (Verma & Pearl 1990).
 
-    A column's parents in one of them are those of its arrows and a clique of its undirected
-    neighbours, any one, and no others: the parts of a CPDAG that are not directed are chordal, and
-    arrows into one column of such a part go into its neighbours there, too (Andersson, Madigan &
-    Perlman 1997).
+    The possible parent sets of a column are its directed parents with any clique of its undirected
+    neighbours: the undirected components of a CPDAG are chordal, and an arrow into one column of a
+    component goes into all of them (Andersson, Madigan & Perlman 1997).
     """
 
     def __init__(self, graph: PDAG) -> None:
@@ -29,14 +28,14 @@ class EquivalenceClass:
             self._open[j].add(i)
 
     def families(self) -> Iterator[Family]:
-        """(column, its parents) in any of the DAGs, where it has any."""
+        """(column, its parents) in any of the DAGs, for non-empty parent sets."""
         for column, neighbours in enumerate(self._open):
             for chosen in self._cliques(sorted(neighbours)):
                 if causes := self._causes[column].union(chosen):
                     yield column, causes
 
     def _cliques(self, among: Sequence[int]) -> Iterator[tuple[int, ...]]:
-        """All, the empty one first."""
+        """All cliques, the empty one first."""
         yield ()
         for k, column in enumerate(among):
             later = [other for other in among[k + 1 :] if other in self._open[column]]
@@ -44,7 +43,7 @@ class EquivalenceClass:
                 yield column, *clique
 
     def member(self, family: Family) -> tuple[frozenset[int], ...]:
-        """The parents of each column in a DAG that has the family."""
+        """The parents of each column in a DAG with this family."""
         column, causes = family
         first = [*sorted(causes & self._open[column]), column]
         order = self._order(first)
@@ -55,15 +54,14 @@ class EquivalenceClass:
         )
 
     def _order(self, first: list[int]) -> list[int]:
-        """By maximum cardinality (Tarjan & Yannakakis 1984), from a clique on.
+        """An order by maximum cardinality search (Tarjan & Yannakakis 1984), from a clique on.
 
-        What comes before a column among its undirected neighbours is a clique, so that no new
-        v-structure arises.
+        The undirected neighbours before a column form a clique, so no new v-structure arises.
         """
         order: list[int] = []
         seen = [0] * len(self._open)
         placed = [False] * len(seen)
-        # Every column with what was seen of it at some time; the last of these counts.
+        # Entries of every column over time; only the last one is valid.
         waiting = [(0, column) for column in range(len(seen))]
         while len(order) < len(seen):
             if len(order) < len(first):

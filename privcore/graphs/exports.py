@@ -1,4 +1,4 @@
-"""Graphs as text: JSON, GraphML, DOT, CSV and SVG."""
+"""Writes graphs as text: JSON, GraphML, DOT, CSV and SVG."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _DOT_ENDS: dict[Kind, str] = {
 
 
 def to_dot(graph: PDAG) -> str:
-    """A digraph for Graphviz: each edge with the shapes of its two ends."""
+    """A digraph for Graphviz, each edge with the shapes of its ends."""
     lines = ["digraph G {"]
     lines += [f"  {_dot_quoted(name)};" for name in graph.nodes]
     lines += [
@@ -85,7 +85,7 @@ def to_dot(graph: PDAG) -> str:
 def to_edge_csv(
     graph: PDAG, heads: Sequence[str] = (), notes: Mapping[Edge, Sequence[str]] | None = None
 ) -> str:
-    """source, target, kind, and what else there is to say of an edge (i < j), under `heads`.
+    """CSV with source, target, kind, and further facts on an edge (i < j) under `heads`.
 
     A name that a spreadsheet would take for a formula gets an apostrophe in front.
     """
@@ -110,7 +110,7 @@ def _dot_quoted(name: str) -> str:
 
 
 def _xml_safe(name: str) -> str:
-    """Without the control characters that XML 1.0 cannot hold."""
+    """The text without control characters, which XML 1.0 does not allow."""
     return "".join(c for c in name if c in "\t\n\r" or ord(c) >= 0x20)
 
 
@@ -128,15 +128,15 @@ def to_svg(
     ink: str = "#1f2933",
     node_fill: str = "#eef3f7",
 ) -> str:
-    """A standalone drawing, of the given size or larger if the names need it; names are whole."""
+    """A standalone drawing with full names, of the given size or larger if the names need it."""
     labels = [wrapped(name, i) for i, name in enumerate(graph.nodes)]
     sizes = np.array([box_size(label) for label in labels]).reshape(-1, 2)
     packed = np.array(spaced(positions, labels)).reshape(-1, 2)
     low, high = packed.min(0, initial=0), packed.max(0, initial=0)
     span, edge = np.maximum(high - low, 1e-9), sizes.max(0, initial=0) + 40
-    # Between boxes as close as they can be, arrows would hardly be seen.
+    # Between boxes at minimal distance, arrows would hardly be visible.
     width, height = (int(size) for size in np.maximum((width, height), 1.3 * span + edge))
-    # What is left of the size goes to the distances, and the middle is in the middle.
+    # The remaining space goes to the distances, and the drawing is centred.
     scale = ((width, height) - edge) / span
     centre = ((packed - (low + high) / 2) * scale + np.divide((width, height), 2)).tolist()
     parts = [

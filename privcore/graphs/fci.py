@@ -1,7 +1,7 @@
-"""From independences to a partial ancestral graph: fast causal inference (FCI).
+"""Fast causal inference (FCI): from independences to a partial ancestral graph.
 
 P. Spirtes, C. Glymour and R. Scheines, Causation, Prediction, and Search, 2000, chapter 6; the
-orientation rules R1 to R10 are those of J. Zhang, On the completeness of orientation rules for
+orientation rules R1 to R10 are from J. Zhang, On the completeness of orientation rules for
 causal discovery in the presence of latent confounders and selection bias, Artificial Intelligence
 172, 1873-1896, 2008.  The skeleton is found order by order and does not depend on the order of the
 columns (Colombo & Maathuis 2014).
@@ -23,7 +23,7 @@ from privcore.graphs.pdag import PDAG, Edge, ordered
 Independent = Callable[[int, int, tuple[int, ...]], bool]
 Separating = Mapping[Edge, frozenset[int]]
 Near = list[set[int]]
-# Paths that a rule looks at before it gives up, which leaves a circle where a tail might be proven.
+# Most paths that a rule searches; after that a circle remains where a tail might be proven.
 _MOST_PATHS = 20_000
 
 
@@ -35,9 +35,9 @@ def fci(
 ) -> PAG:
     """The PAG of the independences.
 
-    max_order: size of conditioning sets, None for no limit.
+    max_order: largest size of conditioning sets, None for no limit.
 
-    Example: two causes of one effect, and no unobserved confounder of the two.
+    Example: two causes of one effect, without an unobserved confounder of the two.
 
         >>> graph = fci(("a", "b", "c"), lambda x, y, held: {x, y} == {0, 1} and not held)
         >>> graph.mark(0, 2), graph.mark(1, 2), graph.mark(0, 1)
@@ -51,7 +51,7 @@ def fci(
 
 
 def triples_of(near: Near, separating: Separating, rule: ColliderRule = "first") -> Triples:
-    """Unshielded triples whose middle is a collider by the one set that separates each pair."""
+    """Unshielded triples whose middle is a collider by the separating set of each pair."""
     skeleton = PDAG(
         tuple(map(str, range(len(near)))),
         undirected=frozenset((i, j) for i, around in enumerate(near) for j in around if i < j),
@@ -60,10 +60,10 @@ def triples_of(near: Near, separating: Separating, rule: ColliderRule = "first")
 
 
 def possible_d_sep(near: Near, triples: Triples) -> list[set[int]]:
-    """Per column, those that may be needed to separate it from a neighbour.
+    """Per column, the columns that may be needed to separate it from a neighbour (possible d-sep).
 
-    A path leads to them on which every inner column is a collider or in a triangle (Spirtes,
-    Glymour & Scheines 2000, Section 6.7).
+    They are at the end of a path on which every inner column is a collider or in a triangle
+    (Spirtes, Glymour & Scheines 2000, Section 6.7).
     """
     marks = _Marks(near)
     marks.point(triples.colliders)
@@ -71,7 +71,7 @@ def possible_d_sep(near: Near, triples: Triples) -> list[set[int]]:
 
 
 def count_path_tests(near: Near, triples: Triples, max_order: int | None) -> int:
-    """How many tests `separate_along_paths` makes if none finds independence."""
+    """Number of tests that `separate_along_paths` makes if none finds independence."""
     reach = possible_d_sep(near, triples)
     total = 0
     for x, around in enumerate(near):
@@ -92,8 +92,8 @@ def separate_along_paths(
 ) -> None:
     """Remove the edges of `near` that sets of `possible_d_sep` separate.
 
-    Unobserved confounders can make two columns dependent given any set of their neighbours, but
-    not given the right set of these.  held: pairs that stay untested.
+    With unobserved confounders two columns can be dependent given any set of their neighbours, but
+    independent given some set of these.  held: pairs that are not tested.
     """
     reach = possible_d_sep(near, triples)
     for x, y in [(a, b) for a, around in enumerate(near) for b in sorted(around) if a < b]:
@@ -120,11 +120,11 @@ def confirm_triples(
     independent: Independent,
     held: Collection[Edge] = (),
 ) -> None:
-    """Remove edges of unshielded triples whose columns the set of their ends separates.
+    """Remove edges of unshielded triples that the separating set of the ends separates as well.
 
     RFCI (Colombo, Maathuis, Kalisch & Richardson 2012, Lemma 3.1) does this in place of
-    `separate_along_paths`: afterwards the colliders among these triples are right, although some
-    edges may be left that sets further away would separate.
+    `separate_along_paths`: afterwards the colliders among these triples are correct, although some
+    edges may remain that sets further away would separate.
     """
     changed = True
     while changed:
@@ -150,7 +150,7 @@ def _separate(
     independent: Independent,
     max_order: int | None,
 ) -> None:
-    """Remove edges, order by order; an order takes its sets from the neighbours at its start."""
+    """Remove edges, order by order; an order uses the neighbours at its start."""
     order = 0
     while max_order is None or order <= max_order:
         held = [set(others) for others in near]
@@ -175,7 +175,7 @@ def _separated(
     max_order: int | None,
     first: int = 1,
 ) -> frozenset[int] | None:
-    """The smallest set, of at least `first` columns of one of the pools, that separates them."""
+    """The smallest separating set of at least `first` columns from one of the pools."""
     most = max(map(len, pools))
     most = most if max_order is None else min(most, max_order)
     for order in range(first, most + 1):
@@ -195,12 +195,12 @@ def orient_pag(
     known: Constraints | None = None,
     discriminating: bool = True,
 ) -> PAG:
-    """Circles everywhere, then background knowledge, colliders, and R1 to R10 until none applies.
+    """Orient a skeleton by background knowledge, colliders, and R1 to R10 until none applies.
 
-    near: the neighbours of each column.  separating: for each pair (i, j), i < j, that is not
-    adjacent, the columns that separate it.  triples: the colliders, and the triples of which it is
-    open; no rule takes the middle of these for a non-collider.  known: as in Tetrad, an arrow
-    i → j that is ruled out puts an arrowhead at i, and one that is required a tail at i.
+    near: the neighbours of each column.  separating: the separating set of each pair (i, j), i < j,
+    that is not adjacent.  triples: the colliders, and the ambiguous triples; no rule treats the
+    middle of an ambiguous triple as a non-collider.  known: as in Tetrad, an arrow i → j that is
+    ruled out puts an arrowhead at i, and a required one a tail at i.
     discriminating: whether R4 is used, which RFCI allows only after further tests.
     """
     marks = _Marks(near, triples.ambiguous)
@@ -219,7 +219,7 @@ def orient_pag(
 
 
 class _Marks:
-    """Marks while they are made: at[i][j] is the mark at j of the edge between i and j."""
+    """Marks during orientation: at[i][j] is the mark at j of the edge between i and j."""
 
     def __init__(self, near: Near, ambiguous: Collection[Triple] = ()) -> None:
         self.at: list[dict[int, End]] = [dict.fromkeys(sorted(others), "o") for others in near]
@@ -233,14 +233,14 @@ class _Marks:
         return self.at[i].get(j)
 
     def is_edge(self, i: int, j: int, here: str, there: str) -> bool:
-        """Whether the marks at i and at j are among these; "*" for any."""
+        """Whether the marks at i and at j are these; "*" stands for any mark."""
         first, second = self.at[j].get(i), self.at[i].get(j)
         if first is None or second is None:
             return False
         return (here == "*" or first in here) and (there == "*" or second in there)
 
     def put(self, i: int, j: int, mark: End) -> bool:
-        """Replace a circle at j; whether there was one."""
+        """Replace a circle at j; returns whether there was one."""
         if self.at[i][j] != "o":
             return False
         self.at[i][j] = mark
@@ -255,13 +255,13 @@ class _Marks:
                         self.at[j][i] = "-"
 
     def point(self, colliders: Collection[Triple]) -> None:
-        """Arrowheads at the middle, but not where a tail is required."""
+        """Put arrowheads at the middle, except where a tail is required."""
         for x, z, y in colliders:
             if "-" not in (self.at[x][z], self.at[y][z]):
                 self.at[x][z] = self.at[y][z] = ">"
 
     def passes(self, a: int, b: int, c: int) -> bool:
-        """Whether a and c are not adjacent, and it is not open if b is a collider between them."""
+        """Whether a and c are not adjacent, and b is not ambiguous between them."""
         return c not in self.at[a] and (min(a, c), b, max(a, c)) not in self._ambiguous
 
     def triples(self) -> Iterator[tuple[int, int, int]]:
@@ -333,7 +333,7 @@ def _double(m: _Marks) -> bool:
 
 
 def _discriminating(separating: Separating) -> Callable[[_Marks], bool]:
-    """R4: the end of a path that discriminates is a tail or a collider, as what separates says."""
+    """R4: on a discriminating path, the separating set decides between a tail and a collider."""
 
     def rule(m: _Marks) -> bool:
         for b in m.nodes:
@@ -357,7 +357,7 @@ def _discriminating(separating: Separating) -> Callable[[_Marks], bool]:
 
 
 def _discriminated(m: _Marks, a: int, b: int, c: int) -> int | None:
-    """The first node d of a path d … a b c that discriminates for b, if there is one.
+    """The first node d of a discriminating path d … a b c for b, if there is one.
 
     Every node between d and b is a collider on it and a parent of c, and d is not adjacent to c.
     """

@@ -1,4 +1,4 @@
-"""The formats of graphs: a new one is one line here."""
+"""The formats in which graphs are written and read, one entry each."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ _ENDS = {"undirected": "without a direction", "bidirected": "with both direction
 
 @dataclass(frozen=True)
 class Format:
-    """A format that graphs are written in, and read from where `read` is given.
+    """A format in which graphs are written, and read if `read` is given.
 
-    carries: the kinds of edges that it holds; a graph with others is refused.  A format that
-    carries circles holds every PAG, also its bidirected edges, which share unobserved confounders.
-    suffix: of its files; empty for the objects of a library.
+    carries: the kinds of edges that it supports; a graph with others is refused.  A format with
+    circles supports every PAG, including its bidirected edges, which stand for unobserved
+    confounders.
+    suffix: file name extension; empty for the objects of a library.
     """
 
     name: str
@@ -39,7 +40,7 @@ class Format:
     mime: str = "text/plain"
 
     def export(self, graph: PDAG) -> Any:
-        """The graph in this format; raises DataError where it cannot hold it."""
+        """The graph in this format; raises DataError if the format cannot represent it."""
         if isinstance(graph, PAG):
             if not self.carries_circles:
                 others = [f.name for f in self._alike if f.carries_circles]
@@ -64,16 +65,16 @@ class Format:
 
     @property
     def carries_circles(self) -> bool:
-        """Whether it holds PAGs."""
+        """Whether it supports PAGs."""
         return set(_CIRCLES) <= set(self.carries)
 
     @property
     def _alike(self) -> list[Format]:
-        """The texts if it is one, else the objects."""
+        """All text formats if this is one, otherwise all object formats."""
         return [form for form in FORMATS.values() if bool(form.suffix) == bool(self.suffix)]
 
     def refusal(self, graph: PDAG) -> str | None:
-        """Why it cannot hold a graph, in a sentence; None if it can."""
+        """Why the format cannot represent a graph, in a sentence; None if it can."""
         try:
             self.export(graph)
         except DataError as error:
@@ -124,10 +125,10 @@ def export_graph(graph: PDAG, to: str) -> Any:
         The library's object, or the text.
 
     Raises:
-        ParameterError: for a format that there is not.
-        DataError: where the format cannot hold the graph: gml and bif hold DAGs only, pgmpy no
-            PAG, dagitty and pgmpy no edges with both directions outside a PAG, and some have no
-            room for odd names.
+        ParameterError: for an unknown format.
+        DataError: if the format cannot represent the graph: gml and bif support only DAGs, pgmpy
+            no PAG, dagitty and pgmpy no edges with both directions outside a PAG, and some formats
+            restrict names.
 
     Example:
         >>> from privcore import PDAG
@@ -150,12 +151,12 @@ def import_graph(source: Any, format: str) -> PDAG:
         format: networkx, causal-learn, pgmpy, dagitty, tetrad, gml, bif or json.
 
     Returns:
-        The graph, which is a `PAG` where edges end in circles or the source says that it is one.
+        The graph, which is a `PAG` if edges end in circles or the source declares one.
 
     Raises:
         ParameterError: for a format that is not read.
-        DataError: for what is not in that format, or has two edges between the same nodes or one
-            from a node to itself.
+        DataError: for a source that is not in this format, or has two edges between the same nodes
+            or an edge from a node to itself.
 
     Example:
         >>> import_graph("dag { smoke -> lung -> cough }", "dagitty").named_directed()
@@ -166,17 +167,17 @@ def import_graph(source: Any, format: str) -> PDAG:
         readable = ", ".join(f.name for f in FORMATS.values() if f.read)
         raise ParameterError(f"{chosen.title} is not read; choose one of {readable}.")
     if chosen.suffix and not isinstance(source, str):
-        raise DataError(f"{chosen.title} is a text, and no {type(source).__name__}; give its text.")
+        raise DataError(f"{chosen.title} is a text, not a {type(source).__name__}; give its text.")
     return chosen.read(source)
 
 
 def get_format(name: str) -> Format:
-    """The format called `name`; raises ParameterError if there is none."""
+    """The format of this name; raises ParameterError if there is none."""
     return _chosen(name, FORMATS)
 
 
 def text_format(name: str) -> Format:
-    """The format of texts called `name`; raises ParameterError if there is none."""
+    """The text format of this name; raises ParameterError if there is none."""
     return _chosen(name, TEXT_FORMATS)
 
 

@@ -1,9 +1,9 @@
-"""The effect of one column on another by adjustment, where there may be unobserved confounders.
+"""Adjustment in PAGs, which allow unobserved confounders.
 
 E. Perković, J. Textor, M. Kalisch and M. Maathuis, Complete graphical characterization and
 construction of adjustment sets in Markov equivalence classes of ancestral graphs, Journal of
-Machine Learning Research 18 (220), 2018.  Visible edges, and a graph of the class that a PAG stands
-for, are those of J. Zhang, Causal reasoning with ancestral graphs, Journal of Machine Learning
+Machine Learning Research 18 (220), 2018.  Visible edges, and the construction of a member of a
+PAG's class, follow J. Zhang, Causal reasoning with ancestral graphs, Journal of Machine Learning
 Research 9, 1437-1474, 2008.
 """
 
@@ -22,8 +22,8 @@ from privcore.text import short
 class Identification(NamedTuple):
     """Whether adjustment identifies an effect in every graph that a PAG stands for.
 
-    set: a valid adjustment set of which nothing can be left out; None where there is none.
-    affected: False where the cause has no effect on the outcome in any of the graphs.
+    set: a minimal valid adjustment set; None if there is none.
+    affected: False if the cause has no effect on the outcome in any of the graphs.
     reason: why there is no set, in a sentence; empty if there is one.
     """
 
@@ -36,11 +36,11 @@ def identify(graph: PAG, cause: int, outcome: int) -> Identification:
     """A valid adjustment set for the effect of the cause on the outcome, if any set is valid.
 
     By the generalised adjustment criterion, which is sound and complete for PAGs without selection
-    variables: a PAG with an edge that stands for selection identifies nothing here.  Raises
-    DataError if the graph is no PAG of any causal graph, and ValueError if cause and outcome are
-    the same column.
+    variables: from a PAG with an edge that stands for selection nothing is identified.  Raises
+    DataError if the graph is not the PAG of any causal graph, and ValueError if cause and outcome
+    are the same column.
 
-    Example: of the two causes of b, the first shows that a → b has no unobserved confounder.
+    Example: the arrow b → d has no unobserved confounder, because b has a cause not adjacent to d.
 
         >>> ends = {(0, 1): ("o", ">"), (2, 1): ("o", ">"), (1, 3): ("-", ">")}
         >>> graph = PAG.from_ends(("a", "b", "c", "d"), ends)
@@ -91,10 +91,10 @@ def identify(graph: PAG, cause: int, outcome: int) -> Identification:
 
 
 def valid_in_class(graph: PAG, cause: int, outcome: int, columns: Collection[int]) -> bool:
-    """Whether adjustment for the columns gives the effect in every graph that the PAG stands for.
+    """Whether adjustment for the columns identifies the effect in every graph of the PAG's class.
 
-    By the same criterion.  A cause without an effect on the outcome has a valid set where the
-    columns separate the two.
+    By the same criterion.  For a cause without an effect on the outcome, a set is valid if it
+    separates the two.
 
     Example:
         >>> ends = {(0, 1): ("o", ">"), (1, 2): ("-", ">")}
@@ -118,8 +118,8 @@ def valid_in_class(graph: PAG, cause: int, outcome: int, columns: Collection[int
 def visible(graph: PDAG, a: int, b: int) -> bool:
     """Whether a → b is an arrow, and no graph of the class has an unobserved confounder of a and b.
 
-    So it is if a column that is not adjacent to b has an edge into a, or a path into a on which
-    every column in between is a collider and a parent of b (Zhang 2008, Definition 8).
+    This holds if a column that is not adjacent to b has an edge into a, or a path into a on which
+    every inner column is a collider and a parent of b (Zhang 2008, Definition 8).
 
     Example:
         >>> graph = PAG.from_ends(("a", "b", "c"), {(0, 1): ("o", ">"), (1, 2): ("-", ">")})
@@ -144,9 +144,9 @@ def visible(graph: PDAG, a: int, b: int) -> bool:
 
 
 class _Ways(NamedTuple):
-    """What may be causal in a PAG.
+    """Possibly causal paths in a PAG.
 
-    first: neighbours of the cause that a path begins with which may be causal.
+    first: first columns, after the cause, of possibly causal paths.
     forbidden: columns on such paths, without the cause, and their possible descendants.
     ancestors: possible ancestors of cause and outcome.
     """
@@ -168,7 +168,7 @@ class _Ways(NamedTuple):
                 for a, b in ((i, j), (j, i)) if both else ((i, j),):
                     ahead[a].add(b)
                     behind[b].add(a)
-        # Without the cause, so that no path comes back to it.
+        # Without the cause, so that no path returns to it.
         to_outcome = _reached(behind, outcome, {cause})
         first = ahead[cause] & to_outcome
         # All other columns on such paths are possible descendants of the first ones.
@@ -192,7 +192,7 @@ class _Member(NamedTuple):
         """
         contradiction = DataError(
             "The graph contradicts itself, so that no graph with unobserved confounders has its "
-            "edges; say what is known beforehand."
+            "edges; state background knowledge."
         )
         try:
             circles = consistent_extension(PDAG(graph.nodes, undirected=graph.nondirected))
@@ -217,7 +217,7 @@ class _Member(NamedTuple):
         return _reached_from(self.parents, nodes, set())
 
     def without_causal_paths(self, cause: int, outcome: int) -> _Member:
-        """Without the first arrows of directed paths from the cause to the outcome."""
+        """The graph without the first arrows of directed paths from the cause to the outcome."""
         causal = _reached(self.parents, outcome, {cause})
         kept = (own - {cause} if node in causal else own for node, own in enumerate(self.parents))
         return _Member(tuple(kept), self.siblings)
@@ -251,8 +251,8 @@ class _Member(NamedTuple):
 
 
 def _thinned(paths: _Member, cause: int, outcome: int, columns: frozenset[int]) -> frozenset[int]:
-    """Without each column, the last first, that the others can do without."""
-    # Columns that are no ancestors of cause or outcome only open paths.
+    """A minimal set: columns are removed, the last first, as long as the rest is valid."""
+    # Columns that are not ancestors of cause or outcome can only open paths.
     kept = columns & paths.ancestors([cause, outcome])
     if not paths.separated(cause, outcome, kept):
         kept = columns
@@ -276,7 +276,7 @@ def _reached_from(
     start: Collection[int],
     out: Collection[int],
 ) -> set[int]:
-    """Start, and all that steps ahead lead to from it without the columns that are `out`."""
+    """The start, and everything reachable from it without the columns in `out`."""
     reached = set(start)
     waiting = list(reached)
     while waiting:

@@ -1,4 +1,4 @@
-"""What is known of a graph beforehand: an order in time, edges that are ruled out or required."""
+"""Background knowledge on a graph: a time order, and edges that are ruled out or required."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MARKS: dict[str, tuple[Mark, bool]] = {
     "←": ("->", True),
 }
 _MARK = re.compile("(--|->|<-|–|→|←)")
-# Names are compared with each other, so their number is limited before they are.
+# Names are compared in pairs, so their number is limited first.
 _MOST_COLUMNS, _MOST_STATEMENTS = 10_000, 200_000
 
 
@@ -42,7 +42,7 @@ class Statement(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Such as "smoke → lung"."""
+        """The statement in words, such as "smoke → lung"."""
         sign = "→" if self.mark == "->" else "–"
         return f"{short(self.a)} {sign} {short(self.b)}"
 
@@ -58,7 +58,7 @@ def statement(a: str, mark: Mark, b: str) -> Statement:
 def statements(text: str) -> frozenset[Statement]:
     """Statements between semicolons, such as "a--b; a, b -> c", which is a → c and b → c.
 
-    Raises ParameterError for a text that is none.
+    Raises ParameterError for any other text.
     """
     read: set[Statement] = set()
     many = 0
@@ -67,7 +67,7 @@ def statements(text: str) -> frozenset[Statement]:
         sides = [_names(side) for side in ends[::2]]
         if len(ends) != 3 or not all(sides):
             raise ParameterError(
-                f"{short(part.strip())!r} says nothing of an edge; write two columns with -- or -> "
+                f"{short(part.strip())!r} states no edge; write two columns with -- or -> "
                 "between them, such as smoke->lung."
             )
         mark, turned = _MARKS[ends[1]]
@@ -79,11 +79,9 @@ def statements(text: str) -> frozenset[Statement]:
 
 
 def limit_statements(many: int) -> None:
-    """Raises ParameterError for too many statements: to be asked before pairs are made."""
+    """Raises ParameterError for too many statements; called before pairs are formed."""
     if many > _MOST_STATEMENTS:
-        raise ParameterError(
-            f"There are more than {_MOST_STATEMENTS:,} statements; say less of each pair."
-        )
+        raise ParameterError(f"There are more than {_MOST_STATEMENTS:,} statements; give fewer.")
 
 
 def _names(text: str) -> list[str]:
@@ -92,14 +90,14 @@ def _names(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What a graph has to obey, by the names of its columns.
+    """Background knowledge, by the names of columns.
 
-    tiers: columns in the order of time: no arrow leads from one to a column of an earlier tier.
-    Columns in none may have any arrow.
+    tiers: columns in time order: no arrow leads from a column to an earlier tier.  Columns in no
+    tier may have any arrow.
     forbidden, required: edges and arrows.  A forbidden edge rules out both arrows; a required
     arrow rules out the other one.
 
-    Raises ParameterError where two statements contradict each other, which it names.
+    Raises ParameterError, naming both, if two statements contradict each other.
 
     Example:
         >>> known = Knowledge.of(tiers="asia, smoke; tub, lung", require="smoke -> lung")
@@ -119,7 +117,7 @@ take one of the two back.
     required: frozenset[Statement] = frozenset()
 
     def __post_init__(self) -> None:
-        # The order within a tier says nothing.
+        # The order within a tier has no meaning.
         tiers = tuple(tuple(sorted(tier)) for tier in self.tiers if tier)
         object.__setattr__(self, "tiers", tiers)
         limit_statements(len(self.forbidden) + len(self.required))
@@ -138,30 +136,30 @@ take one of the two back.
             raise ParameterError(f"{sentence}; take one of the two back.")
 
     def _contradictions(self, tier: dict[str, int]) -> Iterator[str]:
-        """What cannot be both, with the two statements."""
+        """The first contradiction, with both statements."""
 
         def against(a: str, b: str) -> str:
-            """What rules a → b out; empty if nothing does."""
+            """The statement that rules out a → b; empty if there is none."""
             if tier.get(a, 0) > tier.get(b, 0) > 0:
                 return f"{short(b)} is in an earlier tier than {short(a)}"
-            for said in (statement(a, "--", b), Statement(a, "->", b)):
-                if said in self.forbidden:
-                    return f"{said.words} is forbidden"
+            for each in (statement(a, "--", b), Statement(a, "->", b)):
+                if each in self.forbidden:
+                    return f"{each.words} is forbidden"
             back = Statement(b, "->", a)
             return f"{back.words} is required" if back in self.required else ""
 
         arrows: dict[tuple[str, str], Statement] = {}
-        for said in sorted(self.required):
-            forward, backward = against(said.a, said.b), against(said.b, said.a)
-            if said.mark == "->":
+        for each in sorted(self.required):
+            forward, backward = against(each.a, each.b), against(each.b, each.a)
+            if each.mark == "->":
                 if forward:
-                    yield f"{said.words} is required, but {forward}"
-                arrows[said.a, said.b] = said
+                    yield f"{each.words} is required, but {forward}"
+                arrows[each.a, each.b] = each
             elif forward and backward:
                 both = forward if forward == backward else f"{forward}, and {backward}"
-                yield f"{said.words} is required, but {both}"
+                yield f"{each.words} is required, but {both}"
             elif forward or backward:
-                arrows[(said.b, said.a) if forward else (said.a, said.b)] = said
+                arrows[(each.b, each.a) if forward else (each.a, each.b)] = each
         try:
             cycle = nx.find_cycle(nx.DiGraph(list(arrows)))
         except nx.NetworkXNoCycle:
@@ -177,9 +175,9 @@ take one of the two back.
 
     @classmethod
     def of_graph(cls, graph: PDAG) -> Knowledge:
-        """An expert's graph with holes: its arrows and edges are required, all else is open.
+        """An expert's partial graph: its arrows and edges are required, everything else is open.
 
-        Raises DataError for a PAG: its arrows may lead through other columns.
+        Raises DataError for a PAG, whose arrows may lead through other columns.
         """
         if isinstance(graph, PAG):
             raise DataError(
@@ -187,29 +185,29 @@ take one of the two back.
                 "through other columns; give a DAG or a CPDAG."
             )
         names = graph.nodes
-        said = {Statement(names[i], "->", names[j]) for i, j in graph.directed}
-        said |= {statement(names[i], "--", names[j]) for i, j in graph.undirected}
-        return cls(required=frozenset(said))
+        stated = {Statement(names[i], "->", names[j]) for i, j in graph.directed}
+        stated |= {statement(names[i], "--", names[j]) for i, j in graph.undirected}
+        return cls(required=frozenset(stated))
 
     @classmethod
     def read(cls, text: str) -> Knowledge:
-        """From `text`, or "" for none.  Raises ParameterError for anything else."""
+        """Knowledge from its `text`; "" means none.  Raises ParameterError for anything else."""
         return _read(text)
 
     def __bool__(self) -> bool:
-        """Whether it says anything of a graph: one tier alone does not."""
+        """Whether it constrains a graph: one tier alone does not."""
         return bool(len(self.tiers) > 1 or self.forbidden or self.required)
 
     @property
     def text(self) -> str:
-        """JSON on one line, the same for the same knowledge; empty for none."""
+        """JSON on one line, equal for equal knowledge; empty for none."""
         known = {
             "tiers": self.tiers,
             "forbidden": sorted(self.forbidden),
             "required": sorted(self.required),
         }
-        said = {name: value for name, value in known.items() if value}
-        return json.dumps(said, ensure_ascii=False, separators=(",", ":")) if said else ""
+        stated = {name: value for name, value in known.items() if value}
+        return json.dumps(stated, ensure_ascii=False, separators=(",", ":")) if stated else ""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -218,28 +216,28 @@ take one of the two back.
         order = " before ".join(", ".join(map(short, tier)) for tier in several)
         return (
             *filter(None, [order]),
-            *(f"{said.words} forbidden" for said in sorted(self.forbidden)),
-            *(f"{said.words} required" for said in sorted(self.required)),
+            *(f"{each.words} forbidden" for each in sorted(self.forbidden)),
+            *(f"{each.words} required" for each in sorted(self.required)),
         )
 
     @property
     def names(self) -> frozenset[str]:
-        """All columns that it names."""
-        ends = ((said.a, said.b) for said in self.forbidden | self.required)
+        """All columns that the knowledge names."""
+        ends = ((each.a, each.b) for each in self.forbidden | self.required)
         return frozenset(chain(*self.tiers, *ends))
 
     def among(self, names: Iterable[str]) -> Knowledge:
-        """What is said of these columns; tiers of others are left out."""
+        """The knowledge about these columns; other columns are left out of tiers."""
         kept = set(names)
         tiers = tuple(tuple(name for name in tier if name in kept) for tier in self.tiers)
         forbidden, required = (
-            frozenset(said for said in own if {said.a, said.b} <= kept)
+            frozenset(each for each in own if {each.a, each.b} <= kept)
             for own in (self.forbidden, self.required)
         )
         return Knowledge(tiers, forbidden, required)
 
     def on(self, names: Sequence[str]) -> Constraints:
-        """For a graph over these columns; raises ParameterError if it names another one."""
+        """The constraints on a graph over these columns; raises ParameterError for others."""
         index = {name: i for i, name in enumerate(names)}
         if strange := sorted(self.names - index.keys()):
             raise ParameterError(
@@ -252,15 +250,15 @@ take one of the two back.
             own = [index[name] for name in tier]
             allowed[np.ix_(later, own)] = False
             later += own
-        for said in self.forbidden:
-            i, j = index[said.a], index[said.b]
+        for each in self.forbidden:
+            i, j = index[each.a], index[each.b]
             allowed[i, j] = False
-            allowed[j, i] &= said.mark == "->"
+            allowed[j, i] &= each.mark == "->"
         required = set()
-        for said in self.required:
-            i, j = index[said.a], index[said.b]
+        for each in self.required:
+            i, j = index[each.a], index[each.b]
             required.add(ordered(i, j))
-            allowed[j, i] &= said.mark == "--"
+            allowed[j, i] &= each.mark == "--"
         return Constraints(allowed, frozenset(required))
 
 
@@ -300,7 +298,7 @@ def _mark(mark: Any) -> Mark:
 
 
 def canonical(text: Any) -> str:
-    """The text of knowledge as `Knowledge.text` writes it; raises ParameterError."""
+    """The normal text of knowledge, as `Knowledge.text` writes it; raises ParameterError."""
     if isinstance(text, Knowledge):
         return text.text
     return _read(text if isinstance(text, str) else json.dumps(text, default=str)).text

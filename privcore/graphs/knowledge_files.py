@@ -1,4 +1,4 @@
-"""Knowledge from the files and objects of others: Tetrad, causal-learn, CSV, an expert's graph."""
+"""Reads background knowledge from Tetrad, causal-learn, CSV, or an expert's graph."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from privcore.text import short
 
 MAX_BYTES = 5_000_000
 _TETRAD = "/knowledge"
-# Marks behind a tier's number: no edges within it; edges into the next tier alone.
+# Marks after a tier's number: no edges within the tier; edges only into the next tier.
 _TETRAD_TIER = re.compile(r"(\d{1,9})([*-]*)", re.ASCII)
 _GRAPHS = {"bif": "bif", "gml": "gml", "dagitty.txt": "dagitty", "tetrad.txt": "tetrad"}
 
 
 def read_knowledge(source: Path | str | Any, names: Sequence[str] = ()) -> Knowledge:
-    """What is known beforehand, from a file or from causal-learn.
+    """Background knowledge from a file or from causal-learn.
 
     Args:
         source: the path of a file, or causal-learn's `BackgroundKnowledge`.  A file holds our JSON
             (`Knowledge.text`), Tetrad's text, or CSV: with the columns `column` and `tier`, or with
             `from`, `to` and `rule`, which is forbid, require, "forbid edge" or "require edge".  Or
             it holds an expert's graph (as Tetrad, DAGitty, GML or BIF), whose edges are required.
-        names: all columns, which patterns of causal-learn are matched with.
+        names: all columns, against which patterns of causal-learn are matched.
 
     Raises:
         DataError: for a file that is none of these.
@@ -54,19 +54,19 @@ def read_knowledge(source: Path | str | Any, names: Sequence[str] = ()) -> Knowl
     if hasattr(source, "tier_value_map"):
         return _of_causal_learn(source, names)
     raise DataError(
-        f"A {type(source).__name__} says nothing of edges; give a file, or causal-learn's "
+        f"A {type(source).__name__} states no edges; give a file, or causal-learn's "
         "BackgroundKnowledge."
     )
 
 
 def parse_knowledge(content: bytes, filename: str) -> Knowledge:
-    """As `read_knowledge`, from what a file holds."""
+    """As `read_knowledge`, from the bytes of a file."""
     if len(content) > MAX_BYTES:
-        raise DataError("The file of what is known has more than 5 MB; say less of each pair.")
+        raise DataError("The knowledge file has more than 5 MB; give fewer statements.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError("The file of what is known is not UTF-8 text; save it as such.") from None
+        raise DataError("The knowledge file is not UTF-8 text; save it as UTF-8.") from None
     start = text.lstrip()
     if start.startswith(_TETRAD):
         return _of_tetrad(text)
@@ -117,7 +117,7 @@ def _of_csv(text: str) -> Knowledge:
         rows = list(csv.DictReader(text.splitlines()))
     except csv.Error as error:
         raise DataError(
-            f"The file of what is known cannot be read as CSV: {error}; save it anew."
+            f"The knowledge file cannot be read as CSV: {error}; save it again."
         ) from None
     fields = {str(name).strip().lower() for row in rows[:1] for name in row}
     if {"column", "tier"} <= fields:
@@ -125,7 +125,7 @@ def _of_csv(text: str) -> Knowledge:
     if {"from", "to", "rule"} <= fields:
         return _of_rules(list(_cells(rows, "from", "to", "rule")))
     raise DataError(
-        "The file of what is known is neither JSON nor Tetrad's text, and as CSV it needs the "
+        "The knowledge file is neither JSON nor Tetrad's text, and as CSV it needs the "
         "columns column,tier or from,to,rule."
     )
 
@@ -169,15 +169,15 @@ def _of_rules(rows: list[list[str]]) -> Knowledge:
 
 
 def _of_causal_learn(source: Any, names: Sequence[str]) -> Knowledge:
-    """`BackgroundKnowledge`: its rules are of arrows, its patterns are matched at the start."""
+    """Knowledge from a `BackgroundKnowledge`: rules are arrows, patterns match at the start."""
 
     def arrows(nodes: Any, patterns: Any) -> set[Statement]:
-        said = {statement(a.get_name(), "->", b.get_name()) for a, b in nodes}
+        found = {statement(a.get_name(), "->", b.get_name()) for a, b in nodes}
         for first, second in patterns:
             ends = [[n for n in names if re.match(pattern, n)] for pattern in (first, second)]
             limit_statements(math.prod(map(len, ends)))
-            said |= {statement(a, "->", b) for a, b in product(*ends) if a != b}
-        return said
+            found |= {statement(a, "->", b) for a, b in product(*ends) if a != b}
+        return found
 
     tiers: dict[int, list[str]] = {}
     for node, tier in source.tier_value_map.items():
@@ -194,15 +194,15 @@ def _of_causal_learn(source: Any, names: Sequence[str]) -> Knowledge:
 def stated_knowledge(
     *, tiers: str = "", forbid: Sequence[str] = (), require: Sequence[str] = (), file: str = ""
 ) -> Knowledge:
-    """What the options of a command say together; raises ParameterError and DataError."""
+    """Knowledge from all options of a command; raises ParameterError and DataError."""
     if not (tiers or forbid or require or file):
         return Knowledge()
     known = read_knowledge(file) if file else Knowledge()
-    said = Knowledge.of(tiers=tiers)
-    if said.tiers and known.tiers:
+    given = Knowledge.of(tiers=tiers)
+    if given.tiers and known.tiers:
         raise ParameterError("Tiers are stated in the file, too; leave one of the two orders out.")
     return Knowledge(
-        said.tiers or known.tiers,
+        given.tiers or known.tiers,
         known.forbidden.union(*map(statements, forbid)),
         known.required.union(*map(statements, require)),
     )

@@ -1,4 +1,4 @@
-"""What can be known of a causal graph of which some columns are not observed."""
+"""The PAG of a DAG in which some columns are hidden."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def pag_of_dag(
     """The PAG over the columns of a DAG that are not hidden.
 
     edges: (i, j) for i → j, indices into `nodes`.  known: background knowledge on the columns that
-    are not hidden; its marks are in where the DAG obeys.
+    are not hidden; its marks are included if the DAG obeys it.
 
     Two columns that are not adjacent in the maximal ancestral graph are separated by all of their
-    observed ancestors (Richardson & Spirtes 2002, Section 4.2), so that no set is searched for.
+    observed ancestors (Richardson & Spirtes 2002, Section 4.2), so no search for sets is needed.
 
-    Example: rain and a sprinkler make the grass wet; the season, which decides on both, is hidden.
+    Example: rain and a sprinkler make the grass wet; the season, which affects both, is hidden.
 
         >>> names = ("season", "rain", "sprinkler", "wet")
         >>> pag_of_dag(names, [(0, 1), (0, 2), (1, 3), (2, 3)], hidden=[0]).mark(0, 1)

@@ -1,4 +1,4 @@
-"""One layout for all graphs over the same nodes, so that nothing moves while ε does."""
+"""One layout for all graphs over the same nodes, so that nodes do not move when ε changes."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from privcore.graphs.pdag import PDAG, Edge, ordered
 
 Positions = tuple[tuple[float, float], ...]
 
-# Joined nodes that are drawn in layers; with more of them layers have too many crossings.
+# Most connected nodes that are drawn in layers; with more, layers have too many crossings.
 _LAYERED = 20
-# The share of ranks in the places of more nodes.
+# The weight of ranks in the positions of more nodes.
 _EVEN = 0.6
 
 
 def shared_layout(
     nodes: Sequence[str], *, dag: Iterable[Edge] | None = None, graph: PDAG | None = None
 ) -> Positions:
-    """Coordinates, one pair a node, y growing downwards; deterministic.
+    """Coordinates, one pair per node, y growing downwards; deterministic.
 
-    Of the DAG, if it is known and has edges, else of `graph`.  Up to 20 joined nodes stand in
-    layers, so that arrows point down wherever they are not part of a cycle.  More are placed by
-    Kamada & Kawai (1989), whose drawings have a fifth of the crossings of layers, turned so that
-    arrows point down on the whole.  Joined nodes are in [-1, 1]²; nodes without an edge stand
-    below them, at y > 1.  A circle where there are no edges at all.
+    Drawn for the DAG, if it is known and has edges, otherwise for `graph`.  Up to 20 connected
+    nodes are in layers, so that arrows outside cycles point down.  More are placed by the method of
+    Kamada & Kawai (1989), which has a fifth of the crossings, rotated so that arrows point down on
+    average.  Connected nodes are in [-1, 1]²; nodes without an edge are below them, at y > 1.
+    Without edges the nodes form a circle.
 
-    Example: the arrow points down, and the third node has no part in it.
+    Example: the arrow points down, and the third node has no edge.
 
         >>> from privcore.graphs.pdag import PDAG
         >>> names = ("wet", "rain", "moon")
@@ -57,10 +57,10 @@ def shared_layout(
 
 
 def matrix_order(graph: PDAG) -> tuple[int, ...]:
-    """Nodes in an order in which those that are close in the graph stand side by side.
+    """An order of nodes in which nodes close in the graph are next to each other.
 
-    The leaves of an average-linkage tree of path lengths, in the order that keeps neighbours
-    nearest (Bar-Joseph, Gifford & Jaakkola 2001); nodes without an edge come last.
+    The optimal leaf order (Bar-Joseph, Gifford & Jaakkola 2001) of an average-linkage tree of path
+    lengths; nodes without an edge come last.
     """
     joined = sorted({node for pair in graph.skeleton for node in pair})
     rest = [node for node in range(len(graph.nodes)) if node not in set(joined)]
@@ -77,7 +77,7 @@ def matrix_order(graph: PDAG) -> tuple[int, ...]:
 
 
 def _path_lengths(p: int, edges: frozenset[Edge]) -> NDArray[np.float64]:
-    """Edges on the shortest path between two nodes; where there is none, one more than the most."""
+    """Length of the shortest path between two nodes; without a path, the longest length plus 1."""
     graph = nx.Graph(sorted(edges))
     steps = np.full((p, p), np.inf)
     for node, lengths in nx.all_pairs_shortest_path_length(graph):
@@ -87,10 +87,10 @@ def _path_lengths(p: int, edges: frozenset[Edge]) -> NDArray[np.float64]:
 
 
 def _by_distances(start: Positions, edges: frozenset[Edge]) -> Positions:
-    """Nodes as far apart as the paths between them are long, from a first drawing on."""
+    """Positions whose distances match path lengths, starting from a first drawing."""
     p = len(start)
     steps = _path_lengths(p, edges)
-    # Parts that are not joined stand beside each other, not at the ends of the picture.
+    # Unconnected components are next to each other, not at the ends of the picture.
     steps = np.minimum(steps, 1 + np.sqrt(p))
     lengths = {i: dict(enumerate(row)) for i, row in enumerate(steps.tolist())}
     graph = nx.Graph(sorted(edges))
@@ -103,14 +103,14 @@ def _by_distances(start: Positions, edges: frozenset[Edge]) -> Positions:
     places = places @ turn
     low, high = places.min(axis=0), places.max(axis=0)
     places = 2 * (places - low) / np.where(high > low, high - low, 1) - 1
-    # Mixed with their ranks, they leave less of the frame empty, and hardly more edges cross.
+    # Averaged with their ranks, they fill the frame better, and hardly more edges cross.
     ranks = 2 * places.argsort(axis=0).argsort(axis=0) / (p - 1) - 1
     places = (1 - _EVEN) * places + _EVEN * ranks
     return tuple((float(x), float(y)) for x, y in places.round(6))
 
 
 def _rows_below(count: int) -> Positions:
-    """Places for nodes without an edge, in rows of at most ten."""
+    """Positions of nodes without an edge, in rows of at most ten."""
     rows = [min(10, count - first) for first in range(0, count, 10)]
     return tuple(
         (2 * (k + 0.5) / wide - 1, 1.2 + 0.12 * row)
@@ -120,11 +120,11 @@ def _rows_below(count: int) -> Positions:
 
 
 def _acyclic(graph: PDAG) -> frozenset[Edge]:
-    """One arrow for each edge, without a cycle; the graph's own ones where they allow it.
+    """One arrow for each edge, without a cycle; the graph's own arrows as far as they allow it.
 
-    Nodes are taken after their parents and, among these, by maximum cardinality (Tarjan &
-    Yannakakis 1984), so that the rest of a CPDAG gets no new v-structure; from the middle of what
-    is undirected on, so that it gets few layers.
+    Nodes come after their parents and otherwise by maximum cardinality search (Tarjan & Yannakakis
+    1984), so that the undirected part of a CPDAG gets no new v-structure.  The search starts in the
+    middle of the undirected part, so that it gets few layers.
     """
     p = len(graph.nodes)
     parents: list[set[int]] = [set() for _ in range(p)]
@@ -154,10 +154,10 @@ def _acyclic(graph: PDAG) -> frozenset[Edge]:
 
 
 def _layered(p: int, edges: frozenset[Edge]) -> Positions:
-    """Sugiyama's scheme: layers, stand-ins where an edge crosses a layer, sweeps of means.
+    """Sugiyama's method: layers, dummy nodes where an edge crosses a layer, barycentre sweeps.
 
-    Straight edges may still run through nodes, so a few widths of the stand-ins and shifts of the
-    rows are tried, and the clearest drawing is taken.
+    Straight edges may still run through nodes, so a few widths of the dummy nodes and shifts of the
+    rows are tried, and the clearest drawing is chosen.
     """
     layers, row = _ordered_rows(p, edges)
     height = max(len(layers) - 1, 1)
@@ -179,10 +179,10 @@ def _layered(p: int, edges: frozenset[Edge]) -> Positions:
 
 
 def _clutter(x: NDArray[np.float64], y: NDArray[np.float64], edges: frozenset[Edge]) -> float:
-    """The share of edges that run through nodes, and how tight the narrowest gap of a row is."""
+    """The share of edges that run through nodes, and the tightness of the narrowest gap."""
     start, end = (np.array(side) for side in zip(*sorted(edges), strict=True))
     dx, dy = x[end] - x[start], y[end] - y[start]
-    # Where the edge is at the height of each node, if it passes that height; (edges, nodes).
+    # Horizontal position of each edge at the height of each node it passes; (edges, nodes).
     along = (y[None, :] - y[start][:, None]) / np.where(dy == 0, 1, dy)[:, None]
     passes = (along > 1e-9) & (along < 1 - 1e-9)
     distance = np.abs(x[start][:, None] + along * dx[:, None] - x[None, :])
@@ -193,14 +193,14 @@ def _clutter(x: NDArray[np.float64], y: NDArray[np.float64], edges: frozenset[Ed
 
 
 def _ordered_rows(p: int, edges: frozenset[Edge]) -> tuple[list[list[int]], dict[int, int]]:
-    """Rows of nodes and stand-ins (numbered from p on) in order, and the row of each."""
+    """Rows of nodes and dummy nodes (numbered from p) in order, and the row of each."""
     depth = _depths(p, edges)
     layers: list[list[int]] = [[] for _ in range(max(depth) + 1)]
     for node in range(p):
         layers[depth[node]].append(node)
     layers, row = _rows(layers, p)
     neighbours: dict[int, list[int]] = {node: [] for node in range(p)}
-    # A stand-in keeps a column free where a long edge passes, so that it misses the nodes.
+    # A dummy node reserves space where a long edge passes, so that the edge misses the nodes.
     for i, j in sorted(edges):
         chain = [i]
         for between in range(row[i] + 1, row[j]):
@@ -228,7 +228,7 @@ def _ordered_rows(p: int, edges: frozenset[Edge]) -> tuple[list[list[int]], dict
 def _crossings(
     place: dict[int, float], row: dict[int, int], neighbours: dict[int, list[int]]
 ) -> int:
-    """How often pieces of edges between two rows cross."""
+    """Number of crossings of edge segments between two rows."""
     pieces: dict[int, list[tuple[float, float]]] = {}
     for node, others in neighbours.items():
         for other in others:
@@ -262,7 +262,7 @@ def _depths(p: int, edges: frozenset[Edge]) -> list[int]:
 def _rows(
     layers: list[list[int]], p: int, width: int = 7
 ) -> tuple[list[list[int]], dict[int, int]]:
-    """Layers of more than `width` nodes become several rows; the rows, and the row of each node."""
+    """Splits layers of more than `width` nodes into rows; the rows, and the row of each node."""
     rows: list[list[int]] = []
     for layer in layers:
         parts = -(-len(layer) // width)
@@ -271,7 +271,7 @@ def _rows(
 
 
 def _spread(layer: list[int], p: int, stand_in: float) -> list[tuple[int, float]]:
-    """Each node of a row with its place in (-1, 1); stand-ins take `stand_in` of a node's room."""
+    """Positions of a row's nodes in (-1, 1); a dummy node takes `stand_in` of a node's width."""
     widths = [1.0 if node < p else stand_in for node in layer]
     total, passed, placed = sum(widths), 0.0, []
     for node, width in zip(layer, widths, strict=True):

@@ -13,7 +13,7 @@ Triple = tuple[int, int, int]
 
 
 class _Marks:
-    """The graph while it is being oriented."""
+    """The graph during orientation."""
 
     def __init__(self, graph: PDAG, ambiguous: Collection[Triple] = ()) -> None:
         p = len(graph.nodes)
@@ -58,7 +58,7 @@ class _Marks:
     def allowed(self, a: int, b: int) -> bool:
         """Whether a → b closes no directed cycle and makes no new v-structure.
 
-        Never refuses on consistent input; noisy decisions can contradict each other.
+        Always true on consistent input; noisy decisions can contradict each other.
         """
         into = self.parents[b] | self._spouses[b]
         if any(self.no_collider(other, b, a) for other in into if other != a):
@@ -91,14 +91,14 @@ class _Marks:
         )
 
     def asked(self) -> Iterator[Edge]:
-        """Arrows that a rule requires and nothing there forbids."""
+        """Arrows that a rule requires and that contradict nothing."""
         for a, neighbours in enumerate(self.lines):
             for b in neighbours:
                 if self.implied(a, b) and self.allowed(a, b):
                     yield a, b
 
     def agreeing(self, arrows: set[Edge]) -> set[Edge]:
-        """Arrows that conflict with no other one, so that nothing depends on their order."""
+        """Arrows that conflict with no other one, so that their order does not matter."""
         arrows = {(a, b) for a, b in arrows if (b, a) not in arrows}
         into: dict[int, list[int]] = {}
         for a, b in arrows:
@@ -120,9 +120,9 @@ class _Marks:
 
 
 def on_cycles(arrows: Iterable[Edge]) -> set[Edge]:
-    """Those on a directed cycle."""
+    """The arrows on a directed cycle."""
     left, kept = set(arrows), set[Edge]()
-    # Most often there is none: what nothing leads to, or what leads nowhere, is on none.
+    # Usually there is none: nodes without incoming or without outgoing arrows are on none.
     while len(kept) != len(left):
         kept = left
         causes, effects = {i for i, _ in kept}, {j for _, j in kept}
@@ -135,26 +135,26 @@ def on_cycles(arrows: Iterable[Edge]) -> set[Edge]:
 
 
 def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
-    """Orient every undirected edge that the rules decide; the skeleton stays.
+    """Orient every undirected edge that the rules decide; the skeleton is unchanged.
 
-    A CPDAG stands for all DAGs with the same skeleton and v-structures.  An edge has a direction in
-    it if all of them agree, which Meek's rules find from the v-structures alone; i — j becomes
-    i → j if
+    A CPDAG represents all DAGs with the same skeleton and v-structures.  An edge has a direction in
+    it if all of them agree on it, which Meek's rules derive from the v-structures alone; i — j
+    becomes i → j if
 
     1. k → i, with k and j not adjacent: i ← j would make a new v-structure;
     2. i → k → j: i ← j would close a cycle;
     3. i — k → j and i — l → j, with k and l not adjacent;
     4. i — k, k → l → j, with i and l adjacent, k and j not.
 
-    ambiguous: unshielded triples (x, z, y), x < y, of which it is not known whether there is a
-    v-structure at z; the rules make no use of them (Colombo & Maathuis 2014, Section 4.2).
+    ambiguous: unshielded triples (x, z, y), x < y, that may or may not have a v-structure at z; the
+    rules do not use them (Colombo & Maathuis 2014, Section 4.2).
 
-    All that the rules require is made at once, until they require nothing more.
+    All arrows that the rules require are made at once, until no more are required.
     An arrow that would close a directed cycle or make a new v-structure is not made, nor are
-    arrows that would do so together.  So contradictory input leaves edges undirected, whatever the
-    order of the columns; on consistent input no order matters (Meek 1995, Theorem 3).
+    arrows that would do so together.  So contradictory input leaves edges undirected, for any order
+    of the columns; on consistent input the order does not matter (Meek 1995, Theorem 3).
 
-    Example: rule 1 turns b — c away from the arrow a → b.
+    Example: rule 1 directs b — c away from the arrow a → b.
 
         >>> chain = PDAG.from_names("abc", directed=["ab"], undirected=["bc"])
         >>> apply_meek_rules(chain).named_directed()
@@ -168,15 +168,15 @@ def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
 
 
 def apply_meek_rules_in_turn(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
-    """Rules 1, 2 and 3 one edge at a time, in the order of the columns, refusing cycles only.
+    """Rules 1, 2 and 3 one edge at a time, in the order of the columns, refusing only cycles.
 
-    As causal-learn 0.1.4.8 has them.  ambiguous: as in `apply_meek_rules`, whose result it is on
-    consistent input; on other input it depends on the order, and may hold new v-structures.
+    As in causal-learn 0.1.4.8.  ambiguous: as in `apply_meek_rules`, which gives the same result on
+    consistent input; on other input the result depends on the order, and may have new v-structures.
     """
     marks = _Marks(graph, ambiguous)
     around = [sorted(neighbours) for neighbours in marks.adjacent]
     pairs = [(i, j) for i, neighbours in enumerate(around) for j in neighbours]
-    # causal-learn lists ends that are tails first, then arrows, each by the column they are at.
+    # causal-learn lists tails before arrowheads, each sorted by column.
     pairs.sort(key=lambda pair: (marks.points(*pair), pair[1], pair[0]))
     after: dict[int, list[int]] = {}
     for j, k in pairs:

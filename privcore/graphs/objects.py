@@ -1,4 +1,4 @@
-"""Graphs to and from the objects of networkx, causal-learn and pgmpy."""
+"""Converts graphs to and from objects of networkx, causal-learn and pgmpy."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from privcore.graphs.pag import PAG, End, kind_of_ends
 from privcore.graphs.pdag import MARKS, PDAG, Kind
 from privcore.text import short
 
-# An edge whose two ends differ has one direction to be stored in.
+# An edge whose two ends differ is stored in one direction.
 _ONE_WAY = [kind for kind, mark in MARKS.items() if mark[0].replace("<", ">") != mark[-1]]
 
 
 def to_networkx(graph: PDAG) -> nx.DiGraph:
     """A `DiGraph` over the names, each arc with its `kind`.
 
-    An edge whose two ends are alike is two arcs, one each way, as in pgmpy's `PDAG`.  Of a PAG the
-    attribute `pag` is true, and a o→ b and a o– b are one arc from a to b.
+    An edge whose two ends are alike becomes two arcs, one each way, as in pgmpy's `PDAG`.  For a
+    PAG the attribute `pag` is true, and a o→ b and a o– b are one arc from a to b.
 
     Example:
         >>> chain = PDAG(("a", "b", "c"), frozenset({(0, 1)}), frozenset({(1, 2)}))
@@ -41,27 +41,27 @@ def to_networkx(graph: PDAG) -> nx.DiGraph:
 
 
 def from_networkx(network: Any) -> PDAG:
-    """A `DiGraph` or a `Graph`, whose nodes are named by their text.
+    """The graph of a `DiGraph` or a `Graph`, whose nodes are named by their text.
 
-    An arc is of its `kind`, where it has one.  Without one it is directed, or undirected where
-    there are arcs both ways; the edges of a `Graph` are undirected.  It is a `PAG` if an edge has a
-    circle, or the graph's attribute `pag` is true.
+    An arc has its `kind`, if given.  Without one it is directed, or undirected if there are arcs
+    both ways; the edges of a `Graph` are undirected.  The result is a `PAG` if an edge has a
+    circle, or if the graph's attribute `pag` is true.
     """
     if not isinstance(network, nx.Graph):
         raise _stranger(network, "networkx Graph or DiGraph")
     if network.is_multigraph():
-        raise DataError("A pair of nodes may have one edge; make the multigraph a DiGraph.")
+        raise DataError("A pair of nodes may have only one edge; make the multigraph a DiGraph.")
     names = {node: str(node) for node in network}
     edges: dict[tuple[Any, Any], Kind] = {}
-    for a, b, said in network.edges(data="kind"):
+    for a, b, declared in network.edges(data="kind"):
         back = edges.get((b, a))
         usual: Kind = "directed" if network.is_directed() and back is None else "undirected"
-        edges[a, b] = said if isinstance(said, str) and said in MARKS else usual
+        edges[a, b] = declared if isinstance(declared, str) and declared in MARKS else usual
         if back is None:
             continue
         if edges[a, b] == "directed":
             edges[a, b] = "undirected"
-        # Two arcs with a circle at one of their ends are two edges, which are refused.
+        # Two arcs with a circle at one end are two edges, which are refused.
         if edges[a, b] not in _ONE_WAY:
             del edges[b, a]
     named = [(names[a], names[b], kind) for (a, b), kind in edges.items()]
@@ -69,7 +69,7 @@ def from_networkx(network: Any) -> PDAG:
 
 
 def to_causal_learn(graph: PDAG) -> Any:
-    """A `GeneralGraph`, whose edges have the same marks at their ends; `is_pag` is true of a PAG.
+    """A `GeneralGraph` with the same marks at the ends of its edges; `is_pag` is true for a PAG.
 
     Example:
         >>> chain = PDAG(("a", "b", "c"), frozenset({(0, 1)}), frozenset({(1, 2)}))
@@ -94,7 +94,7 @@ def to_causal_learn(graph: PDAG) -> Any:
     for a, b, kind in graph.named_edges():
         first, second = ends[MARKS[kind][0]], ends[MARKS[kind][-1]]
         if kind == "partially_undirected":
-            # A GeneralGraph takes this edge from its tail to its circle only.
+            # A GeneralGraph accepts this edge only from its tail to its circle.
             made.add_edge(Edge(nodes[b], nodes[a], second, first))
         else:
             made.add_edge(Edge(nodes[a], nodes[b], first, second))
@@ -102,9 +102,9 @@ def to_causal_learn(graph: PDAG) -> Any:
 
 
 def from_causal_learn(source: Any) -> PDAG:
-    """A `GeneralGraph`, or the result of causal-learn's `pc`, whose `G` is one, or of its `fci`.
+    """The graph of a `GeneralGraph`, or of a result of causal-learn's `pc` or `fci`.
 
-    It is a `PAG` if an edge has a circle, or its `is_pag` is true, as causal-learn's `fci` sets it.
+    It is a `PAG` if an edge has a circle, or if `is_pag` is true, as causal-learn's `fci` sets it.
     """
     _library("causallearn", "causal-learn")
     from causallearn.graph.GeneralGraph import GeneralGraph
@@ -127,7 +127,7 @@ def from_causal_learn(source: Any) -> PDAG:
 
 
 def to_pgmpy(graph: PDAG) -> Any:
-    """A `pgmpy.base.DAG`, or a `PDAG` where an edge has no direction."""
+    """A `pgmpy.base.DAG`, or a `PDAG` if an edge has no direction."""
     _library("pgmpy", "pgmpy")
     from pgmpy import base
 
@@ -139,7 +139,7 @@ def to_pgmpy(graph: PDAG) -> Any:
 
 
 def from_pgmpy(source: Any) -> PDAG:
-    """A `DAG`, a Bayesian network over one, or a `PDAG`."""
+    """The graph of a `DAG`, a Bayesian network, or a `PDAG`."""
     _library("pgmpy", "pgmpy")
     from pgmpy import base
 
@@ -170,4 +170,4 @@ def _library(module: str, package: str) -> ModuleType:
 
 
 def _stranger(source: object, wanted: str) -> DataError:
-    return DataError(f"A {type(source).__name__} is no {wanted}; choose the format that it has.")
+    return DataError(f"A {type(source).__name__} is no {wanted}; choose its format.")

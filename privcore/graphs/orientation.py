@@ -1,4 +1,4 @@
-"""From a skeleton and separating sets to a partially directed graph."""
+"""Orients a skeleton by its separating sets."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ ConflictRule = Literal["strength", "drop", "bi-directed", "keep first", "overwri
 
 
 class Triples(NamedTuple):
-    """Unshielded triples (x, z, y), x < y, that say something of z.
+    """Classified unshielded triples (x, z, y), x < y.
 
-    colliders: with a v-structure x → z ← y; ambiguous: where the separating sets disagree.
+    colliders: with a v-structure x → z ← y; ambiguous: the separating sets disagree about z.
     """
 
     colliders: frozenset[Triple]
     ambiguous: frozenset[Triple]
 
     def agreeing(self, other: Triples) -> Triples:
-        """Those of both; where they differ, the triple is ambiguous."""
+        """The triples of both; a triple on which they differ is ambiguous."""
         return Triples(
             self.colliders & other.colliders,
             self.ambiguous | other.ambiguous | (self.colliders ^ other.colliders),
@@ -51,21 +51,21 @@ def orient(
 ) -> PDAG:
     """V-structures from the separating sets, then Meek's rules.
 
-    skeleton: only its adjacencies count.  separating_sets: keyed (i, j) with i < j, all that the
-    rule looks at; a pair that is not adjacent and has none is no evidence for any v-structure.
-    rule: how they are read; see `read_triples`.
-    conflicts: what becomes of v-structures that contradict each other, as noisy decisions do.
-        "strength": the stronger one stays, and none of two that are as strong as each other.
-        "drop": all that use an edge that is wanted both ways go, then all on a directed cycle.
-        "bi-directed": an edge that is wanted both ways becomes i ↔ j (Colombo & Maathuis 2014).
+    skeleton: only its adjacencies are used.  separating_sets: keyed (i, j) with i < j, the sets
+    that the rule uses; a non-adjacent pair without a set is no evidence for a v-structure.
+    rule: how separating sets are read; see `read_triples`.
+    conflicts: how v-structures that contradict each other, as noisy decisions may, are resolved.
+        "strength": the stronger one stays; of two equally strong ones neither does.
+        "drop": all that direct the same edge in opposite ways go, then all on a directed cycle.
+        "bi-directed": an edge directed both ways becomes i ↔ j (Colombo & Maathuis 2014).
         "keep first" and "overwrite": the first one stays, or the last, in the order of the columns.
-    strength: of a v-structure, larger is stronger; by default one of ends that are separated by
-        fewer columns is stronger.
-    in_turn: what nothing else decides follows the order of the columns, and Meek's rules are made
-        one edge at a time, as in causal-learn 0.1.4.8; always so with "keep first" and "overwrite".
-        The result may hold directed cycles then.  Otherwise it depends on no order and holds none.
+    strength: of a v-structure, larger is stronger; by default, ends that are separated by fewer
+        columns make it stronger.
+    in_turn: ties follow the order of the columns, and Meek's rules are applied one edge at a time,
+        as in causal-learn 0.1.4.8; always so with "keep first" and "overwrite".  The result may
+        then have directed cycles.  Otherwise it depends on no order and has none.
     known: background knowledge.  Its directions come first, and v-structures that contradict them
-        go (`overruled`), as do edges for which it leaves nothing but a cycle.
+        are dropped (`overruled`), as are edges for which it allows only a cycle.
     """
     if known is None or known.empty:
         fixed = set[Edge]()
@@ -92,7 +92,7 @@ def orient(
     elif conflicts == "drop":
         arrows = _arrows(_drop_cyclic(_drop_contested(colliders), fixed))
     elif in_turn:
-        # What causal-learn compares are p-values, and many are too small to differ.
+        # causal-learn compares p-values, and many underflow to the same number.
         order = (lambda triple: exp(-strength(triple))) if conflicts == "strength" else None
         arrows = _in_turn(colliders, order, overwrite=conflicts == "overwrite")
     else:
@@ -106,7 +106,7 @@ def orient(
 def overruled(
     skeleton: PDAG, separating_sets: Sets, rule: ColliderRule, known: Constraints
 ) -> frozenset[Triple]:
-    """V-structures (x, z, y) that the separating sets show and background knowledge rules out."""
+    """V-structures (x, z, y) by the separating sets that background knowledge rules out."""
     fixed = known.known_arrows(skeleton.skeleton)
     if not fixed:
         return frozenset()
@@ -128,13 +128,13 @@ def unshielded(skeleton: PDAG) -> list[Triple]:
 def read_triples(
     skeleton: PDAG, separating_sets: Sets, rule: ColliderRule, known: Constraints | None = None
 ) -> Triples:
-    """Which unshielded triples x — z — y are v-structures, by how many of the sets hold z.
+    """Which unshielded triples x — z — y are v-structures, by how many separating sets contain z.
 
-    "first" (Spirtes, Glymour & Scheines 2000) and "union": those where none of the sets does.
-    "conservative" (Ramsey, Zhang & Spirtes 2006): likewise; where some do and some do not, or there
-    is no set, the triple is ambiguous.  "majority" (Colombo & Maathuis 2014): where fewer than half
-    do; where half of them do, or there is none, it is ambiguous.  Ambiguous, too, are triples whose
-    ends background knowledge keeps from being adjacent, and that no test has separated.
+    "first" (Spirtes, Glymour & Scheines 2000) and "union": if no set contains z.
+    "conservative" (Ramsey, Zhang & Spirtes 2006): likewise; if only some do, or there is no set,
+    the triple is ambiguous.  "majority" (Colombo & Maathuis 2014): if fewer than half contain z; if
+    exactly half do, or there is no set, it is ambiguous.  Triples whose ends are not adjacent by
+    background knowledge alone, without a test that separates them, are ambiguous, too.
     """
     colliders, ambiguous = set(), set()
     untested = frozenset() if known is None else known.ruled_out - separating_sets.keys()
@@ -171,7 +171,7 @@ def _arrows(colliders: Iterable[Triple]) -> set[Edge]:
 def _in_turn(
     colliders: Iterable[Triple], order: Callable[[Triple], float] | None, *, overwrite: bool
 ) -> set[Edge]:
-    """In that order, then by middle and ends, as causal-learn meets them."""
+    """Triples in this order, then by middle and ends, as in causal-learn."""
     arrows: set[Edge] = set()
     by_place = sorted(colliders, key=lambda triple: (triple[1], triple[0], triple[2]))
     for x, z, y in sorted(by_place, key=order) if order else by_place:
@@ -187,9 +187,9 @@ def _in_turn(
 def _by_strength(
     colliders: set[Triple], strength: Strength, fixed: Collection[Edge]
 ) -> set[Triple]:
-    """As many as go together with the fixed arrows, from the strongest on; of equally strong ones
-    all or none."""
-    # Only these can contradict others: an edge that is wanted both ways is a cycle, too.
+    """V-structures that are compatible with the fixed arrows, from the strongest on; of equally
+    strong ones all or none."""
+    # Only these can contradict others: an edge directed both ways is a cycle, too.
     doubtful = colliders & _with(on_cycles(_arrows(colliders).union(fixed)), colliders)
     kept = colliders - doubtful
     known = sorted((-strength(triple), triple) for triple in doubtful)
@@ -211,5 +211,5 @@ def _drop_cyclic(colliders: set[Triple], fixed: Collection[Edge]) -> set[Triple]
 
 
 def _with(arrows: set[Edge], colliders: Collection[Triple]) -> set[Triple]:
-    """The v-structures that have one of the arrows."""
+    """The v-structures that contain one of the arrows."""
     return {(x, z, y) for x, z, y in colliders if {(x, z), (y, z)} & arrows}

@@ -1,4 +1,4 @@
-"""The partial ancestral graph: what data show where there may be unobserved confounders."""
+"""The partial ancestral graph: the result of discovery that allows unobserved confounders."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class PAG(PDAG):
     The class holds all maximal ancestral graphs that imply the same independences (Richardson &
     Spirtes 2002; Zhang 2008).  i → j: i is a cause of j, directly or through others.  i ↔ j:
     neither causes the other, so they share an unobserved confounder.  i – j: both cause a variable
-    that the rows are selected by.  A circle is a tail in some members and an arrowhead in others.
+    by which the rows are selected.  A circle is a tail in some members and an arrowhead in others.
 
-    Shapes as of `PDAG`.  partially_directed: (i, j) for i o→ j.  nondirected: (i, j), i < j, for
+    Shapes as in `PDAG`.  partially_directed: (i, j) for i o→ j.  nondirected: (i, j), i < j, for
     i o–o j.  partially_undirected: (i, j) for i o– j.
 
     Example: a and b share an unobserved confounder; whether b and c do is open.
@@ -59,13 +59,13 @@ class PAG(PDAG):
         }
 
     def end(self, i: int, j: int) -> End | None:
-        """The mark at j of the edge between i and j; None where they are not adjacent."""
+        """The mark at j of the edge between i and j; None if they are not adjacent."""
         mark = self.mark(i, j)
         return None if mark is None else _END[mark[-1]]
 
 
 def kind_of_ends(first: End, second: End) -> tuple[Kind, bool]:
-    """The kind of an edge with these marks, and whether it is stored from its second end on.
+    """The kind of an edge with these marks, and whether it is stored in reverse.
 
     Raises ValueError for other marks.
     """

@@ -27,7 +27,7 @@ MARKS: dict[Kind, str] = {
     "nondirected": "o-o",
     "partially_undirected": "o--",
 }
-# The same as a reader sees them.
+# The same marks as shown to a reader.
 SIGNS: dict[Kind, str] = {
     "directed": "→",
     "undirected": "–",
@@ -44,14 +44,14 @@ class PDAG:
     """Directed and undirected edges over named nodes; a CPDAG when orientation made it.
 
     Observations alone determine a DAG up to its Markov equivalence class: all DAGs with its
-    skeleton and v-structures (Verma & Pearl 1990).  A CPDAG draws the class: an edge is directed if
-    it has that direction in every member.
+    skeleton and v-structures (Verma & Pearl 1990).  A CPDAG represents the class: an edge is
+    directed if it has the same direction in every member.
 
     directed: pairs (i, j) for i → j; undirected, and bidirected: pairs (i, j) with i < j.  Indices
     into `nodes`.  A bidirected edge marks v-structures that contradict each other; no CPDAG has
     one.  A pair of nodes has at most one edge.  Raises ValueError otherwise.
 
-    Example: rain and a sprinkler meet in a v-structure; rain and clouds could be turned.
+    Example: rain and a sprinkler form a v-structure; the edge of rain and clouds has no direction.
 
         >>> names = ("clouds", "rain", "sprinkler", "wet")
         >>> arrows = [("rain", "wet"), ("sprinkler", "wet")]
@@ -78,7 +78,7 @@ class PDAG:
 
     @classmethod
     def complete(cls, nodes: Sequence[str]) -> PDAG:
-        """Every pair adjacent, nothing directed."""
+        """The complete undirected graph."""
         p = len(nodes)
         return cls(
             tuple(nodes), undirected=frozenset((i, j) for i in range(p) for j in range(i + 1, p))
@@ -126,7 +126,7 @@ class PDAG:
         return frozenset(ordered(i, j) for i, j in self._edges)
 
     def adjacent(self, node: int) -> set[int]:
-        """The neighbours of a node, whatever the edge."""
+        """The neighbours of a node, by any kind of edge."""
         return {i + j - node for i, j in self._edges if node in (i, j)}
 
     def mark(self, i: int, j: int) -> str | None:
@@ -159,7 +159,7 @@ class PDAG:
         return [(self.nodes[i], self.nodes[j]) for i, j in sorted(self.undirected)]
 
     def named_bidirected(self) -> list[tuple[str, str]]:
-        """Pairs that v-structures direct both ways, sorted by position."""
+        """Pairs directed both ways by v-structures, sorted by position."""
         return [(self.nodes[i], self.nodes[j]) for i, j in sorted(self.bidirected)]
 
 

@@ -1,6 +1,6 @@
-"""Graphs to and from the texts of DAGitty, Tetrad, GML (DoWhy), BIF and JSON.
+"""Converts graphs to and from the texts of DAGitty, Tetrad, GML (DoWhy), BIF and JSON.
 
-The readers look at no character more than a few times, whatever the text.
+The readers take linear time: they read each character at most a few times.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _TETRAD_MARKS = {**MARKS, "directed": "-->", "undirected": "---"}
 _TETRAD_EDGE = re.compile(r"\s([<o-]-[->o])\s")
 TETRAD_HEAD = "Graph Nodes:"
 _BIF_NAME = re.compile(r"[\w.-]+")
-# Neither looks at a character twice, whatever the file: a comment without an end goes to the end
-# of the file, and a list of names ends at a parenthesis outside quotes.
+# Neither reads a character twice: an unclosed comment extends to the end of the file, and a list
+# of names ends at a parenthesis outside quotes.
 _BIF_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*+", re.DOTALL)
 _BIF_NAMES = r'((?:"[^"]*+"|[^"|()])++)'
 _BIF_PARENTS = re.compile(rf"probability\s*+\({_BIF_NAMES}\|{_BIF_NAMES}\)")
@@ -46,7 +46,7 @@ _BIF_VARIABLE = re.compile(r'\bvariable\s++("[^"]*+"|[^\s"{}()|,;]++)\s*+\{')
 
 
 def to_dagitty(graph: PDAG) -> str:
-    """A `dag`, a `pdag` where an edge has no direction, or a `pag`.
+    """DAGitty's text: a `dag`, a `pdag` if an edge has no direction, or a `pag`.
 
     Example:
         >>> chain = PDAG(("a", "b", "c"), frozenset({(0, 1)}), frozenset({(1, 2)}))
@@ -61,7 +61,7 @@ def to_dagitty(graph: PDAG) -> str:
     """
     for name in graph.nodes:
         if "\\" in name or not name.isprintable():
-            raise _unwritable("DAGitty", name, "a backslash, or what is not printed")
+            raise _unwritable("DAGitty", name, "a backslash or an unprintable character")
     quoted = {name: '"' + name.replace('"', '\\"') + '"' for name in graph.nodes}
     lines = [
         f"{quoted[a]} {_DAGITTY_MARKS[kind]} {quoted[b]}" for a, b, kind in graph.named_edges()
@@ -71,9 +71,9 @@ def to_dagitty(graph: PDAG) -> str:
 
 
 def from_dagitty(text: str) -> PDAG:
-    """A `dag` or a `pdag`; a `mag` or a `pag` is a `PAG`.
+    """The graph of DAGitty's text; a `mag` or a `pag` becomes a `PAG`.
 
-    What stands in brackets (positions, roles) is left aside.
+    Attributes in brackets (positions, roles) are ignored.
     """
     tokens = _dagitty_tokens(text)
     begin, head = next(tokens)
@@ -90,13 +90,13 @@ def from_dagitty(text: str) -> PDAG:
     marks: list[str] = []
     token = next(tokens)
     while token != ("mark", "}"):
-        kind, said = token
+        kind, value = token
         token = next(tokens)
         if kind == "arrow":
             if len(path) != len(marks) + 1:
                 raise _unreadable("DAGitty")
-            marks.append(said)
-        elif (kind, said) == ("mark", "["):
+            marks.append(value)
+        elif (kind, value) == ("mark", "["):
             while token != ("mark", "]"):
                 if token[0] == "end":
                     raise _unreadable("DAGitty")
@@ -106,8 +106,8 @@ def from_dagitty(text: str) -> PDAG:
             # A setting of the whole graph, such as its bounding box.
             next(tokens)
             token = next(tokens)
-        elif kind in ("word", "quoted") or (kind, said) == ("mark", "{"):
-            group = [said] if kind != "mark" else []
+        elif kind in ("word", "quoted") or (kind, value) == ("mark", "{"):
+            group = [value] if kind != "mark" else []
             while kind == "mark" and token[0] in ("word", "quoted"):
                 group.append(token[1])
                 token = next(tokens)
@@ -120,7 +120,7 @@ def from_dagitty(text: str) -> PDAG:
                 path, marks = [], []
             nodes |= dict.fromkeys(group)
             path.append(group)
-        elif (kind, said) != ("mark", ";"):
+        elif (kind, value) != ("mark", ";"):
             raise _unreadable("DAGitty")
     if next(tokens)[0] != "end" or len(path) != len(marks) + bool(path):
         raise _unreadable("DAGitty")
@@ -155,7 +155,7 @@ def _dagitty_tokens(text: str) -> Iterator[tuple[str, str]]:
             yield kind, said[1:-1].replace('\\"', '"')
         elif kind != "space":
             yield kind, said
-    # Whoever asks on gets the same answer.
+    # Further calls return the same token.
     while True:
         yield "end", ""
 
@@ -177,7 +177,7 @@ def to_tetrad(graph: PDAG) -> str:
     edges = []
     for number, (a, b, kind) in enumerate(graph.named_edges(), start=1):
         if kind == "partially_undirected":
-            # causal-learn reads this edge from its tail to its circle only.
+            # causal-learn reads this edge only from its tail to its circle.
             edges.append(f"{number}. {b} --o {a}")
         else:
             edges.append(f"{number}. {a} {_TETRAD_MARKS[kind]} {b}")
@@ -185,9 +185,9 @@ def to_tetrad(graph: PDAG) -> str:
 
 
 def from_tetrad(text: str) -> PDAG:
-    """Tetrad's text; attributes and bootstrapped probabilities after an edge are left aside.
+    """The graph of Tetrad's text; attributes and bootstrap probabilities after an edge are ignored.
 
-    It is a `PAG` if an edge has a circle: nothing else in the text says so.
+    It is a `PAG` if an edge has a circle; the text has no other sign of it.
     """
     head, edges_head, rest = text.lstrip("\ufeff").partition("Graph Edges:")
     listed = head.strip().removeprefix(TETRAD_HEAD).strip()
@@ -214,7 +214,7 @@ def from_tetrad(text: str) -> PDAG:
 def to_gml(graph: PDAG) -> str:
     """GML as DoWhy's `CausalModel` reads it.
 
-    Characters other than letters of English, digits and blanks are written by their number: DoWhy
+    Characters other than English letters, digits and blanks are written as character codes: DoWhy
     looks for words such as ".dot" in the text to choose the format.
 
     Example:
@@ -237,7 +237,7 @@ def to_gml(graph: PDAG) -> str:
 
 
 def from_gml(text: str) -> PDAG:
-    """GML; the edges of a graph that is not directed are undirected."""
+    """The graph of a GML text; without `directed 1` its edges are undirected."""
     try:
         network = nx.parse_gml(text)
     except Exception:  # malformed GML raises many types
@@ -246,17 +246,17 @@ def from_gml(text: str) -> PDAG:
 
 
 def to_bif(graph: PDAG) -> str:
-    """The structure of a Bayesian network: every variable has one level, of probability 1.
+    """BIF with the structure of a Bayesian network: every variable has one level, of probability 1.
 
     Levels and probabilities are not part of a graph; fit them to data.
     """
     lower: dict[str, str] = {}
     for name in graph.nodes:
         if not _BIF_NAME.fullmatch(name):
-            raise _unwritable("BIF", name, "anything but letters, digits, dots, - and _")
+            raise _unwritable("BIF", name, "characters other than letters, digits, dots, - and _")
         if lower.setdefault(name.lower(), name) != name:
             raise DataError(
-                f"Readers of BIF take {short(name)!r} and {short(lower[name.lower()])!r} for one; "
+                f"Readers of BIF confuse {short(name)!r} and {short(lower[name.lower()])!r}; "
                 "rename one."
             )
     parents: dict[str, list[str]] = {name: [] for name in graph.nodes}
@@ -272,7 +272,7 @@ def to_bif(graph: PDAG) -> str:
 
 
 def from_bif(text: str) -> PDAG:
-    """The variables and their parents; levels and probabilities are left aside."""
+    """The variables and their parents; levels and probabilities are ignored."""
     plain = _BIF_COMMENT.sub("", text)
     nodes = [_bare(name) for name in _BIF_VARIABLE.findall(plain)]
     if not nodes:
@@ -283,8 +283,8 @@ def from_bif(text: str) -> PDAG:
 def bif_edges(text: str) -> list[tuple[str, str]]:
     """(parent, child), from every "probability ( child | parents )".
 
-    Written here because the maintained readers of the format come with whole modelling
-    libraries, several hundred MB, and the structure needs one pattern.
+    A reader of our own, because the maintained ones come with modelling libraries of several
+    hundred MB, and the structure needs only one pattern.
     """
     edges = []
     for child, parents in _BIF_PARENTS.findall(_BIF_COMMENT.sub("", text)):
@@ -293,9 +293,9 @@ def bif_edges(text: str) -> list[tuple[str, str]]:
 
 
 def from_json(text: str) -> PDAG:
-    """JSON as `to_json_dict` has it; a `PAG` where it lists a kind of edge with a circle.
+    """The graph of JSON as `to_json_dict` writes it; a `PAG` if it lists edges with circles.
 
-    Positions are left aside.
+    Positions are ignored.
 
     Example:
         >>> from_json('{"nodes": ["a", "b"], "nondirected": [["a", "b"]]}').mark(0, 1)
@@ -346,4 +346,4 @@ def _unwritable(title: str, name: str, what: str) -> DataError:
 
 
 def _unreadable(title: str) -> DataError:
-    return DataError(f"The {title} text cannot be read; write one graph anew.")
+    return DataError(f"The {title} text cannot be read; give one graph.")

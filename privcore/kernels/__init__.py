@@ -1,7 +1,7 @@
 """Compiled loops, in modules that are loaded when they are first used.
 
-Importing numba takes half a second, which what counts nothing is spared.  Compiling all of them
-takes two minutes, once: compiled code is kept beside the modules (`__pycache__`), or in the user's
+Importing numba takes half a second, so it is loaded only when needed.  Compiling all loops takes
+two minutes, once: compiled code is cached next to the modules (`__pycache__`), or in the user's
 cache folder.
 
 >>> from privcore import kernels
@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
         return import_module(f"{__name__}.{name}")
-    except Exception as error:  # numba missing, or a processor that it does not know
+    except Exception as error:  # numba is missing, or does not support the processor
         raise KernelError(
             f"numba cannot compile the loops of a run here ({error}): install it into this Python "
             "with `python -m pip install --force-reinstall numba`."
@@ -44,20 +44,20 @@ def __getattr__(name: str) -> Any:
 
 
 def load() -> None:
-    """Load all, and compile them if that was not done before."""
+    """Load all modules, and compile them unless this was done before."""
     for name in _MODULES:
         __getattr__(name)
 
 
 @cache
 def start() -> Thread:
-    """`load` in the background, once; a run that needs one before waits for it."""
+    """`load` in the background, once; a run that needs a module earlier waits for it."""
     thread = Thread(target=_load_quietly, name="kernels")
     thread.start()
     return thread
 
 
 def _load_quietly() -> None:
-    # What needs them says so.
+    # A run that needs them raises the error.
     with suppress(KernelError):
         load()

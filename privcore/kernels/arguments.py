@@ -1,4 +1,4 @@
-"""What loops take together.  Of numpy alone, so that these can be made without loading numba."""
+"""Groups of arguments of the loops.  They use only numpy, so numba need not be loaded."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Packed(NamedTuple):
     """Rows of several projections, fewest first; the last has all columns.
 
     codes: flat, column after column; starts: where each projection begins; sizes: its rows.
-    weights: flat, how many records each row stands for; weight_starts: as starts.
-    places: (projections, p), the position of each column in the projection, -1 where it lacks it.
+    weights: flat, the multiplicity of each row; weight_starts: as starts.
+    places: (projections, p), the position of each column in the projection, -1 if absent.
     levels: of each column, (p,).
     """
 
@@ -29,11 +29,11 @@ class Packed(NamedTuple):
 
 
 class Noisy(NamedTuple):
-    """Noisy counts of cells, and what their likelihoods are made of; see `CellLikelihood`.
+    """Noisy counts of cells, and precomputed parts of their likelihoods; see `CellLikelihood`.
 
     noise: probability of the noise that turns each true count (columns) into that of the cell, up
-    to exp(`factor`).  scale: of the noise.  summed: below this expectation the Poisson law is
-    summed up; what is less likely than `least` is left to the normal law.
+    to exp(`factor`).  scale: of the noise.  summed: below this expectation the Poisson distribution
+    is summed; counts less likely than `least` use the normal distribution.
     """
 
     counts: Vector
@@ -45,11 +45,11 @@ class Noisy(NamedTuple):
 
 
 class Near(NamedTuple):
-    """What scores of families near a fit are made of.
+    """Precomputed parts of the scores of families near a fit.
 
     cells: expectation, information in rows, and expectation times slope of each cell.  places: the
-    level of each column (row) in each cell.  code, room: for a number of each cell, and for three
-    of each configuration.
+    level of each column (row) in each cell.  code, room: work arrays with a number per cell, and
+    three numbers per configuration.
     """
 
     cells: Matrix

@@ -1,7 +1,6 @@
 """Compiled likelihoods of noisy counts of cells; see `kernels`.
 
-See `moment_search.cells`.  What is below rounding is left out where that spares most of the
-work.
+See `moment_search.cells`.  Terms below rounding are left out if that saves most of the work.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from privcore.kernels.jit import compiled
 
 _ROOT_2 = sqrt(2.0)
 _LOG_ROOT_2_PI = 0.5 * log(2.0 * pi)
-# So many of its spreads from the noisy count, a true one at its expectation is as good as known to
-# be there: the normal law's tail is below exp(−12²/2).
+# At this many standard deviations from the noisy count, a true count is practically at its
+# expectation: the tail of the normal distribution is below exp(−12²/2).
 _FAR = 12.0
-# What a sum of falling terms leaves out when it ends, as a part of it.
+# Relative remainder at which a sum of decreasing terms is truncated.
 _LOST = 1e-18
 
 NOISY = types.NamedTuple(
@@ -44,11 +43,11 @@ def log_ndtr(x: float) -> float:
 
 @compiled("UniTuple(float64, 2)(float64, float64, float64)")
 def normal_cell(count: float, m: float, scale: float) -> tuple[float, float]:
-    """Log-likelihood but for log 2b, and its slope, with m the variance of a normal count.
+    """Log-likelihood without the term log 2b, and its slope; m is the variance of a normal count.
 
-    With d the count less m, the density is (A + B)/2b with A = exp(m/2b² − d/b) Φ(d/√m − √m/b), and
-    B the same of −d.  Its slope in d is (B − A)/b, and its second one (A + B − 2b N)/b² with N the
-    normal density at d; half of that is its slope in the variance.
+    With d the count minus m, the density is (A + B)/2b with A = exp(m/2b² − d/b) Φ(d/√m − √m/b),
+    and B the same for −d.  Its derivative in d is (B − A)/b, and its second derivative
+    (A + B − 2b N)/b² with N the normal density at d; half of it is the derivative in the variance.
     """
     spread = sqrt(m)
     apart = (count - m) / scale
@@ -71,9 +70,9 @@ def normal_cell(count: float, m: float, scale: float) -> tuple[float, float]:
 
 @compiled("UniTuple(float64, 2)(float64[::1], float64)")
 def summed_cell(noise: Vector, m: float) -> tuple[float, float]:
-    """Likelihood of a Poisson count with noise, and the same of a count that is one larger.
+    """Likelihood of a Poisson count with noise, and of a count that is larger by one.
 
-    The derivative of a Poisson probability of x is that of x − 1 less that of x.
+    The derivative of the Poisson probability of x is the probability of x − 1 minus that of x.
     """
     chance = exp(-m)
     likely = before = 0.0
@@ -81,7 +80,7 @@ def summed_cell(noise: Vector, m: float) -> tuple[float, float]:
         likely += chance * noise[true]
         before += chance * noise[true + 1]
         chance *= m / (true + 1)
-        # The first, exp(−m), is above this, so that they fall by now; no noise is above 1.
+        # The first term, exp(−m), is above this, so terms decrease by now; no noise is above 1.
         if chance < _LOST * min(likely, before):
             return likely, before
     return likely + chance * noise[-1], before
@@ -89,7 +88,7 @@ def summed_cell(noise: Vector, m: float) -> tuple[float, float]:
 
 @compiled(float64(NOISY, float64[::1], float64[::1]))
 def cells_likelihood(noisy: Noisy, expected: Vector, slopes: Vector) -> float:
-    """Log-likelihood of all cells; its derivative in each expectation comes into `slopes`."""
+    """Log-likelihood of all cells; writes its derivative in each expectation into `slopes`."""
     level = log(2.0 * noisy.scale)
     total = 0.0
     for cell in range(expected.size):

@@ -22,8 +22,8 @@ def examine(
 ) -> tuple[float, int, float, int]:
     """G² of one stratum, its degrees of freedom, and the largest gain with the cell it comes from.
 
-    The gain is `sign` times half of what removing one record of a cell adds to G²; −∞ where there
-    is no record.  rows, columns: room for the sums.
+    The gain is `sign` times half the change of G² when one record of a cell is removed; −∞ if there
+    is no record.  rows, columns: work arrays for the sums.
     """
     rx, ry = table.shape
     rows[:] = 0
@@ -75,8 +75,8 @@ def independent(values: Vector, degrees: Integers, critical: Vector) -> bool:
 def greedy_removals(tables: Integers, critical: Vector, stride: int) -> int:
     """The result of `greedy_distance`.
 
-    tables: are used up.  critical: by degrees of freedom, the largest G² that counts as
-    independent.  stride: a step removes at most this part of what was removed before.
+    tables: overwritten.  critical: by degrees of freedom, the largest G² that counts as
+    independent.  stride: a step removes at most this share of the records removed before.
     """
     strata, rx, ry = tables.shape
     rows = np.empty(rx, dtype=np.int64)

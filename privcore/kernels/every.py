@@ -14,7 +14,7 @@ from privcore.kernels.jit import compiled
 from privcore.kernels.scan import neighbours
 from privcore.kernels.tables import PACKED, cells_of, count_cells, statistic, view_of
 
-# A number of sets that is too large for any room.
+# A number of sets too large for any array.
 _MANY = 1 << 40
 
 
@@ -43,7 +43,7 @@ def _g_squared(
     known: Vector,
     sums: Integers,
 ) -> tuple[float, int]:
-    """As `statistic`, from n log n of all counts: no logarithm, and up to 1e-9 the same value."""
+    """As `statistic`, from precomputed n log n of all counts: without logarithms, equal to 1e-9."""
     value = 0.0
     degrees = 0
     for stratum in range(strata):
@@ -88,7 +88,7 @@ def _sets(choices: Integers, counts: Integers, first: int, last: int) -> int:
 
 @compiled("int64(int64[:, ::1], int64[::1], int64, int64, int64[::1])")
 def _position(choices: Integers, counts: Integers, side: int, first: int, chosen: Integers) -> int:
-    """Place of a set of an end's neighbours among all, by size and as in `conditioning_sets`."""
+    """Position of a set of an end's neighbours among all sets, in order of `conditioning_sets`."""
     n, size = counts[side], chosen.size
     position = _sets(choices, counts, first, size)
     if side == 1 and size <= counts[0]:
@@ -103,9 +103,9 @@ def _position(choices: Integers, counts: Integers, side: int, first: int, chosen
 
 @compiled("void(int64[::1], int64, int64, int64, int64, int64)")
 def _sum_out(table: Integers, begin: int, end: int, before: int, count: int, after: int) -> None:
-    """Sum a column of `count` levels out of the table at `begin` into that at `end`.
+    """Sum out a column of `count` levels of the table at `begin` into the table at `end`.
 
-    before, after: cells of the columns before it and after it.
+    before, after: cells of the columns before and after it.
     """
     for a in range(before):
         to = table[end + a * after : end + (a + 1) * after]
@@ -147,17 +147,17 @@ def test_every(
     values: Vector,
     degrees: Integers,
 ) -> int:
-    """Test each pair given all sets of `first` to `last` neighbours; how many pairs were done.
+    """Test each pair given all sets of `first` to `last` neighbours; returns the pairs done.
 
     A table over the pair and its neighbours is counted once, and neighbours are summed out one at
     a time, so that most tables come from one that is hardly larger.
 
-    pairs: shape (k, 2).  adjacent: (p, p).  cells: of the largest table that there is room for.
-    most: of a table from which neighbours are summed out.
+    pairs: shape (k, 2).  adjacent: (p, p).  cells: most cells of a table that fits.
+    most: most cells of a table from which neighbours are summed out.
     known: n log n of the numbers from 0.
-    tests: per pair, how many were made, by size and then in the order of `conditioning_sets`; -1
-    where there is no room for a table, or for all tests.  values, degrees: of all tests in turn;
-    when they are full the loop ends with the last pair that fits in.
+    tests: per pair, the number of tests, by size and then in the order of `conditioning_sets`; -1
+    if a table or the tests do not fit.  values, degrees: of all tests in turn; when they are full
+    the loop ends with the last pair that fits.
     """
     levels = packed.levels
     degree = 0
@@ -165,18 +165,18 @@ def test_every(
         degree = max(degree, adjacent[node].sum())
     choices = _choices(degree, last)
     table = np.zeros(4 * max(cells, most), dtype=np.int64)
-    # Each table that is summed out comes after the one that it is made from, and is half as large.
+    # Each summed-out table follows the table from which it is made, and is at most half as large.
     summed = np.empty(2 * most, dtype=np.int64)
     keys = np.empty(packed.sizes[-1], dtype=np.uint32)
     sums = np.empty(2 * levels.max(), dtype=np.int64)
     around = np.empty((2, degree), dtype=np.int64)
     counts = np.empty(2, dtype=np.int64)
     columns = np.empty(degree + 2, dtype=np.int64)
-    # The neighbours that are put in, and what becomes of each: left out, then put in, then done.
+    # The neighbours included, and the state of each: left out, then included, then done.
     chosen = np.empty(degree, dtype=np.int64)
     turn = np.empty(degree + 1, dtype=np.int64)
-    # By how many of them are decided: where the table over all that are not left out begins, -1
-    # where it is too large, and how many cells it has.
+    # By number of decided neighbours: start of the table over all that are not left out, -1 if
+    # it is too large, and its number of cells.
     begins = np.empty(degree + 1, dtype=np.int64)
     held = np.empty(degree + 1, dtype=np.int64)
     used = 0
@@ -243,7 +243,7 @@ def test_every(
                     depth -= 1
                 elif turn[depth] == 0:
                     turn[depth] = 1
-                    # Only if those that follow can make up the number.
+                    # Only if the remaining neighbours can complete the set.
                     if into + n - depth - 1 >= first:
                         begin = begins[depth]
                         begins[depth + 1] = begin
@@ -275,7 +275,7 @@ def test_every(
         if not fits:
             tests[pair] = -1
             continue
-        # Sets of the second end's neighbours that the first has, too, are not tested again.
+        # Sets of neighbours of both ends are not tested again from the second end.
         kept = used
         for position in range(used, used + wanted):
             if degrees[position] >= 0:

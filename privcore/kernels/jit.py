@@ -1,4 +1,4 @@
-"""How loops are compiled: outside of Python's lock, and once, if there is a folder to keep them."""
+"""Compiles loops: without Python's global lock, and once if a cache folder can be written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 def compiled(signature: Any = None) -> Callable[[Kernel], Kernel]:
-    """As numba's njit; with a signature the function is compiled at once."""
+    """As numba's njit; with a signature the function is compiled immediately."""
 
     def decorated(function: Kernel) -> Kernel:
         try:
@@ -27,9 +27,9 @@ def compiled(signature: Any = None) -> Callable[[Kernel], Kernel]:
 
 
 def drop_stale(folder: Path) -> None:
-    """Delete what was compiled before any source in the folder changed.
+    """Delete compiled code that is older than any source in the folder.
 
-    numba looks at the source of a function alone, not at that of the functions it calls.
+    numba checks only the source of a function itself, not of the functions that it calls.
     """
     sources = sorted(folder.glob("*.py"))
     mark = sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()

@@ -1,6 +1,6 @@
-"""Compiled loops over the cells of a table and their places in its margins; see `kernels`.
+"""Compiled loops over the cells of a table and their positions in its margins; see `kernels`.
 
-For `moment_search.margins`: the same sums, in the same order, so that no bit differs.
+For `moment_search.margins`: the same sums, in the same order, so results are equal bit for bit.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ Places = NDArray[np.int32]
 
 @compiled("int32[:, ::1](int64[::1], boolean[:, ::1])")
 def margin_places(levels: NDArray[np.int64], members: NDArray[np.bool_]) -> Places:
-    """The place of each cell (column) in each margin (row).
+    """The position of each cell (column) in each margin (row).
 
-    members: of each margin and axis, whether the axis is one of the margin's.
+    members: whether each axis belongs to each margin.
     """
     places = np.zeros((members.shape[0], levels.prod()), np.int32)
     for margin in range(members.shape[0]):
@@ -45,9 +45,9 @@ def fit_margins(
     enough: float,
     most: int,
 ) -> int:
-    """As `margins.fitted`, of `cells`, in place; the rounds it took.
+    """As `margins.fitted`, on `cells` in place; returns the number of rounds.
 
-    wanted: of all margins, one after the other; starts: where each begins, and where the last ends.
+    wanted: all margins, one after the other; starts: where each begins, and where the last ends.
     """
     places, sums = margin_places(levels, members), np.empty_like(wanted)
     margins = places.shape[0]
@@ -59,7 +59,7 @@ def fit_margins(
             first, last = starts[margin], starts[margin + 1]
             part, aim, place = sums[first:last], wanted[first:last], places[margin]
             part[:] = 0.0
-            # What the last margin makes of the cells, and their sums for this one.
+            # Scale the cells to the last margin, and sum them for this one.
             for cell in range(cells.size):
                 cells[cell] *= ratios[before[cell]]
                 part[place[cell]] += cells[cell]

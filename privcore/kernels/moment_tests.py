@@ -1,7 +1,7 @@
 """Compiled tests of independence on noisy moments, after linear regression.
 
-Each makes a covariance of x and y, whitens it by its sampling variance, and weighs its parts by
-the noise on them; see `noisy_parts`.
+Each computes a covariance of x and y, whitens it by its sampling variance, and weights its parts by
+their noise; see `noisy_parts`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _TINY = 1e-9
 
 @compiled()
 def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix, Matrix]:
-    """The inverse P of the moments M of what is given; 2P − PMP.
+    """The inverse P of the moments M of the conditioning columns, and 2P − PMP.
 
-    Below the noise, an eigenvalue says nothing, and its inverse would be huge, so P is that of
+    An eigenvalue below the noise has no information, and its inverse would be huge, so P uses only
     larger ones.
     """
     condition = np.empty((known.size, known.size))
@@ -45,8 +45,8 @@ def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix
 def _side(
     moments: Matrix, first: int, last: int, known: Integers, inverse: Matrix, twice: Matrix
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, float]:
-    """A column regressed on those given: its moments with them, slopes, what turns their moments
-    with another column into those explained, the covariance that is left, and its part of all."""
+    """A column regressed on the conditioning columns: its moments with them, slopes, the matrix
+    from their moments with another column to the explained ones, residual covariance, its share."""
     size = last - first
     across, left = np.empty((size, known.size)), np.empty((size, size))
     for i in range(size):
@@ -66,7 +66,7 @@ def _side(
 
 @compiled()
 def _entering(whiten: Matrix, slopes: Matrix, ends: Integers) -> Matrix:
-    """For the column, for 1 and for each column given EEᵀ, E what noise on its codes enters by."""
+    """EEᵀ for the column, for 1 and for each condition; E multiplies the noise on its codes."""
     entering = np.empty((ends.size, *whiten.shape))
     entering[0] = product(whiten, whiten)
     turned = product(whiten, slopes.T)
@@ -91,8 +91,8 @@ def linear_tests(
 ) -> Matrix:
     """value, first, second and left (columns) of the linear tests of each of xs and y.
 
-    moments: of 1 and the codes of all columns.  starts: where those of each column start, and the
-    last ones end.  variances: of the noise on the moments of 1 and each column.
+    moments: of 1 and the codes of all columns.  starts: where the codes of each column start, and
+    where the last ones end.  variances: of the noise on the moments of 1 and each column.
     """
     groups, ends = np.zeros(1 + condition.size, np.int64), np.zeros(2 + condition.size, np.int64)
     unsure = 0.0
@@ -121,7 +121,7 @@ def linear_tests(
         first, last = starts[x], starts[x + 1]
         _, slopes_x, onto, left_x, share_x = _side(moments, first, last, known, inverse, twice)
         of_x, of_y = whitening(left_x, floor), whitening(left_y, floor)
-        # First order in the noise N, which enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
+        # To first order, the noise N enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
         noise[0, 0] = variances[x + 1, y + 1]
         for k in range(groups.size):
             noise[0, k + 1] = variances[x + 1, groups[k]]
@@ -159,7 +159,7 @@ def linear_tests_each(
     ys: Integers,
     condition: Integers,
 ) -> Matrix:
-    """As `linear_tests`, of each x and its y given its own columns (rows)."""
+    """As `linear_tests`, for each x and its y given its own columns (rows)."""
     made = np.empty((xs.size, 4))
     for k in range(xs.size):
         one = linear_tests(moments, starts, variances, n, xs[k : k + 1], ys[k], condition[k])

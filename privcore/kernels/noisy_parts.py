@@ -1,7 +1,7 @@
-"""What compiled tests on noisy moments and on noisy tables share: whitening, and weights of parts.
+"""Whitening and weights of parts, for compiled tests on noisy moments and on noisy tables.
 
-Any whitening leads to the same statistic, so that it is a triangular one, and eigenvalues are
-looked for only where one may be below a floor; see `moment_search.statistic`.
+Any whitening gives the same statistic, so a triangular one is used, and eigenvalues are computed
+only if one may be below a floor; see `moment_search.statistic`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from privcore.arrays import Matrix, Vector
 from privcore.kernels.jit import compiled
 
-# Of so many parts the covariances of the noise are all used.
+# Up to this number of parts, all covariances of the noise are used.
 _MOST_TOGETHER = 150
 # Up to this size loops are faster than LAPACK and BLAS.
 _SMALL = 20
@@ -22,7 +22,7 @@ _SMALL = 20
 
 @compiled()
 def factor(matrix: Matrix, less: float, root: Matrix) -> bool:
-    """Lower triangular `root` with root rootᵀ = matrix − less; whether that is positive."""
+    """Lower triangular `root` with root rootᵀ = matrix − less; returns whether that is positive."""
     for i in range(matrix.shape[0]):
         for j in range(i + 1):
             left = matrix[i, j]
@@ -54,7 +54,7 @@ def inverted(root: Matrix) -> Matrix:
 
 @compiled()
 def whitening(covariance: Matrix, floor: float) -> Matrix:
-    """T with T C Tᵀ = 1, where eigenvalues of C are at least `floor`."""
+    """T with T C Tᵀ = 1, with eigenvalues of C raised to at least `floor`."""
     root = np.zeros(covariance.shape)
     if factor(covariance, floor, root):
         factor(covariance, 0.0, root)
@@ -104,7 +104,7 @@ def product(one: Matrix, other: Matrix) -> Matrix:
 
 @compiled()
 def weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
-    """value, first and second of parts; covariance: of them, noise included; see `statistic`."""
+    """value, first and second of parts; covariance: of the parts, with noise; see `statistic`."""
     weight = inverse_of(covariance)
     value = first = second = 0.0
     for i in range(parts.size):
@@ -122,8 +122,8 @@ def paired_statistic(parts: Matrix, ones: Any, others: Any) -> tuple[float, floa
     """value, first and second of parts (a, b) whose noise has the covariance Σ A ⊗ B.
 
     ones, others: A and B, shapes (k, a, a) and (k, b, b).  With many parts no matrix of all pairs
-    is formed: each part is weighed by its own noise, as if that of different parts were
-    independent, but mean and variance of the statistic are those with the noise as it is.
+    is formed: each part is weighted by its own noise, as if noise of different parts were
+    independent, but mean and variance of the statistic use the actual noise.
     """
     a, b = parts.shape
     if a * b <= _MOST_TOGETHER:
@@ -139,8 +139,8 @@ def paired_statistic(parts: Matrix, ones: Any, others: Any) -> tuple[float, floa
     own = np.ones((a, b))
     for k in range(len(ones)):
         own += np.outer(np.diag(ones[k]), np.diag(others[k]))
-    # With C = 1 + N the covariance of the parts and W the weights, of WCW: trace, and that of its
-    # square, in which off the diagonal only N is.
+    # With C = 1 + N the covariance of the parts and W the weights: the trace of WCW and of its
+    # square; off the diagonal only N contributes.
     square = 1 / (own * own)
     first = (square * own).sum()
     second = (square * square * (2 * own - 1)).sum()

@@ -11,7 +11,7 @@ from privcore.kernels.arguments import Packed
 from privcore.kernels.jit import compiled
 from privcore.kernels.tables import PACKED, cells_of, count_cells, statistic, view_of
 
-# What became of a pair, where it is not the number of the set that separated it.
+# Results for a pair other than the number of the set that separated it.
 DEPENDENT = -1
 UNDECIDED = -2
 
@@ -31,7 +31,7 @@ def next_combination(chosen: Integers, n: int) -> bool:
 
 @compiled("int64(boolean[:, ::1], int64, int64, int64[::1])")
 def neighbours(adjacent: NDArray[np.bool_], node: int, besides: int, out: Integers) -> int:
-    """Put the neighbours of a node, but for one, into `out`; how many there are."""
+    """Put the neighbours of a node, except one, into `out`; returns their number."""
     n = 0
     for other in range(adjacent.shape[0]):
         if adjacent[node, other] and other != besides:
@@ -68,14 +68,14 @@ def scan_pairs(
     values: Vector,
     degrees: Integers,
 ) -> int:
-    """Test each pair given sets of its neighbours until one separates it; how many pairs were done.
+    """Test each pair given sets of its neighbours until one separates it; returns the pairs done.
 
     pairs: shape (k, 2).  adjacent: (p, p), as it was before the order.  critical: by degrees of
     freedom, the largest value that counts as independent; values so close to it that rounding may
-    matter are left UNDECIDED, as are tables above `cells` cells.
+    matter are UNDECIDED, as are tables above `cells` cells.
     verdicts, tests: per pair, the number of the set that separated it (or a constant above), and
     how many were tested.  values, degrees: of all tests in turn; when they are full the scan ends
-    with the last pair that fits in.
+    with the last pair that fits.
     """
     levels = packed.levels
     table = np.zeros(4 * cells, dtype=np.int64)
@@ -131,7 +131,7 @@ def scan_pairs(
                         break
                 if order == 0 or not next_combination(chosen, n):
                     break
-            # With no conditioning set there is one test, and it is the same from either end.
+            # Without conditioning there is one test, the same from either end.
             if verdict != DEPENDENT or order == 0:
                 break
         if verdict == UNDECIDED:

@@ -1,12 +1,12 @@
 """Fits of DAGs to noisy counts of all cells, and scores of families near one; see `kernels`.
 
 A cell's expectation is n times one probability of each family, a column with its parents.  A step
-moves their logarithms along the score, by the information on each alone (Fisher scoring); where
-that does not help, a step of expectation and maximisation (Dempster, Laird & Rubin 1977) does.
+moves their logarithms along the score, by the information on each alone (Fisher scoring); if that
+does not help, by a step of expectation and maximisation (Dempster, Laird & Rubin 1977).
 
-A DAG is one whole number a column: bit i says that column i is a parent.  Probabilities of all
-families are in one vector.  codes: of each family (row) and cell, the place of its probability.
-groups: of each one, which configuration of parents it belongs to.
+A DAG is one whole number per column: bit i means that column i is a parent.  Probabilities of all
+families are in one vector.  codes: for each family (row) and cell, the position of its probability.
+groups: for each probability, its configuration of parents.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _LEAST_PROBABILITY = 1e-7
 _LEAST_EXPECTED = 1e-9
 # No log-probability moves further than this in a step.
 _LONGEST = 1.5
-# Each step that helps makes the next one longer, up to so many times: information bounds how curved
-# the likelihood is, and far from its top it is much flatter.
+# Each successful step makes the next one longer, up to this factor: information bounds the
+# curvature of the likelihood, which is much flatter far from its maximum.
 _GROWTH = 1.5
 _MOST_STRETCH = 20.0
 # A climb ends where steps add less than this to the log-likelihood.
 _CONVERGED = 0.005
-# For probabilities on which the counts say nothing.
+# Least information, for probabilities on which the counts have none.
 _UNSEEN = 0.01
 _SMOOTH = 1e-3
-# A fit that is so much below what is wanted after a few steps does not come up to it.
+# A fit this far below the wanted score after a few steps will not reach it.
 HOPELESS = 60.0
 _FEW_STEPS, _MOST_STEPS = 4, 60
-# Of a family's counts: what is added to the rows that each is worth, so that counts which say next
-# to nothing move nothing, and the least that may be left of one.
+# For a family's counts: rows added to the effective rows of each count, so that counts with little
+# information move nothing, and the least value of a count.
 _RIDGE, _LEAST = 0.1, 1e-3
 
 _NEAR = types.NamedTuple(
@@ -50,9 +50,9 @@ _NEAR = types.NamedTuple(
 def place_cells(
     column: int, parents: int, places: Integers, levels: Integers, code: Integers
 ) -> int:
-    """Each cell's configuration of the parents, then its level, as one number; how many there are.
+    """Number each cell by its parents' configuration, then its level; returns how many there are.
 
-    places: the level of each column (row) in each cell.  code: what is filled.
+    places: the level of each column (row) in each cell.  code: the array to fill.
     """
     many = levels[column]
     code[:] = places[column]
@@ -66,9 +66,9 @@ def place_cells(
 
 @compiled("float64(float64[::1], int64)")
 def spread_score(rows: Vector, own: int) -> float:
-    """BDeu's log-score of a family's counts, less their log-likelihood; own: levels of the column.
+    """BDeu's log-score of a family's counts minus their log-likelihood; own: levels of the column.
 
-    An equivalent sample size of 1, spread evenly.
+    The equivalent sample size is 1.
     """
     whole, each = own / rows.size, 1.0 / rows.size
     score = 0.0
@@ -88,8 +88,8 @@ def spread_score(rows: Vector, own: int) -> float:
 def family_score(column: int, parents: int, near: Near) -> float:
     """Twice the log-score of a column and its parents, one step of Fisher scoring from a fit.
 
-    The family's probabilities are those of the fit, each moved by its slope over its information;
-    as many rows as there is information have drawn them, and BDeu scores that table.
+    Each probability of the fit is moved by its slope divided by its information; BDeu scores the
+    table with these probabilities and as many rows as there is information.
     """
     cells, code, room = near.cells, near.code, near.room
     own = near.levels[column]
@@ -137,7 +137,7 @@ def sum_cells(cells: Vector, codes: Integers, sums: Vector) -> None:
 
 @compiled("void(float64[::1], int64[::1], float64[::1])")
 def normalise(probabilities: Vector, groups: Integers, totals: Vector) -> None:
-    """Make those of a configuration add up to 1; totals: room for those of the groups."""
+    """Normalise the probabilities of each configuration; totals: work array for the groups."""
     for least in (_LEAST_PROBABILITY, 0.0):
         totals[:] = 0.0
         for place in range(probabilities.size):
@@ -158,7 +158,7 @@ def count_shares(
 
 @compiled("void(float64[::1], float64, float64[::1])")
 def count_rows(expected: Vector, scale: float, rows: Vector) -> None:
-    """The rows that each cell is worth: m² times the information on its expectation m."""
+    """The effective rows of each cell: m² times the information on its expectation m."""
     wide = scale * scale
     for cell in range(expected.size):
         m = expected[cell]
@@ -173,7 +173,7 @@ def count_rows(expected: Vector, scale: float, rows: Vector) -> None:
 def climb(
     noisy: Noisy, n: float, codes: Integers, groups: Integers, start: Vector, most_steps: int
 ) -> tuple[Vector, Vector, Vector, float]:
-    """The most likely probabilities near the start, expectations, slopes and log-likelihood."""
+    """Maximum likelihood probabilities near the start, expectations, slopes and log-likelihood."""
     probabilities, moved = start.copy(), np.empty_like(start)
     expected, then = np.empty_like(noisy.counts), np.empty_like(noisy.counts)
     slopes, new, cells = (np.empty_like(expected), np.empty_like(expected), np.empty_like(expected))
@@ -195,7 +195,7 @@ def climb(
                 spread[place] = probabilities[place] / (known[place] + _UNSEEN)
                 across[groups[place]] += probabilities[place] * moved[place]
                 along[groups[place]] += probabilities[place] * spread[place]
-            # Shares of a configuration go on adding up to 1.
+            # Probabilities of a configuration still add up to 1.
             for place in range(moved.size):
                 level = across[groups[place]] / along[groups[place]]
                 step = stretch * (moved[place] - level * spread[place])
@@ -238,10 +238,10 @@ def fit_dag(
     start: Vector,
     wanted: float,
 ) -> tuple[float, bool, Vector, Vector]:
-    """The score of a DAG, whether the fit came to its end, and expectations and slopes of cells.
+    """The score of a DAG, whether the fit converged, and expectations and slopes of cells.
 
-    places: the level of each column (row) in each cell.  start: counts of cells to begin with.
-    wanted: a fit that is `HOPELESS` below it after a few steps ends there; −∞ for none.
+    places: the level of each column (row) in each cell.  start: initial counts of cells.
+    wanted: a fit that is `HOPELESS` below it after a few steps stops; −∞ for none.
     """
     codes = np.empty_like(places)
     ends = np.empty(levels.size + 1, np.int64)
@@ -261,7 +261,7 @@ def fit_dag(
     first = _FEW_STEPS if wanted > -np.inf else _MOST_STEPS
     for steps in (first, _MOST_STEPS):
         shares, expected, slopes, score = climb(noisy, n, codes, groups, shares, steps)
-        # The rows that the fit has information of, of each family.
+        # The effective rows of each family in the fit.
         count_rows(expected, noisy.scale, rows)
         sum_cells(rows, codes, held)
         for column in range(levels.size):

@@ -1,4 +1,4 @@
-"""Compiled tests and scores on noisy tables: within strata, beside a model, and of a family.
+"""Compiled tests and scores on noisy tables: within strata, against a model, and for a family.
 
 See `noisy_parts` for the weights of parts, and `moment_search.statistic`.
 """
@@ -17,21 +17,22 @@ from privcore.kernels.noisy_parts import paired_statistic, product, weighed, whi
 
 # Smallest variance distinct from 0.
 _TINY = 1e-9
-# Of so many parts in different strata the covariances of the noise are all used.
+# Up to this number of parts in different strata, all covariances of the noise are used.
 _MOST_STRATA = 150
-# A stratum is used where it has so many rows, and so many standard deviations of its noise.
+# A stratum is used if it has this many rows, and this many standard deviations of its noise.
 _LEAST_EXPECTED = 5.0
 _CLEAR = 4.0
-# Share of the rows that a stratum lost in the noise may have.
+# Largest share of the rows in a stratum that is lost in the noise.
 _MOST_HIDDEN = 0.002
 
 
 @compiled()
 def between_strata(variances: Matrix, levels: Integers) -> Matrix:
-    """Noise covariance of moments of some columns in two strata, by which columns given agree.
+    """Noise covariance of moments of some columns in two strata, by which conditions agree.
 
-    variances: of the moments of these and of each subset of those given (columns, a bit for each,
-    the first one highest); the same shape comes back, a bit for each that is the same in both.
+    variances: of the moments of these columns with each subset of the conditioning columns (a bit
+    for each, the first one highest).  The result has the same shape, with a bit for each
+    conditioning column that has the same level in both strata.
     """
     covariances = variances.copy()
     for place in range(levels.size):
@@ -48,7 +49,7 @@ def between_strata(variances: Matrix, levels: Integers) -> Matrix:
 
 @compiled()
 def _coded(counts: Vector, deviation: float, basis: Matrix) -> tuple[Matrix, Vector]:
-    """Whitening of the codes of one column in a stratum, and their means, whitened too."""
+    """Whitening of the codes of one column in a stratum, and their whitened means."""
     r, a = basis.shape
     share = np.empty(r)
     total = 0.0
@@ -94,11 +95,11 @@ def strata_test(
     basis_x: Matrix,
     basis_y: Matrix,
 ) -> tuple[bool, float, float, float, float]:
-    """Whether anything can be said; value, first, second and left of the test within strata.
+    """Whether the test is possible; value, first, second and left of the test within strata.
 
-    tables: of x and y in each stratum of columns with so many levels, the first slowest.
+    tables: of x and y in each stratum of columns with these levels, the first slowest.
     variances: of the moments of both, of x, of y and of neither (rows), each with every subset of
-    the columns given; see `between_strata`.
+    the conditioning columns; see `between_strata`.
     """
     covariances = between_strata(variances, levels)
     same = covariances.shape[1] - 1
@@ -145,7 +146,7 @@ def strata_test(
         parts[s] = product(codes_x[s], product(codes_y[s], covariance))
     left = within / sizes.sum() / max(_variety(all_x) * _variety(all_y), 1e-12)
     if strata * a * b > _MOST_STRATA:
-        # The noise of different strata taken as independent.
+        # The noise of different strata is treated as independent.
         value = first = second = 0.0
         ones, others = np.empty((2, a, a)), np.empty((2, b, b))
         for s in range(strata):
@@ -168,7 +169,7 @@ def strata_test(
             of_both, x_alone = covariances[0, agreeing] / scale, covariances[1, agreeing] / scale
             y_alone, neither = covariances[2, agreeing] / scale, covariances[3, agreeing] / scale
             # With N the noise in the basis (1/√r, Q) of x and of y, it enters a covariance as
-            # (−√r m_x, 1) N (−√s m_y, 1)ᵀ, first order in N.
+            # (−√r m_x, 1) N (−√s m_y, 1)ᵀ, to first order.
             x_codes, y_codes = product(codes_x[s], codes_x[t]), product(codes_y[s], codes_y[t])
             for i in range(a):
                 for k in range(a):
@@ -205,17 +206,17 @@ def model_test(
     n: float,
     floor: float,
 ) -> tuple[float, float, float, Matrix, Matrix]:
-    """value, first and second of the test that moments are off a model by chance; their errors.
+    """value, first and second of a test that moments fit a model; and their errors.
 
-    Those errors are covariances times n, of the rows and of the noise.  The model's terms are
-    fitted to released moments, so what a further moment is off by is its own error less its
-    regression on theirs: the efficient score of the term that is left out.
+    The errors are covariances times n, of sampling and of noise.  The model's terms are fitted to
+    released moments, so the deviation of a further moment is its own error minus its regression on
+    theirs: the efficient score of the omitted term.
 
-    cells: the model's probabilities.  levels, members, starts: of the margin of each term, and of
-    that of the moments in the end; see `margins.Layout`.  codes: of each margin those products of
-    codes that it holds and none before (rows) by its cells, flat, one after the other; ends: how
-    many there are up to each.  variances: n times the noise variance of each of them; difference:
-    what the last of them are off by.
+    cells: the model's probabilities.  levels, members, starts: of the margin of each term, then of
+    the margin of the tested moments; see `margins.Layout`.  codes: for each margin, the products of
+    codes in it and in no earlier margin (rows) by its cells, flat, one after the other; ends: their
+    cumulative number.  variances: n times the noise variance of each; difference: the deviations
+    of the last ones.
     """
     places = margin_places(levels, members)
     margins = places.shape[0]
@@ -239,7 +240,7 @@ def model_test(
                     together[ends[one] + i, ends[other] + j] = block[i, j]
                     together[ends[other] + j, ends[one] + i] = block[i, j]
     across = together[:known, known:].copy()
-    # For codes that the others nearly say.
+    # For codes that are nearly determined by the others.
     slopes: Any = np.linalg.solve(together[:known, :known] + 1e-9 * np.eye(known), across).T.copy()
     sampling = together[known:, known:] - product(slopes, across.T)
     noise = product(slopes * variances[:known], slopes)
@@ -263,7 +264,7 @@ def informations(
     enough: float,
     most: int,
 ) -> Vector:
-    """Mutual information of each axis and all others together, in the table of largest entropy with
+    """Mutual information of each axis with all others together, in the maximum-entropy table with
     the margins; see `fit_margins`."""
     cells = np.full(levels.prod(), 1 / levels.prod())
     fit_margins(cells, levels, members, starts, wanted, enough, most)
@@ -295,15 +296,15 @@ def family_score(
 ) -> float:
     """G² of a column against its parents' levels, less `penalty` per degree of freedom.
 
-    strata: counts by the parents' levels (rows).  probabilities: of its levels, all rows together.
-    deviation: of the noise on a stratum.  variance: of that on a cell, as far as it matters.
+    strata: counts by the parents' levels (rows).  probabilities: of the column's levels overall.
+    deviation: of the noise on a stratum.  variance: of the noise on a cell, as used here.
 
     Noise of variance v on a cell of m counts adds about v/m to the deviance, as if the cell had
     1 + v/m degrees of freedom.  Without noise this is BIC's form, with `penalty` for log n.
     """
     r = strata.shape[1]
     unclear = _CLEAR * deviation
-    # Strata too small to be told from noise count as one, if they can together.
+    # Strata too small to be distinguished from noise are merged into one, if that is large enough.
     rest, hidden, used = np.zeros(r), 0, 0
     deviance, dof = 0.0, 0.0
     for stratum in range(len(strata) + 1):

@@ -1,4 +1,4 @@
-"""Compiled loops that count tables and make statistics of them; see `kernels`."""
+"""Compiled loops that count tables and compute statistics from them; see `kernels`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cells_of(levels: Integers, columns: Integers, most: int) -> int:
 
 @compiled("int64(int64[:, ::1], int64[::1])")
 def view_of(places: Integers, columns: Integers) -> int:
-    """The first projection, of fewest rows, that has the columns."""
+    """The first projection, which has fewest rows, that contains the columns."""
     view = 0
     while True:
         holds = True
@@ -43,16 +43,16 @@ def view_of(places: Integers, columns: Integers) -> int:
 def count_cells(
     packed: Packed, view: int, columns: Integers, keys: NDArray[np.uint32], table: Integers
 ) -> int:
-    """Count a table over the columns (the first slowest) of a projection; the cells used.
+    """Count a table over the columns (the first slowest) of a projection; returns the cells used.
 
-    keys: room for the rows' keys.  table: zeros.
+    keys: work array for the rows' keys.  table: zeros.
     """
     rows, start, levels = packed.sizes[view], packed.starts[view], packed.levels
     first = packed.weight_starts[view]
     weights = packed.weights[first : first + rows]
     cells = 1
     for position in range(columns.size):
-        # Slices and unsigned numbers spare a check for negative indices, and are vectorised.
+        # Slices and unsigned numbers avoid checks for negative indices, and are vectorised.
         begin = start + packed.places[view, columns[position]] * rows
         column = packed.codes[begin : begin + rows]
         count = np.uint32(levels[columns[position]])
@@ -65,7 +65,7 @@ def count_cells(
                 keys[row] = np.uint32(keys[row] * count) + np.uint32(column[row])
     done = 0
     if 4 * cells <= table.size and rows > 16 * cells:
-        # Four tables in turn: a cell that repeats need not wait for its last sum.
+        # Four tables in turn: a repeated cell does not wait for its last sum.
         second, third, fourth = table[cells:], table[2 * cells :], table[3 * cells :]
         done = rows // 4 * 4
         for row in range(0, done, 4):
@@ -92,7 +92,7 @@ def statistic(
 ) -> tuple[float, int]:
     """G² or χ², and its degrees of freedom, as in `frequencies`.
 
-    table: flat, (strata, rx, ry).  sums: room for the sums of rx rows and ry columns.
+    table: flat, (strata, rx, ry).  sums: work array for the sums of rx rows and ry columns.
     """
     value = 0.0
     degrees = 0
@@ -159,7 +159,7 @@ def concordance(tables: Integers) -> tuple[Integers, Integers]:
     totals = np.zeros(strata, dtype=np.int64)
     larger = np.empty(ry, dtype=np.int64)
     for stratum in range(strata):
-        # By their y, how many records have a larger x than the row.
+        # By y: number of records with a larger x than the row.
         larger[:] = 0
         for i in range(rx - 1, -1, -1):
             right = larger.sum()

@@ -1,6 +1,6 @@
 """A walk over DAGs by scores of families; see `kernels` and `moment_search.posterior`.
 
-A DAG is one whole number a column: bit k says that the k-th candidate of the column is a parent.
+A DAG is one whole number per column: bit k means that the column's k-th candidate is a parent.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 from privcore.arrays import Integers, Matrix, Vector
 from privcore.kernels.jit import compiled
 
-# Of a step on an edge: taken away below the first, turned below the second, else exchanged.
+# For a step on an edge: removed below the first, reversed below the second, else exchanged.
 _TAKEN, _TURNED = 0.5, 0.75
 
 
 @compiled("int64(int64)")
 def size_of(mask: int) -> int:
-    """How many bits are set."""
+    """Number of bits set."""
     size = 0
     while mask:
         mask &= mask - 1
@@ -65,11 +65,12 @@ def walk(
 ) -> tuple[int, int, int]:
     """Metropolis steps from `first` on, in place, until a score is missing.
 
-    Where it ended, and the column and mask whose score is missing, −1 both at the end.
-    candidates: of each column, −1 where it has fewer.  places: of a column (second) among the
-    candidates of another (first), −1 if it is none.  arrows: all (column, place of a candidate).
-    known: scores by column and mask, NaN where missing; prior: beside them, by the number of edges.
-    most: parents of a column.  uniforms: between 0 and 1, shape (steps, 3).
+    Returns the step at which it ended, and the column and mask whose score is missing, both −1 at
+    the end.
+    candidates: of each column, −1 if it has fewer.  places: of a column (second) among the
+    candidates of another (first), −1 if it is none.  arrows: all (column, position of a candidate).
+    known: scores by column and mask, NaN if missing; prior: added to them, by the number of edges.
+    most: most parents of a column.  uniforms: between 0 and 1, shape (steps, 3).
     """
     many = 0
     for column in range(dag.size):
@@ -80,8 +81,8 @@ def walk(
         back = places[i, j]
         if back >= 0 and dag[i] >> back & 1:
             continue
-        # A step changes the parents of j, and of i if it turns the edge; what it adds is an edge
-        # from `source` to `target`, −1 for none.
+        # A step changes the parents of j, and of i if it reverses the edge; it adds an edge from
+        # `source` to `target`, −1 for none.
         old_j, old_i = dag[j], dag[i]
         new_j, new_i = old_j ^ (1 << place), old_i
         source, target = -1, j

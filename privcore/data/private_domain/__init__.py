@@ -1,4 +1,4 @@
-"""Levels, bounds and cut points that are released from the rows with noise, for a part of ε and δ.
+"""Levels, bounds and cut points released from the rows with noise, for a share of ε and δ.
 
 Proof: docs/proofs/bought_domain.md.
 """

@@ -1,6 +1,6 @@
-"""Buying the levels, bounds and cut points of a table's columns.
+"""Releases the levels, bounds and cut points of a table's columns with noise ("buys" them).
 
-Whatever the rows say, a valid domain comes out: what nobody can be shown falls to "(other)", and
+The result is a valid domain for any rows: values too rare to be released become "(other)", and
 numbers come from a public grid.  Everything after the noise is post-processing.
 """
 
@@ -22,10 +22,10 @@ from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.quantile import cut_utilities, quantile_utilities
 from privcore.privacy.mechanisms.selection import select
 
-# The grid: 0, and from 2^−30 to 2^63 in size 512 numbers for each doubling.
+# The grid: 0, and for absolute values from 2^−30 to 2^63, 512 numbers per doubling.
 _LOWEST, _HIGHEST, _STEPS = -30, 63, 512
-# A bound leaves out so many rows, in units of 2/ε of its selection: about as many as one that is
-# drawn beyond all rows would have to win by, as the grid is far longer there.
+# Number of rows outside a bound, in units of 2/ε of its selection.  It outweighs the many grid
+# points beyond all rows, which would otherwise be selected.
 _RANK = 13.0
 
 
@@ -34,8 +34,8 @@ def buy_domain(
 ) -> list[ColumnSchema]:
     """The plan's columns with levels, bounds or cut points; (plan.epsilon, plan.delta)-DP.
 
-    cells: of each column its text, None where it is missing; as many as plan.rows.
-    Never fails because of what the cells hold.
+    cells: the text of each column's cells, None where missing; plan.rows of them.
+    Succeeds for any cells.
     """
     return [bought_column(column, cells[column.name], plan, noise) for column in plan.columns]
 
@@ -51,7 +51,7 @@ def bought_column(
 
 
 def level_counts(cells: pd.Series[Any]) -> dict[str, int]:
-    """How often each value occurs, without missing ones and those that read as a level's name."""
+    """How often each value occurs, without missing values and values equal to a reserved level."""
     owner, distinct = pd.factorize(cells)
     counts = np.bincount(owner[owner >= 0], minlength=len(distinct)).tolist()
     return {
@@ -64,7 +64,7 @@ def level_counts(cells: pd.Series[Any]) -> dict[str, int]:
 def cell_numbers(cells: pd.Series[Any]) -> Vector:
     """The cells as floats, NaN where they hold no finite number; shape (n,)."""
     owner, distinct = pd.factorize(cells)
-    # A missing cell, whose owner is −1, gets the last one.
+    # A missing cell has position −1, so it gets the last entry.
     numbers = np.append(parse_numbers(pd.Series(distinct, dtype=object)), np.nan)[owner]
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
@@ -72,10 +72,10 @@ def cell_numbers(cells: pd.Series[Any]) -> Vector:
 def bought_levels(
     column: ColumnSchema, counts: Mapping[str, int], plan: DomainPlan, noise: NoiseSource
 ) -> ColumnSchema:
-    """The levels that are shown, at most `MOST_LEVELS` of them, and "(other)".
+    """The released levels, at most `MOST_LEVELS` of them, and "(other)".
 
-    In order of their text, or of an ordinal column's numbers.  Where none is shown, "(missing)" is
-    a level too, so that there are always two.
+    Sorted by text, or by number for an ordinal column.  If none is released, "(missing)" is added,
+    so that there are always two.
     """
     if plan.histogram is None:
         raise ValueError("the plan has no column with levels")
@@ -99,9 +99,9 @@ def _ordered(levels: list[str], kind: str) -> list[str]:
 def bought_numbers(
     column: ColumnSchema, numbers: Vector, plan: DomainPlan, noise: NoiseSource
 ) -> ColumnSchema:
-    """Cut points that part the numbers evenly, or bounds that leave few of them outside.
+    """Cut points that divide the numbers evenly, or bounds with few of them outside.
 
-    numbers: the finite ones, shape (m,).  m may be below the number of rows for cut points.
+    numbers: finite, shape (m,).  For cut points m may be below the number of rows.
     """
     grid, epsilon = public_grid(), plan.selection_epsilon(column)
     if column.bins is not None:
@@ -124,7 +124,7 @@ def bought_numbers(
 
 
 def rows_off(column: ColumnSchema, plan: DomainPlan) -> int:
-    """By how many rows a bought cut point is off its place at most, with probability 0.9.
+    """Bound on the rank error of a bought cut point, in rows, with probability 0.9.
 
     From public facts alone (McSherry & Talwar 2007, for the exponential mechanism).
     """
@@ -133,14 +133,14 @@ def rows_off(column: ColumnSchema, plan: DomainPlan) -> int:
 
 
 def _ranked(numbers: Vector, share: float, rows: int, grid: Vector) -> Vector:
-    """`quantile_utilities` of as many numbers as there are rows; those that are missing are 0."""
+    """`quantile_utilities` of one number per row; missing numbers are set to 0."""
     whole = np.concatenate((numbers, np.zeros(rows - numbers.size)))
     return quantile_utilities(whole, min(share, 1.0), grid)
 
 
 @cache
 def public_grid() -> Vector:
-    """The numbers that bounds and cut points are chosen from, increasing; none depends on rows."""
+    """The grid from which bounds and cut points are chosen, increasing; independent of the rows."""
     mantissas = np.arange(_STEPS, 2 * _STEPS) / _STEPS
     powers = np.arange(_LOWEST, _HIGHEST)[:, None]
     positive = np.append(np.ldexp(mantissas, powers).ravel(), 2.0**_HIGHEST)

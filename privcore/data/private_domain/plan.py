@@ -1,7 +1,7 @@
 """How the ε and δ of a bought domain are split over its columns, from public facts alone.
 
-Public are the number of rows, which columns are used, and of each its kind, into how many intervals
-it is cut, and whether missing values have a level.
+The number of rows and the columns used are public, as are the kind of each column, its number of
+intervals, and whether missing values have a level.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.stable_histogram import StableHistogram
 from privcore.text import short
 
-# Levels of a column that are shown, besides the ones that it has in any case.
+# Most levels of a column that are released, in addition to the reserved ones.
 MOST_LEVELS = 10
-# Part of δ that hides values of one row; the other part is that of the composition.
+# Share of δ for values that occur in one row; the rest is for the composition.
 _HIDING = 0.5
-# Of ε, δ and ρ: with less, noise would be far larger than any number of rows.
+# Least ε, δ and ρ: with less, the noise would far exceed any number of rows.
 _LEAST = 1e-15
 
 
@@ -39,7 +39,7 @@ SHARE = Parameter(
     open_low=True,
     high=1.0,
     open_high=True,
-    help="The part of ε and δ that buys levels, bounds and cut points from the rows, with noise.",
+    help="Share of ε and δ that buys levels, bounds and cut points from the rows, with noise.",
     source=PROOF,
 )
 OWN_DELTA = Parameter(
@@ -54,16 +54,16 @@ OWN_DELTA = Parameter(
     open_high=True,
     optional=True,
     auto_help="its share of the run's δ",
-    help="Of a run that has no δ of its own.",
+    help="δ of the domain, for a run that has no δ of its own.",
     source=PROOF,
 )
 
 
 @dataclass(frozen=True)
 class Purchase:
-    """What a domain may cost: its share of a run's ε and δ.
+    """The budget of a bought domain: its share of a run's ε and δ.
 
-    delta: of the domain, where the run has none of its own.
+    delta: of the domain, for a run that has no δ of its own.
     """
 
     share: float
@@ -78,8 +78,8 @@ class Purchase:
 class DomainPlan:
     """The steps of one purchase; together they are (epsilon, delta)-DP.
 
-    rows: of the table.  columns: those to be bought, as stated.  histogram: of the columns with
-    levels, one step each.  rho: of each column.
+    rows: of the table.  columns: the columns to be bought, as stated.  histogram: the noise for
+    columns with levels, one step each.  rho: of each column.
     """
 
     epsilon: float
@@ -92,12 +92,12 @@ class DomainPlan:
 
     def selection_epsilon(self, column: ColumnSchema) -> float:
         """ε of each of a numeric column's selections, by the exponential mechanism: ρ = ε²/8."""
-        # A hair less, so that rounding never makes the steps' ρ more than the column's.
+        # Slightly less, so that rounding never makes the steps' ρ exceed the column's.
         return math.sqrt(8 * self.rho / selections(column)) * (1 - 1e-12)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The steps, to be listed and checked by others."""
+        """The steps, for certificates, so that others can check them."""
         steps = []
         if self.histogram is not None:
             levelled = sum(column.kind != "continuous" for column in self.columns)
@@ -121,16 +121,16 @@ def plan_domain(
 ) -> DomainPlan:
     """Split (ε, δ) evenly over columns of stated kinds.
 
-    Raises ParameterError for impossible ε and δ, and for too little of them; DataError for no
-    columns, for columns that have levels, bounds or cut points already, and for impossible numbers
-    of intervals.
+    Raises ParameterError for ε and δ that are impossible or too small; DataError if there are no
+    columns, if a column already has levels, bounds or cut points, and for impossible numbers of
+    intervals.
     """
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ParameterError(f"The ε of a bought domain is {epsilon}; it must be above 0.")
     if not 0 < delta < 1:
         raise ParameterError(
-            f"The δ of a bought domain is {delta}; it must be above 0 and below 1, as a value that "
-            "one row has could be shown: raise delta."
+            f"The δ of a bought domain is {delta}; it must be above 0 and below 1, because a value "
+            "that only one row has could be released: raise delta."
         )
     if not columns:
         raise DataError("Every column has its levels or bounds; there is nothing to buy.")
@@ -138,13 +138,13 @@ def plan_domain(
         _check(column)
     levelled = sum(column.kind != "continuous" for column in columns)
     hiding = _HIDING * delta / levelled if levelled else 0.0
-    # The thresholds' part as it adds up, and a hair for the sum's rounding.
+    # The thresholds' share, as it adds up, with a margin for the rounding of the sum.
     left = (delta - hiding * levelled) * (1 - 1e-12)
     enough = min(epsilon, delta) > _LEAST
     rho = rho_for(epsilon, left) / len(columns) * (1 - 1e-12) if enough else 0.0
     if not rho > _LEAST:
         raise ParameterError(
-            f"ε = {epsilon:g} and δ = {delta:g} are too little for the levels and bounds of "
+            f"ε = {epsilon:g} and δ = {delta:g} are too small for the levels and bounds of "
             f"{len(columns)} columns; give the domain a larger share."
         )
     histogram = StableHistogram.proven(rho, hiding) if levelled else None

@@ -1,4 +1,4 @@
-"""A table whose owner states the columns' kinds; the rest is public once a domain is bought."""
+"""A table of which only the columns' kinds are public until a domain is bought."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from privcore.errors import DataError, ParameterError
 
 @dataclass(frozen=True, eq=False)
 class StatedTable:
-    """Rows of which no column's levels, bounds or cuts are known beforehand, or only some.
+    """A table in which the levels, bounds or cuts of some or all columns are not yet public.
 
-    schema: of the columns that are used; of those to be bought only the kind, `bins` and `missing`
-    are public.  cells: of these columns, as text, with a missing cell where a column of numbers
-    holds none; shape (n, p).  missing: what `build_dataset` does with gaps.  purchase: what the
-    domain may cost.  notes: as of a `Dataset`.
+    schema: of the columns used; for a column to be bought, only its kind, `bins` and `missing` are
+    public.  cells: of these columns, as text; in a column of numbers a cell without a number is
+    missing; shape (n, p).  missing: as for `build_dataset`.  purchase: the budget of the domain.
+    notes: as for a `Dataset`.
     """
 
     name: str
@@ -51,22 +51,22 @@ class StatedTable:
         missing: Missing = "refuse",
         true_edges: tuple[tuple[str, str], ...] | None = None,
     ) -> StatedTable:
-        """The table as `build_dataset` would take it, but for what is to be bought.
+        """Read a table as `build_dataset` does, except for the columns to be bought.
 
-        A cell of a column of numbers that holds no finite number is missing; with "level", every
-        column that is cut or has levels gets one for missing values, whether or not there are any.
-        Raises ParameterError for units with several rows, as a purchase protects one, and what
-        `build_dataset` raises, all of it before anything is charged: once a domain is
-        bought, no row makes `with_domain` fail.
+        In a column of numbers a cell without a finite number is missing; with "level", every
+        column that is cut or has levels gets a level for missing values, needed or not.
+        Raises ParameterError for units with several rows, because a purchase protects one row, and
+        whatever `build_dataset` raises; all of this before anything is charged.  Once a domain is
+        bought, no row can make `with_domain` fail.
         """
         if missing == "available":
             raise ParameterError(
-                "A bought domain has no form for values that are missing at random; make them a "
+                "A bought domain has no form for values missing at random; make them a "
                 "level of their own (--missing level)."
             )
         if raw.unit.rows > 1:
             raise ParameterError(
-                f"A bought domain protects one row, and here one {raw.unit.noun} has up to "
+                f"A bought domain protects one row, but here one {raw.unit.noun} has up to "
                 f"{raw.unit.rows:,}; state levels, bounds and cut points in the schema, or keep "
                 f"one row of each {raw.unit.noun}."
             )
@@ -86,7 +86,7 @@ class StatedTable:
             cells = cells.dropna(subset=strict)
             if len(cells) < 2:
                 raise DataError(refusals.too_few_left(len(cells)))
-        # From the setting: that there were any is private.
+        # From the setting alone: whether there were any is private.
         notes = (DROPPED,) if missing == "drop" and strict else ()
         cells = cells.reset_index(drop=True)
         stated = cls(name, tuple(used), cells, missing, purchase, notes, true_edges, raw.questions)
@@ -95,7 +95,7 @@ class StatedTable:
                 "Every column of the schema has its levels or bounds, so there is nothing to buy; "
                 "leave --buy-domain out."
             )
-        # What is wrong with columns that have their levels or bounds is said here.
+        # Raises errors about columns that already have levels or bounds.
         stated.with_domain([_simplest(column) for column in stated.bought])
         return stated
 
@@ -110,16 +110,16 @@ class StatedTable:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """As of a `Dataset` whose levels and bounds are public."""
+        """As for a `Dataset` whose levels and bounds are public."""
         return self.notes
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:
-        """Names of columns of which the owner has not confirmed what the schema says."""
+        """Names of the columns whose schema the owner has not confirmed."""
         return tuple(column.name for column in self.schema if not column.declared)
 
     def canonical(self) -> Iterator[bytes]:
-        """The rows in a fixed order, whatever theirs is, to know the same data again."""
+        """The rows in a canonical order, to recognise the same data again."""
         names = sorted(self.cells.columns)
         cells = self.cells[names].astype(object)
         rows = cells.where(cells.notna(), None).itertuples(index=False, name=None)
@@ -132,9 +132,10 @@ class StatedTable:
         return {column.name: self.cells[column.name] for column in self.bought}
 
     def with_domain(self, domain: Sequence[ColumnSchema]) -> Dataset:
-        """The data set under a domain; domain: of the columns that are to be bought.
+        """The data set under a domain; domain: the bought columns.
 
-        What is none of the levels falls to "(other)", numbers outside bounds to the nearer one.
+        Values outside the levels become "(other)", and numbers outside the bounds are moved to the
+        nearer bound.
         """
         known = {column.name: column for column in domain}
         dataset = build_dataset(
@@ -147,9 +148,9 @@ class StatedTable:
         return replace(dataset, notes=self.notes, source=BOUGHT)
 
     def largest(self) -> Dataset:
-        """As many rows, all alike, under a domain with as many levels as can be bought.
+        """The same number of rows, all alike, under the largest domain that can be bought.
 
-        Only what is public goes into it.
+        It depends on public facts only.
         """
         domain = {column.name: _largest(column) for column in self.bought}
         columns = [column_of(domain.get(column.name, column)) for column in self.schema]

@@ -1,7 +1,6 @@
-"""Sample tables with a known true graph, to try what one would do with a table of one's own.
+"""Sample tables with a known true graph, for practice before using one's own table.
 
-They are synthetic, and as untidy as tables are: `python -m benchmarks.samples` writes them
-again.
+They are synthetic and as untidy as real tables: `python -m benchmarks.samples` writes them again.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from privcore.text import short
 class Sample:
     """A sample table.
 
-    name: such as "clinic".  title: a few words.  story: a paragraph, what the table is, what makes
-    it untidy, and what to look for.  rows: of the table.
+    name: such as "clinic".  title: a few words.  story: a paragraph on what the table holds, what
+    makes it untidy, and what to look for.  rows: number of rows.
     """
 
     name: str
@@ -38,10 +37,10 @@ class Sample:
         return Path(__file__).with_name(f"{self.name}.graph.csv")
 
     def true_edges(self, names: Collection[str]) -> tuple[tuple[str, str], ...] | None:
-        """The true graph over the columns in use, None if it is none of these columns alone.
+        """The true graph over the columns in use; None if a DAG over them cannot represent it.
 
-        A column may be left out if no column in use is an effect of it: otherwise what it does
-        shows as a dependence between those that stay, and no edge among them says so.
+        A column may be left out only if no column in use is an effect of it: otherwise it becomes
+        an unobserved confounder or mediator.
         """
         lines = self.graph.read_text("utf-8").splitlines()
         edges = [(cause, effect) for cause, effect in (line.split(",") for line in lines)]
@@ -55,40 +54,41 @@ _ALL = (
         "Admissions to a hospital",
         "A clinic asks why patients come back within 30 days. Its export has a row number, a "
         "patient's number, dates, the nurses' free text, a few blood pressures missing, and stays "
-        "with a long tail. The numbers of rows and patients and the free text are left out, and "
-        "of each date the month is used. Look for what leads to `readmitted_30d`, and whether age "
-        "has an effect on it that goes through none of the other columns.",
+        "with a long tail. Row numbers, patient numbers and free text are left out, and only the "
+        "month of each date is used. Look for the causes of `readmitted_30d`, and whether age has "
+        "a direct effect on it that no other column mediates.",
         12_000,
     ),
     Sample(
         "survey",
         "Answers to a questionnaire",
-        "A statistics office asks what makes people content with life and what brings them to "
+        "A statistics office asks what makes people content with life and what makes them "
         "vote. There are answers from 1 to 5, 60 regions, most of them with few people, the same "
-        "wave in every row, and incomes that many do not give: who trusts little answers less. "
-        "Look at the edge between `trust` and `income`. It is there because missing values are a "
-        "level of their own; leave those rows out, and it is gone.",
+        "wave in every row, and incomes that many do not state: people with little trust answer "
+        "less often. Look at the edge between `trust` and `income`. It exists because missing "
+        "values count as a level; leave out the rows with missing values, and it disappears.",
         12_000,
     ),
     Sample(
         "sensors",
         "Readings of a pump",
-        "A plant reads a pump every half hour of a year, and asks what wears it: particles in the "
-        "oil. Speed saturates with load, vibration is U-shaped over speed, readings are "
-        "log-normal, and the logger writes “fault” where a pressure is missing. A straight line "
-        "sees little of this; intervals do. But they keep only a part of each number, so that a "
-        "cause further back can seem direct: expect a false edge or two, without privacy too.",
+        "A plant reads a pump every half hour for a year, and asks what wears it out: particles "
+        "in the oil. Speed saturates with load, vibration is U-shaped over speed, readings are "
+        "log-normal, and the logger writes “fault” where a pressure is missing. Linear "
+        "correlation misses most of this; intervals capture it. But intervals keep only part of "
+        "each number, so an indirect cause can look direct: expect a false edge or two, even "
+        "without privacy.",
         17_520,
     ),
     Sample(
         "treatment",
         "Patients under two treatments",
-        "A hospital compares an old and a new treatment. Fewer patients recover under the new one, "
-        "all of them together, and yet it raises the chance of recovery by 10 percentage points in "
-        "everybody: severe cases get it more often, and recover less often, which is Simpson’s "
-        "paradox. Ask on the page Effects what setting `treatment` to new does to `recovered`. The "
-        "graph says that severity has to be adjusted for; wards differ in what their doctors like, "
-        "which is what tells the directions.",
+        "A hospital compares an old and a new treatment. Overall, fewer patients recover under the "
+        "new one, yet it raises everybody's chance of recovery by 10 percentage points: severe "
+        "cases get it more often, and recover less often. This is Simpson’s paradox. On the page "
+        "Effects, estimate what setting `treatment` to new does to `recovered`. The graph shows "
+        "that severity has to be adjusted for; wards differ in their doctors' preferences, which "
+        "identifies the directions.",
         12_000,
     ),
 )

@@ -1,6 +1,6 @@
-"""Empirical privacy audits: runs on two neighbouring data sets, and what they show of ε.
+"""Empirical privacy audits: lower bounds on ε from runs on two neighbouring data sets.
 
-docs/auditing.md says how they work, and what they can and cannot show.
+docs/auditing.md explains how they work, and what they can and cannot show.
 """
 
 from privcore.extras.audits.algorithm_trial import AlgorithmTrial

@@ -1,4 +1,4 @@
-"""Runs of a whole algorithm, through its own code, without what `discover` does for each run."""
+"""Runs of a whole algorithm through its own code, without the per-run overhead of `discover`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from privcore.privacy.mechanisms import NoiseSource
 
 @dataclass(frozen=True)
 class AlgorithmTrial:
-    """Runs of `algorithm` on a pair.  An output is all that a run gives out, trace and time apart.
+    """Runs of `algorithm` on a pair.  An output is a run's whole result except trace and time.
 
     parameters: by name; those not given take their defaults.
     Raises ParameterError, when made, for parameters that the algorithm refuses.
@@ -51,9 +51,9 @@ def repeated(
     runs: int,
     noise: NoiseSource,
 ) -> Outputs:
-    """Runs with parameters that are checked already, on rows that are counted once."""
+    """Runs with checked parameters, on rows that are counted once."""
     source = cast(CountSource, pair.source(side))
-    # Nothing of a run is kept in it, so that one serves for all.
+    # It stores nothing of a run, so one serves for all runs.
     run = Run(source, checked, noise, NoHooks(), keep_trace=False)
     known: dict[Hashable, int] = {}
     outcomes: list[Outcome] = []
@@ -90,7 +90,7 @@ def _key(outcome: RunOutcome) -> Hashable:
 
 
 def described(outcome: RunOutcome) -> Outcome:
-    """All that is given out in words, and numbers read from it."""
+    """The whole output in words, and features read from it."""
     graph = outcome.graph
     name = graph.nodes
     edges = [f"{a}{SIGNS[kind]}{b}" for a, b, kind in graph.named_edges()]

@@ -1,7 +1,7 @@
-"""The audit of each private algorithm; one cannot be registered without one.
+"""The audit of each private algorithm; no algorithm can be registered without one.
 
-Parameters are chosen so that the output tells as much as it can: few columns, conditioning on
-nothing, and a threshold where a verdict is as informative as the noisy number behind it.
+Parameters are chosen so that the output reveals as much as possible: few columns, no conditioning,
+and a threshold at which a verdict is as informative as the noisy number behind it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from privcore.graphs.knowledge import Knowledge
 
 @dataclass(frozen=True)
 class OfAlgorithm:
-    """From a claim to what is looked at of an algorithm whose total is that claim.
+    """Makes the audited runs of an algorithm whose total cost is the claim.
 
-    trial: from the algorithm, its parameters and the pair to runs: all that a run gives out, or
-        the numbers that it releases on the way.
-    rows: how many a person may have; where the pair's has more, the bound is broken.
+    trial: makes runs from the algorithm, its parameters and the pair; their output is the whole
+        result, or the numbers released on the way.
+    rows: most rows of a person; if the person of the pair has more, the bound is violated.
     """
 
     algorithm: str
@@ -42,7 +42,7 @@ class OfAlgorithm:
         if self.rows > 1:
             claimed["rows_per_unit"] = self.rows
         declared = any(p.name == "delta" for p in get_algorithm(self.algorithm).parameters)
-        # A run that needs no δ is not given one of 0, which its algorithm may refuse for others.
+        # A run without δ gets no δ of 0, which the algorithm may refuse elsewhere.
         if declared and (delta > 0 or planned_delta(self.algorithm, claimed, source) > 0):
             claimed["delta"] = delta
         if self.rows > 1:
@@ -53,7 +53,7 @@ class OfAlgorithm:
 def audit_of_algorithm(
     name: str, pair: Pair, parameters: Mapping[str, Any] | None = None, **settings: Any
 ) -> AuditCase:
-    """An audit of one algorithm on any pair with any other parameters than ε and δ.
+    """An audit of one algorithm on a pair, with given parameters other than ε and δ.
 
     settings: other fields of the case, such as its default δ.
     """
@@ -63,7 +63,7 @@ def audit_of_algorithm(
 
 
 def significance(shift: float, n: int) -> float:
-    """The level whose threshold on |Z| is `shift` times Z*'s sensitivity, 6/√n."""
+    """The significance level whose threshold on |Z| is `shift` times Z*'s sensitivity, 6/√n."""
     return float(2 * ndtr(-shift * 6 / sqrt(n)))
 
 
@@ -72,11 +72,11 @@ _NEAR_ZERO = significance(1e-3, _N)
 _TWO_FALL = turned((False, False), _N)
 _THREE_FALL = turned((False, False, False), _N)
 ONE_FALLS = turned((False,), _N)
-# The first scores rise on one data set where the last one falls, near the same threshold.
+# On one data set the first scores rise and the last one falls, near the same threshold.
 _STREAM = turned((False, False, True), _N, extra=(0, 0, 4))
 _LONG_STREAM = turned((False, False, False, False, True), _N, extra=(0, 0, 0, 0, 2))
 _TINY_TABLE = TablePair(
-    "six records of two columns with two levels, five alike; the sixth differs from them in both "
+    "six records of two columns with two levels, five identical; the sixth differs in both "
     "columns, or in one (found by a search)",
     (2, 2),
     (((1, 1), 5),),
@@ -86,7 +86,7 @@ _TINY_TABLE = TablePair(
 
 _TWO_CORNERS = TablePair(
     "nine records of two columns with two levels, four of (0, 0) and five of (1, 1); one of the "
-    "four becomes (0, 1) (the best of those tried)",
+    "four becomes (0, 1) (the best of the pairs tried)",
     (2, 2),
     (((0, 0), 3), ((1, 1), 5)),
     (0, 0),
@@ -96,8 +96,8 @@ _TWO_CORNERS = TablePair(
 _ALL_KINDS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
 _THREE_TABLES = TablePair(
     "109 records of three columns with two levels: eleven of each kind, ten more of (0, 0, 0) and "
-    "of (1, 1, 1), and one that turns from (1, 1, 1) to (0, 1, 1), so that two dependences that "
-    "can just be seen become weaker (the best of those tried)",
+    "of (1, 1, 1), and one that changes from (1, 1, 1) to (0, 1, 1), so that two barely "
+    "detectable dependences become weaker (the best of the pairs tried)",
     (2, 2, 2),
     tuple((kind, 21 if len(set(kind)) == 1 else 11) for kind in _ALL_KINDS),
     (1, 1, 1),
@@ -112,7 +112,7 @@ def corners(reach: float, n: int) -> tuple[tuple[float, float], ...]:
 
 
 def _correlated(reach: float, n: int, turned_rows: int) -> tuple[tuple[float, float], ...]:
-    """As `corners`, so many rows of negative product made positive."""
+    """As `corners`, with this many rows changed from a negative to a positive product."""
     rows = list(corners(reach, n))
     negative = [k for k, (a, b) in enumerate(rows) if a * b < 0]
     for k in negative[:turned_rows]:
@@ -160,7 +160,7 @@ _ALL = (
         "laplace-pc", _THREE_FALL, {"threshold": _NEAR_ZERO, "max_tests": 3, "max_order": 0}
     ),
     replace(
-        # Three of six pairs are ruled out and are not paid for: those that are left share all of ε.
+        # Three of six pairs are ruled out and cost nothing: the remaining pairs share all of ε.
         audit_of_algorithm(
             "laplace-pc",
             _THREE_FALL,
@@ -243,8 +243,8 @@ _ALL = (
         title="Moment search, on numbers",
     ),
     replace(
-        # At a level that leaves nearly all pairs to be looked at, so that tables are released; with
-        # fewer records or a larger share there would be one round of them, not three.
+        # At a level at which nearly all pairs remain, so that tables are released; with fewer
+        # records or a larger share there would be one round of tables, not three.
         audit_of_algorithm(
             "moment-search",
             _THREE_TABLES,

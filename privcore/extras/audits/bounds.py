@@ -1,4 +1,4 @@
-"""Confidence bounds on probabilities, and on the ε that two of them show.
+"""Confidence bounds on probabilities, and on the ε that two probabilities imply.
 
 If a mechanism is (ε, δ)-DP, P(D in E) ≤ e^ε P(D′ in E) + δ for every event E, so that
 ε ≥ ln((p − δ)/p′).  A lower bound on p and an upper bound on p′ give a lower bound on ε.
@@ -24,22 +24,22 @@ def clopper_pearson_low(hits: int, runs: int, alpha: float) -> float:
 
 
 def clopper_pearson_high(hits: int, runs: int, alpha: float) -> float:
-    """Exact upper bound on a probability, wrong with probability at most `alpha`; raises alike."""
+    """Exact upper bound on a probability, as `clopper_pearson_low`."""
     _check(hits, runs, alpha)
     return 1.0 if hits == runs else float(1 - betaincinv(runs - hits, hits + 1, alpha))
 
 
 def epsilon_shown(low: float, high: float, delta: float) -> float:
-    """max(0, ln((low − δ)/high)): what probabilities of at least `low` and at most `high` show."""
+    """max(0, ln((low − δ)/high)): the ε implied by probabilities at least `low`, at most `high`."""
     return float(np.log((low - delta) / high)) if low - delta > high else 0.0
 
 
 def rough_epsilon(
     hits: ArrayLike, other_hits: ArrayLike, runs: int, delta: float, alpha: float
 ) -> Vector:
-    """About what `epsilon_shown` would give, for arrays: to choose events with, not to test them.
+    """An approximation of `epsilon_shown` for arrays, to choose events, not to test them.
 
-    From the bounds of Wilson 1927, which are quick; not cut off at 0, so that events can be ranked.
+    From the bounds of Wilson 1927, which are fast; not truncated at 0, so that events are ranked.
     """
     quantile = -ndtri(alpha)
     low, _ = _wilson(np.asarray(hits, dtype=np.float64), runs, quantile)
@@ -57,7 +57,8 @@ def _wilson(hits: Vector, runs: int, quantile: float) -> tuple[Vector, Vector]:
 def _check(hits: int, runs: int, alpha: float) -> None:
     if not (0 <= hits <= runs and runs >= 1):
         raise ParameterError(
-            f"{hits} of {runs} runs is no count; give at least one run and at most as many hits."
+            f"{hits} of {runs} runs is not a count; give at least one run, and at most as many "
+            "hits."
         )
     if not 0 < alpha < 1:
         raise ParameterError(f"The error probability is {alpha}; it must be between 0 and 1.")

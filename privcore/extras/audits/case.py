@@ -1,4 +1,4 @@
-"""What can be audited: something that runs on two neighbouring data sets, and what it claims."""
+"""Audit cases: a mechanism that runs on two neighbouring data sets, and its claim."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Kind = Literal["mechanism", "release", "algorithm", "unit", "pairwise", "planted
 class Trial(Protocol):
     """Runs of one mechanism or algorithm on D (side 0) and on its neighbour D′ (side 1).
 
-    batch: how many runs are made at a time.  It is fixed, and each batch has a noise source of its
-    own, so that results do not depend on how batches are shared out.  Trials that are run in other
-    processes must be picklable.
+    batch: number of runs made at a time.  It is fixed, and each batch has its own noise source, so
+    that results do not depend on how batches are distributed.  Trials that run in other processes
+    must be picklable.
     """
 
     @property
     def batch(self) -> int: ...
 
     def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
-        """That many independent runs."""
+        """The outputs of this many independent runs."""
         ...
 
 
@@ -33,13 +33,13 @@ class Trial(Protocol):
 class AuditCase:
     """One registered audit.
 
-    neighbours: the two data sets, in words, and why they are the worst that is known.
-    make: from the claimed (ε, δ) to the runs; raises ParameterError for a claim that the mechanism
+    neighbours: the two data sets, in words, and why they are the worst known.
+    make: makes the runs for a claimed (ε, δ); raises ParameterError for a claim that the mechanism
         cannot make, such as δ = 0 for Gaussian noise.
-    epsilon, delta, runs: the claim and the number of runs on each data set, if none are given.
-    ci_runs: on each data set in `ci_audit`.
-    flaw: of a planted bug: what was done wrong; empty where the claim is proven.
-    protects: who is protected, where that is no single record.  rows: how many rows they have.
+    epsilon, delta, runs: default claim, and default number of runs on each data set.
+    ci_runs: number of runs on each data set in `ci_audit`.
+    flaw: the error of a planted bug; empty if the claim is proven.
+    protects: who is protected, if not a single record.  rows: how many rows they have.
     """
 
     name: str
@@ -57,10 +57,10 @@ class AuditCase:
 
 
 def by_name(cases: Iterable[AuditCase]) -> dict[str, AuditCase]:
-    """The cases by name; raises ValueError if two have the same, so that none replaces another."""
+    """The cases by name; raises ValueError if two cases have the same name."""
     named: dict[str, AuditCase] = {}
     for case in cases:
         if case.name in named:
-            raise ValueError(f"Two audits are called {case.name!r}; give one another name.")
+            raise ValueError(f"Two audits are called {case.name!r}; rename one of them.")
         named[case.name] = case
     return named

@@ -1,4 +1,4 @@
-"""From claims to runs of mechanisms by themselves, on values that attain their sensitivity."""
+"""Runs of single mechanisms under a claim, on values that attain their sensitivity."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Queries = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def stream_queries(below: float, above: float, length: int) -> Queries:
-    """Scores on D and on D′ that make "below, …, below, above" informative.
+    """Scores on D and on D′ for which the output "below, …, below, above" is informative.
 
     All but the last rise by 1, which is their sensitivity, and the last one falls.
     """
@@ -61,7 +61,7 @@ def gaussian(epsilon: float, delta: float) -> Trial:
 
 
 def table(epsilon: float, delta: float) -> Trial:
-    # As lapmech calls it: a replaced record leaves one cell and enters another.
+    # As in lapmech: a replaced record leaves one cell and enters another.
     return NoisyNumbers("discrete", ((3.0, 2.0, 0.0), (2.0, 3.0, 0.0)), (2 / epsilon, 2 / epsilon))
 
 
@@ -74,7 +74,7 @@ def randomised_response(epsilon: float, delta: float) -> Trial:
 
 
 def sparse_vector(epsilon: float, delta: float) -> Trial:
-    # Of lengths and places, those that 100,000 runs at ε = 1 show the most of.
+    # The lengths and positions for which 100,000 runs at ε = 1 give the largest bound.
     queries = stream_queries(-1 / epsilon, 1 / epsilon, 8)
     return SparseVectors(queries, SparseVectorScales.proven(1.0, epsilon))
 
@@ -82,7 +82,7 @@ def sparse_vector(epsilon: float, delta: float) -> Trial:
 def sieve_scales(epsilon: float, share: float = 0.5) -> SieveScales:
     """Proven scales of one round of total ε on all rows, for scores of sensitivity 1.
 
-    share: of the sieve.
+    share: share of the sieve.
     """
     return SieveScales.proven(
         sieve_epsilon=epsilon * share,
@@ -108,7 +108,7 @@ class Selecting:
         return Selections(((lead, *(0.0,) * 9), (lead - 1, *(1.0,) * 9)), epsilon, self.kind)
 
 
-# Of the candidates 0, 1, …, 16 the many below 15 become worse by one, and 16 better by one.
+# Of the candidates 0, 1, …, 16, the utilities below 15 fall by one, and that of 16 rises by one.
 _FIFTEEN = ((0.0, 0.0, 15.0, 16.0, 16.0), (0.0, 15.0, 16.0, 16.0, 16.0))
 
 
@@ -124,14 +124,14 @@ def smooth_median(epsilon: float, delta: float) -> Trial:
 
 
 def one_column(epsilon: float, delta: float) -> DomainPlan:
-    """The purchase of one column's levels."""
+    """Runs that buy the levels of one column."""
     return plan_domain([ColumnSchema("value", "nominal")], 100, epsilon, delta)
 
 
 def bought_levels(epsilon: float, delta: float, planned: DomainPlan | None = None) -> Trial:
-    """planned: another plan than the one that keeps to the claim."""
+    """planned: a plan to use instead of the one that meets the claim."""
     plan = one_column(epsilon, delta)
-    # Of counts, those that show the most: far enough from the threshold for a likely loss.
+    # The counts that show the most: far enough from the threshold for a large privacy loss.
     threshold = threshold_of(plan)
     one, other = threshold - 2, threshold + 1
     counts = (("a", one), ("b", other)), (("a", one - 1), ("b", other + 1))
@@ -139,7 +139,7 @@ def bought_levels(epsilon: float, delta: float, planned: DomainPlan | None = Non
 
 
 def bought_single(epsilon: float, delta: float, planned: DomainPlan | None = None) -> Trial:
-    """As `bought_levels`, where a value of one row on D occurs nowhere on D′."""
+    """As `bought_levels`, but a value of one row on D does not occur on D′."""
     plan = one_column(epsilon, delta)
     many = 4 * threshold_of(plan)
     counts = (("a", many), ("only one", 1)), (("a", many + 1),)
@@ -147,13 +147,13 @@ def bought_single(epsilon: float, delta: float, planned: DomainPlan | None = Non
 
 
 def threshold_of(plan: DomainPlan) -> int:
-    """The least noisy count that is shown."""
+    """The least noisy count at which a level is released."""
     assert plan.histogram is not None
     return plan.histogram.threshold
 
 
 def _moments(pair: neighbours.NumericPair) -> Queries:
-    """Mean products of two columns, without the means."""
+    """Mean products of two columns, without first moments."""
     upper = upper_triangle(2, centred=False)
     one, other = pair.source(0).moments()[upper], pair.source(1).moments()[upper]
     return tuple(one.tolist()), tuple(other.tolist())
@@ -198,7 +198,7 @@ class MomentReleases:
         return Outputs.of_numbers(names, np.array(released)[:, upper[0], upper[1]])
 
 
-# Their variances are well above the floor that the noise puts under the eigenvalues.
+# Their variances are well above the floor on eigenvalues that depends on the noise.
 LONG_ROWS = neighbours.NumericPair(
     "400 rows of norm 0.99 or 1; (1, 0) becomes (0, 1)",
     tuple((0.7 * i, 0.7 * j) for k in range(100) for i in (-1, 1) for j in (-1, 1))[1:],

@@ -1,8 +1,8 @@
-"""Neighbouring records for the releases behind a direction: those that move a score the most.
+"""Neighbouring records that change the scores of a direction the most.
 
-Where a test record is replaced, all training records are (0, 0).  Then both exact regressions are
-0, the residuals are the other variable, and both directions have the same score.  Where a training
-record is replaced, all others are (0, 0), and the test records lie where it moves both regressions.
+If a test record is replaced, all training records are (0, 0).  Then both exact regressions are 0,
+the residuals are the other variable, and both directions have the same score.  If a training record
+is replaced, all others are (0, 0), and the test records lie where it moves both regressions.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def concordant(training: int) -> DirectionPair:
 
 
 def one_apart(training: int) -> DirectionPair:
-    """Moves the root of HSIC by 2/m in both directions, the most that is known."""
+    """Moves the root of HSIC by 2/m in both directions, the largest known change."""
     return DirectionPair(
-        "12 test records of which eleven are equal and one lies apart; it joins the others",
+        "12 test records, eleven equal and one different, which becomes equal to the others",
         "test",
         _equal(-1.0, 11),
         _equal(0.0, training),
@@ -49,9 +49,9 @@ def one_apart(training: int) -> DirectionPair:
 
 
 def third_apart(training: int) -> DirectionPair:
-    """Moves HSIC by about 32/27/m in both directions, the most that is known."""
+    """Moves HSIC by about 32/27/m in both directions, the largest known change."""
     return DirectionPair(
-        "24 test records, a third in one place and the rest in another; one of the third takes the "
+        "24 test records, a third at one point and the rest at another; one of the third takes the "
         "y of the rest",
         "test",
         (*_equal(-1.0, 7), *_equal(1.0, 16)),
@@ -62,13 +62,13 @@ def third_apart(training: int) -> DirectionPair:
 
 
 def upper_quartile_gap(training: int) -> DirectionPair:
-    """The logarithm of every interquartile range jumps by 0.86, within an interval of length 1."""
+    """Moves the logarithm of every interquartile range by 0.86, within an interval of length 1."""
     m = 240
     low, middle, high = m // 2, m // 4 - 1, m // 4
     shared = (*_equal(-0.5, low), *_equal(-0.1, middle), *_equal(0.45, high))
     return DirectionPair(
-        f"{m} test records in three places, half of them in the lowest one; the upper quartiles "
-        "jump from the middle one to the highest as one record does",
+        f"{m} test records at three points, half of them at the lowest; one record moves from the "
+        "middle point to the highest, and so do the upper quartiles",
         "test",
         shared,
         _equal(0.0, training),
@@ -78,13 +78,13 @@ def upper_quartile_gap(training: int) -> DirectionPair:
 
 
 def upper_quartile_between(training: int) -> DirectionPair:
-    """The lowest candidates for the upper quartile become worse by one, the highest better."""
+    """Lowers the utilities of low candidates for the upper quartile by 1, and raises high ones."""
     m = 1000
     rank = math.ceil(0.75 * m)
     shared = (*_equal(-1.0, rank - 2), (0.8, 0.8), *_equal(1.0, m - rank))
     return DirectionPair(
-        f"{m:,} test records at −1 and at 1 but for one at the upper quartile, 0.8; one goes from "
-        "−1 to 1",
+        f"{m:,} test records at −1 and at 1, except for one at the upper quartile, 0.8; one moves "
+        "from −1 to 1",
         "test",
         shared,
         _equal(0.0, training),
@@ -96,7 +96,7 @@ def upper_quartile_between(training: int) -> DirectionPair:
 def one_trained(training: int, test: int) -> DirectionPair:
     """Moves the difference of either regression at −1 and at 1 by about 4/n."""
     return DirectionPair(
-        f"{training} training records, all (0, 0) but for one: (−1, −1) becomes (−1, 1); the test "
+        f"{training} training records, all (0, 0) except one: (−1, −1) becomes (−1, 1); the test "
         "records are (−1, −1) and (1, 1)",
         "training",
         _equal(0.0, training - 1),

@@ -1,4 +1,4 @@
-"""Runs of the releases behind a direction, through the code that an inference uses."""
+"""Runs of the releases behind a direction, through the code of an inference."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from privcore.threads import one_thread
 
 Part = Literal["training", "test"]
 
-# Where the private curves are read: all of them are given out, but neighbouring points are alike.
+# Points at which the private curves are read: all are released, but neighbouring points are alike.
 _POINTS = np.linspace(-1.0, 1.0, 5)
 _RANGES = ("x", "y", "residual of y", "residual of x")
 
 
 @dataclass(frozen=True)
 class DirectionPair:
-    """Records of two variables within [−1, 1], split already, of which one is replaced.
+    """Split records of two variables within [−1, 1], of which one is replaced.
 
-    shared: records of the part with the replaced one, which comes last; rest: of the other part.
-    part: the one with the replaced record; one, other: it, on D and on D′.
+    part: the part (training or test) with the replaced record.  shared: its other records; the
+    replaced one comes last.  rest: records of the other part.  one, other: the replaced record on D
+    and on D′.
     """
 
     words: str
@@ -59,7 +60,7 @@ class DirectionPair:
 @dataclass(frozen=True)
 class DirectionTrial:
     """Whole releases of one score.  An output is what the guarantee covers: scores or ranges, and
-    which of them were refused; where a training record is replaced private regressions, too.
+    which were refused; if a training record is replaced, the private regressions, too.
 
     Raises ParameterError, when made, for parameters that an inference refuses.
     """
@@ -79,15 +80,15 @@ class DirectionTrial:
         numbers = []
         with one_thread():
             for k, made in enumerate(release_many(prepared, self._checked, runs, noise)):
-                told = _released(made.scores[0])
+                released = _released(made.scores[0])
                 curves = _curves(made) if self.pair.part == "training" else {}
-                refused = tuple(value is None for value in told.values())
+                refused = tuple(value is None for value in released.values())
                 codes[k] = outcomes.setdefault(refused, len(outcomes))
                 numbers.append(
-                    [0.0 if v is None else v for v in (*told.values(), *curves.values())]
+                    [0.0 if v is None else v for v in (*released.values(), *curves.values())]
                 )
-        words = [_refusals(refused, tuple(told)) for refused in outcomes]
-        return Outputs.of_outcomes(words, codes, (*told, *curves), np.array(numbers))
+        words = [_refusals(refused, tuple(released)) for refused in outcomes]
+        return Outputs.of_outcomes(words, codes, (*released, *curves), np.array(numbers))
 
     @cached_property
     def _sides(self) -> tuple[Prepared, Prepared]:
@@ -95,12 +96,12 @@ class DirectionTrial:
             return self.pair.prepared(0, self._checked), self.pair.prepared(1, self._checked)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Another process prepares them itself.
+        # Another process prepares the data sets itself.
         return {k: v for k, v in vars(self).items() if k != "_sides"}
 
 
 def _released(release: ScoreRelease) -> dict[str, float | None]:
-    """What a score's mechanism gives out, by name; the rest of it follows from that."""
+    """The released numbers of a score's mechanism, by name; the rest follows from them."""
     if release.parts is not None:
         names = (f"log range of {name}" for name in _RANGES)
         return dict(zip(names, release.parts.released, strict=True))
@@ -111,23 +112,23 @@ def _curves(made: Releases) -> dict[str, float]:
     """Both regressions at a few points, if they are private."""
     if made.bins == 0:
         return {}
-    told = {}
+    points = {}
     for effect, cause, fit in zip("yx", "xy", made.fits, strict=True):
         for point, value in zip(_POINTS, fit.predict(_POINTS), strict=True):
-            told[f"{effect} at {cause} = {point:g}"] = float(value)
-    return told
+            points[f"{effect} at {cause} = {point:g}"] = float(value)
+    return points
 
 
 def _refusals(refused: tuple[bool, ...], names: tuple[str, ...]) -> Outcome:
-    told = [name for name, no in zip(names, refused, strict=True) if no]
-    words = f"refused: {', '.join(told)}" if told else "all released"
-    facts = [(f"{name} refused?", 1.0) for name in told]
-    return Outcome(words, (*facts, ("refusals", float(len(told)))))
+    refusals = [name for name, no in zip(names, refused, strict=True) if no]
+    words = f"refused: {', '.join(refusals)}" if refusals else "all released"
+    facts = [(f"{name} refused?", 1.0) for name in refusals]
+    return Outcome(words, (*facts, ("refusals", float(len(refusals)))))
 
 
 @dataclass(frozen=True)
 class NoisyTables:
-    """The noisy table that both private regressions are fitted to."""
+    """Runs of the noisy table to which both private regressions are fitted."""
 
     pair: DirectionPair
     epsilon: float

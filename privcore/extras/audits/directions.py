@@ -1,8 +1,9 @@
-"""The audit of each private release behind a direction; one cannot be registered without one.
+"""The audit of each private release behind a direction; no score can be registered without one.
 
-"NAME-test" and "NAME-training": the score with noise for one part of the records, the other part
-not covered.  "NAME-both": with private regressions too; a test record is replaced.  What hides a
-training record is then the noisy table: "private-regression", and "private-curves" the whole run.
+"NAME-test" and "NAME-training": the score with noise for one part of the records; the other part is
+not covered.  "NAME-both": with private regressions as well; a test record is replaced.  Then the
+noisy table hides a training record: "private-regression" audits the table, "private-curves" the
+whole run.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from privcore.extras.pairs import check_parameters
 from privcore.extras.pairs.plan import plan_of
 
 _DELTA = 0.01
-# Eight selections share the ε of the score iqr; at less than 4 none of them tells anything.
+# Eight selections share the ε of the score iqr; below 4 none of them reveals anything.
 _OF_IQR = 4.0
 _FEW, _MANY = 40, 5000
 _TITLES = {
@@ -42,7 +43,7 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class OfDirection:
-    """From a claim to whole releases of one score whose total is that claim."""
+    """Makes whole releases of one score whose total cost is the claim."""
 
     pair: DirectionPair
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -63,13 +64,13 @@ class OfDirection:
 def audit_of_direction(
     name: str, title: str, pair: DirectionPair, parameters: Mapping[str, Any], **settings: Any
 ) -> AuditCase:
-    """An audit of one score's release on any pair; settings: other fields of the case."""
+    """An audit of one score's release on a pair; settings: other fields of the case."""
     make = OfDirection(pair, parameters)
     delta = _DELTA if make.uses_delta else 0.0
     return AuditCase(name, title, "pairwise", pair.words, make, delta=delta, **settings)
 
 
-# With a large penalty private regressions of equal records are flat, and the scores as without.
+# With a large penalty, private regressions of equal records are flat, as the exact ones are.
 _FLAT = {"penalty": 1.0, "width": 2.0}
 # A record far from all others moves the regression as much as it can.
 _LOCAL = {"penalty": 1.0, "width": 0.25}
@@ -83,7 +84,7 @@ _TEST: dict[str, Callable[[int], DirectionPair]] = {
     "iqr": direction_pairs.upper_quartile_between,
     "iqr-ptr": direction_pairs.upper_quartile_gap,
 }
-# So many that the number of records to replace before a release changes steps by one.
+# Enough that the number of records to replace before a release changes differs by one.
 _TRAINING: dict[str, DirectionPair] = {
     "spearman": direction_pairs.one_trained(75, 2),
     "kendall": direction_pairs.one_trained(75, 2),

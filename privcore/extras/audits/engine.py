@@ -1,4 +1,4 @@
-"""The one call that the page, the command line and the tests make."""
+"""The audit function that the page, the command line and the tests call."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def audit(
 ) -> AuditResult:
     """Test the claim that a case is (ε, δ)-DP on its two data sets.
 
-    epsilon, delta, runs: of the case, if not given.  runs: on each data set.
-    confidence: the probability with which the lower bound holds; a claim that is true is called
-        violated with probability at most 1 − confidence, over the noise of the audit.
-    processes: do not change the result.
-    progress: told how many of all runs are done.
+    epsilon, delta, runs: the case has defaults.  runs: on each data set.
+    confidence: the probability with which the lower bound holds; a true claim is called violated
+        with probability at most 1 − confidence, over the noise of the audit.
+    processes: number of processes; it does not change the result.
+    progress: called with the number of finished runs.
 
-    Raises ParameterError for values out of range, and Cancelled if `cancelled` says so.
+    Raises ParameterError for values out of range, and Cancelled once `cancelled` returns True.
     """
     claim = (
         EPSILON.parse(case.epsilon if epsilon is None else epsilon),
@@ -65,10 +65,10 @@ def runs_to_catch(
     most: int = 256_000,
     processes: int = 1,
 ) -> AuditResult:
-    """Audits with twice the runs each time, and a seed of its own each, until one says "violated".
+    """Repeat an audit with twice the runs and a new seed each time, until the claim is violated.
 
-    The last one is given, which says "not violated" if not even `most` runs showed it.
-    confidence: of all of them together, so that each has a higher one.
+    Returns the last audit, which is not violated if even `most` runs were not enough.
+    confidence: of all audits together, so each has a higher one.
     """
     audits = 1 + int(math.log2(most / first))
     level = 1 - (1 - confidence) / audits

@@ -1,8 +1,8 @@
-"""Choosing events on one half of the runs, and testing them on the other.
+"""Chooses events on one half of the runs, and tests them on the other half.
 
-A quarter of the runs fits the statistics, a quarter chooses bounds for them and the few events that
-are tested, and the second half tests: there the events are fixed in advance, so that exact
-bounds on their probabilities hold.
+One quarter of the runs fits the statistics, the next chooses their thresholds and the few events
+to test.  For the second half the events are fixed in advance, so exact bounds on their
+probabilities hold.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from privcore.extras.audits.statistics import Family, Statistic, learned
 
 Favours = Literal["D", "D′"]
 
-# The best of each of so many families at most, so that the confidence is shared by few.
+# Most events tested, one per family, so that few share the error probability.
 MOST_EVENTS = 3
 _MOST_BOUNDS = 200
 
 
 @dataclass(frozen=True)
 class Event:
-    """That a statistic is at least `bound` (above), or less, which is likelier on one data set."""
+    """The event that a statistic is at least `bound` (above) or less; likelier on one data set."""
 
     statistic: Statistic
     bound: float
@@ -38,7 +38,7 @@ class Event:
     favours: Favours
 
     def hits(self, outputs: Outputs) -> int:
-        """In how many runs it happened."""
+        """Number of runs in which the event occurred."""
         return int(((self.statistic.values(outputs) >= self.bound) == self.above).sum())
 
     @property
@@ -52,12 +52,12 @@ class Event:
 
 @dataclass(frozen=True)
 class TestedEvent:
-    """An event and what the second half of the runs says about it.
+    """An event and its test on the second half of the runs.
 
-    favours: the data set that it is likelier on; hits are those on it, other_hits on the other,
-    both of `runs`.  low, high: bounds on the two probabilities, which together hold with the
-    audit's confidence for all of its events at once.  words: as the audit names things; plainly: as
-    a sentence without its full stop.
+    favours: the data set on which it is likelier.  hits: its occurrences on that data set;
+    other_hits: on the other, both of `runs`.  low, high: bounds on the two probabilities; all
+    bounds of an audit hold simultaneously with its confidence.  words: in the audit's own names;
+    plainly: as a sentence without its full stop.
     """
 
     __test__ = False
@@ -80,7 +80,7 @@ class TestedEvent:
 def find_events(
     one: Outputs, other: Outputs, delta: float, confidence: float
 ) -> tuple[TestedEvent, ...]:
-    """At most MOST_EVENTS events with their bounds, the one that shows the most first.
+    """At most MOST_EVENTS events with their bounds, the one with the largest ε first.
 
     one, other: as many runs on D as on D′, at least 8.
     """
@@ -89,7 +89,7 @@ def find_events(
     fitted = learned(one.part(0, quarter), other.part(0, quarter))
     alpha = (1 - confidence) / (2 * MOST_EVENTS)
     chosen = _chosen(fitted, one.part(quarter, half), other.part(quarter, half), delta, alpha)
-    # Two bounds for each event that is tested; by the union bound all of them hold together.
+    # Two bounds for each tested event; by the union bound all hold simultaneously.
     alpha = (1 - confidence) / (2 * max(len(chosen), 1))
     rest = one.part(half, runs), other.part(half, runs)
     events = [_tested(event, *rest, delta, alpha) for event in chosen]
@@ -118,7 +118,7 @@ def _tested(event: Event, one: Outputs, other: Outputs, delta: float, alpha: flo
 def _chosen(
     statistics: list[Statistic], one: Outputs, other: Outputs, delta: float, alpha: float
 ) -> list[Event]:
-    """The most promising event of each family, the best MOST_EVENTS of them."""
+    """The best MOST_EVENTS of the most promising events of each family."""
     best: dict[str, tuple[float, Event]] = {}
     for statistic in statistics:
         bound = _best_bound(statistic, one, other, delta, alpha)
@@ -131,7 +131,7 @@ def _chosen(
 def _best_bound(
     statistic: Statistic, one: Outputs, other: Outputs, delta: float, alpha: float
 ) -> tuple[float, Event] | None:
-    """The bound and direction of a statistic that seem to show the most; None if it is constant."""
+    """The most promising bound and direction of a statistic; None if it is constant."""
     values, there = np.sort(statistic.values(one)), np.sort(statistic.values(other))
     bounds = np.unique(np.concatenate((values, there)))[1:]
     if bounds.size == 0:

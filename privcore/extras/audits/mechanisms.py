@@ -1,4 +1,4 @@
-"""Audits of mechanisms by themselves; a new one is one entry."""
+"""Audits of single mechanisms, one entry each."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _ALL = (
     _case(
         "randomised-response",
         "Randomised response",
-        "the record says yes or no: exactly ε, and δ",
+        "the record is yes or no: exactly ε, and δ",
         claims.randomised_response,
     ),
     _case(
@@ -76,13 +76,13 @@ _ALL = (
     _case(
         "quantile",
         "Median on a public grid",
-        "values 0, 0, 15, 16, 16 on the grid 0, 1, …, 16, of which one goes from 0 to 16",
+        "values 0, 0, 15, 16, 16 on the grid 0, 1, …, 16; one changes from 0 to 16",
         claims.median,
     ),
     _case(
         "bought-levels",
         "Levels bought from the rows",
-        "two values near the threshold; one record goes from one to the other",
+        "two values near the threshold; one record changes from one to the other",
         claims.bought_levels,
         delta=_GAUSSIAN_DELTA,
         ci_runs=10_000,
@@ -98,7 +98,7 @@ _ALL = (
     _case(
         "smooth-median",
         "Median with smooth sensitivity",
-        "five block values 0, 0, 0, 1, 1, of which one turns from 0 to 1",
+        "five block values 0, 0, 0, 1, 1; one changes from 0 to 1",
         claims.smooth_median,
         delta=_GAUSSIAN_DELTA,
     ),

@@ -1,7 +1,7 @@
-"""Pairs of neighbouring data sets: those that attain a sensitivity, and those a search found.
+"""Pairs of neighbouring data sets that attain a sensitivity or were found by a search.
 
-Records are given as unique rows with multiplicities, so that n costs nothing.  In all pairs the
-last row is the record that is replaced, or the last rows are those of the person who is.
+Records are unique rows with multiplicities, so a large n costs nothing.  In all pairs the last row
+is the replaced record, or the last rows belong to the replaced person.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _NAMES = "abcdefghijkl"
 
 @dataclass(frozen=True)
 class TablePair:
-    """Categorical data sets: `shared` records with how often each occurs, and those that differ.
+    """Categorical data sets: `shared` records with multiplicities, and the record that differs.
 
-    levels: of each column; one, other: the record of D, and that of D′ in its place, None where D′
-        has none.  rows: how many rows alike a person has, who differs as a whole.
+    levels: of each column; one, other: the record of D and its replacement in D′, None if it is
+        removed.  rows: number of identical rows of the person who differs.
     """
 
     words: str
@@ -42,7 +42,7 @@ class TablePair:
         return self.rows + sum(count for _, count in self.shared)
 
     def bounded(self, rows: int) -> TablePair:
-        """The same with no more than so many rows of the person; those beyond are left out."""
+        """The same pair with at most this many rows of the person; further rows are left out."""
         return replace(self, rows=min(self.rows, rows))
 
     def dataset(self, side: Side) -> Dataset:
@@ -56,7 +56,7 @@ class TablePair:
         return Dataset("neighbours", columns, tuple(codes.T.copy()))
 
     def source(self, side: Side) -> InMemoryCounts:
-        """D or D′, counted anew."""
+        """Counts of D or D′."""
         counts = self._counts(side)
         rows = np.array(list(counts), dtype=np.int64)
         columns = tuple(rows[:, k] for k in range(len(self.levels)))
@@ -99,15 +99,14 @@ Pair = TablePair | NumericPair
 def turned(
     rising: Sequence[bool], n: int = 1500, extra: Sequence[int] = (), rows: int = 1
 ) -> TablePair:
-    """Attains Z*'s 6/√n for the first column with each other one, one way or the other.
+    """Attains Z*'s 6/√n for the first column with each other one, in either direction.
 
-    All records but two agree, one is larger in every column, and the last one turns from
-    concordant with all of them in the first column and another to discordant, or the other way
-    round where `rising`: |Z*| goes from near 6/√n to near 0, or back.
-    extra: for each of the other columns, how many more records are larger in the first column and
-    it; each raises |Z*| of the two by 3/√n on both data sets.
-    rows: how many rows of one person turn, of as many that are larger twice; |Z*| moves by as many
-        times 6/√n.
+    All records but two are equal, and one is larger in every column.  In the first column and
+    another one, the last record changes from concordant with all of them to discordant, or back if
+    `rising`: |Z*| falls from near 6/√n to near 0, or rises.
+    extra: for each other column, number of further records that are larger in it and in the first
+        column; each raises |Z*| of the two by 3/√n on both data sets.
+    rows: number of rows of one person that change; |Z*| moves by this many times 6/√n.
     """
     p = 1 + len(rising)
     more = [
@@ -116,9 +115,9 @@ def turned(
         if count
     ]
     alike = n - 2 * rows - sum(extra)
-    turning = "one turns" if rows == 1 else f"{rows} of one person turn"
+    turning = "one turns" if rows == 1 else f"{rows} of one person change"
     return TablePair(
-        f"{n:,} records, nearly all alike; {turning} from concordant with them to discordant, or "
+        f"{n:,} records, nearly all equal; {turning} from concordant with them to discordant, or "
         f"back, so that |Z*| of the first column with each of {len(rising)} others moves by nearly "
         f"{6 * rows}/√n",
         (3,) * p,
@@ -132,9 +131,9 @@ def turned(
 def two_strata(small: int) -> TablePair:
     """Nearly attains the fixed normalisers' 9/√n and 10/√n in size, up to order 1/√n.
 
-    A large stratum, concordant but for the record that leaves, which is discordant with all, and a
-    small one, discordant, where it arrives concordant with all.  A third as many in the small one
-    keep the sign, so that the size of the score moves as much as the score.
+    One record moves from a large concordant stratum, where it is discordant with all others, to a
+    small discordant stratum, where it is concordant with all.  With a third as many records in the
+    small stratum the score keeps its sign, so its absolute value moves as much as the score.
     """
     large = 3 * small
     first = tuple(((k, k, 0), 1) for k in range(1, large))
@@ -151,9 +150,9 @@ def two_strata(small: int) -> TablePair:
 
 
 def one_small_stratum(n: int) -> TablePair:
-    """Moves the published conditional τ as much at any n, by 1.57 in size (2.09 with its sign).
+    """Moves the published conditional τ by 1.57 in absolute value at any n (by 2.09 with sign).
 
-    Three concordant records in one stratum, all others alone in theirs; one of the three is moved.
+    Three concordant records share a stratum, each other record has its own; one of the three moves.
     """
     shared = (((0, 0, 0), 1), ((1, 1, 0), 1), *(((0, 0, k), 1) for k in range(1, n - 2)))
     return TablePair(

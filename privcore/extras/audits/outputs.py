@@ -1,4 +1,4 @@
-"""What many runs on one data set gave out, in a form that events can be asked of."""
+"""The outputs of many runs on one data set, in a form in which events can be evaluated."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ Codes = NDArray[np.int64]
 class Outcome(NamedTuple):
     """One possible output, such as a graph.
 
-    words: all of it as text; two outputs are the same if their words are.
-    facts: numbers read from it, such as how many edges it has, each with its name; one that is not
-        listed is 0.
+    words: the whole output as text; two outputs are the same if their words are.
+    facts: features of it by name, such as the number of edges; unlisted features are 0.
     """
 
     words: str
@@ -32,9 +31,9 @@ NOTHING = Outcome("")
 
 @dataclass(frozen=True)
 class Outputs:
-    """Released numbers of each run, shape (runs, k), and which of the outcomes it had, (runs,).
+    """Released numbers of each run, shape (runs, k), and the index of its outcome, (runs,).
 
-    names: of the numbers.  Runs without numbers have k = 0, those without outcomes only NOTHING.
+    names: of the numbers.  Runs without numbers have k = 0; without outcomes, only NOTHING.
     """
 
     names: tuple[str, ...]
@@ -65,7 +64,7 @@ class Outputs:
 
     @cached_property
     def features(self) -> dict[str, Vector]:
-        """Every number and fact by name, each of shape (runs,)."""
+        """Every number and feature by name, each of shape (runs,)."""
         features = {name: self.numbers[:, k] for k, name in enumerate(self.names)}
         names = dict.fromkeys(name for outcome in self.outcomes for name, _ in outcome.facts)
         listed = [dict(outcome.facts) for outcome in self.outcomes]
@@ -75,7 +74,7 @@ class Outputs:
         return features
 
     def feature(self, name: str) -> Vector:
-        """One number or fact; 0 throughout if no outcome has it."""
+        """One number or feature; 0 throughout if no outcome has it."""
         return self.features.get(name, np.zeros(self.runs))
 
     def part(self, start: int, stop: int) -> Outputs:

@@ -1,6 +1,6 @@
-"""What an audit looks at, in sentences for people who have not read how it is called inside.
+"""Plain English for the features that an audit uses.
 
-The names of facts and numbers are the audit's own, such as "separated: a,d given {}?".
+Features and numbers have internal names, such as "separated: a,d given {}?".
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _given(text: str) -> str:
     return text.replace(",", " and") or "nothing"
 
 
-# What is so, and what is so otherwise.
+# A sentence for a feature that holds, and one for its opposite.
 _FACTS: tuple[tuple[str, Callable[[re.Match[str]], tuple[str, str]]], ...] = (
     (
         r"separated: (.+),(.+) given \{(.*)\}",
@@ -63,7 +63,7 @@ _FACTS: tuple[tuple[str, Callable[[re.Match[str]], tuple[str, str]]], ...] = (
 
 
 def thing(name: str) -> str:
-    """A number or fact as a phrase; a name that is not known stays as it is."""
+    """A number or feature as a phrase; an unknown name is unchanged."""
     if name.endswith("?"):
         return f"whether {fact(name, True)}"
     for pattern, phrase in _PHRASES:
@@ -74,15 +74,15 @@ def thing(name: str) -> str:
 
 
 def fact(name: str, holds: bool) -> str:
-    """A fact, whose name ends in "?", as a sentence without its full stop."""
+    """A feature whose name ends in "?", as a sentence without its full stop."""
     bare = name.removesuffix("?")
     for pattern, sentences in _FACTS:
         match = re.fullmatch(pattern, bare)
         if match:
             return sentences(match)[0 if holds else 1]
-    return bare if holds else f"it is not so that {bare}"
+    return bare if holds else f"it is not true that {bare}"
 
 
 def side(bound: float, above: bool) -> str:
-    """Such as "is at least 0.3"."""
+    """The side of a bound in words, such as "is at least 0.3"."""
     return f"is {'at least' if above else 'below'} {bound:.3g}"

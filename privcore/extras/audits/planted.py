@@ -74,13 +74,13 @@ def _exact_threshold(epsilon: float, delta: float) -> Trial:
 
 
 def _uncharged_round(epsilon: float, delta: float) -> Trial:
-    # The scales pay for one round, and most of it for the examination.
+    # The scales pay for one round, most of it for the examination.
     return SieveRounds(((0.0, 0.0), (-1.0, -1.0)), sieve_scales(epsilon, share=0.2), rounds=2)
 
 
 @dataclass(frozen=True)
 class SeedReused:
-    """Two numbers with the noise of half of ε each, both drawn from the same seed."""
+    """Two numbers with noise for ε/2 each, but both drawn from the same seed."""
 
     epsilon: float
     batch: int = BATCH
@@ -100,7 +100,7 @@ def _seed_reused(epsilon: float, delta: float) -> Trial:
 
 
 def _leaking(run: Run[EMPCParameters]) -> RunOutcome:
-    """EM-PC, but for the separating sets: the most independent ones, looked up and given out."""
+    """EM-PC, except that it outputs the exact most independent separating sets."""
     recorder = common.Recorder(keep=False)
     rounds = ProvenRounds(run, recorder)
     removals: dict[Edge, Removal] = {}
@@ -138,14 +138,14 @@ def _half_levels(epsilon: float, delta: float) -> Trial:
 
 
 def _low_threshold(epsilon: float, delta: float) -> Trial:
-    # Shown as soon as it is above the single record's count by one standard deviation.
+    # Released as soon as it exceeds the single record's count by one standard deviation.
     plan = one_column(epsilon, delta)
     assert plan.histogram is not None
     low = replace(plan.histogram, threshold=1 + round(plan.histogram.sigma))
     return bought_single(epsilon, delta, replace(plan, histogram=low))
 
 
-# A person with twice as many rows as are declared, none of which were left out.
+# A person with twice the declared number of rows, none of which were left out.
 UNBOUNDED = of_two_columns(2 * ROWS)
 
 
@@ -153,11 +153,11 @@ def _leaked_sets(epsilon: float, delta: float) -> Trial:
     return LeakedSets(epsilon)
 
 
-# Given c, or given d, a and b are independent but for the last record, which matters less in the
+# Given c or given d, a and b are independent except for the last record, which matters less in the
 # stratum where both are 0: given c on D, and given d on D′.
 _SWAP = neighbours.TablePair(
-    "2,001 records in which c and d are equal and separate a and b, but for one that swaps their "
-    "values: which of them makes a and b look more independent is turned around",
+    "2,001 records in which c and d are equal and separate a and b, except one that swaps their "
+    "values, which reverses which of them makes a and b look more independent",
     (2, 2, 2, 2),
     (
         ((0, 0, 0, 0), 640),
@@ -185,7 +185,7 @@ _ALL = (
     ),
     AuditCase(
         "reused-threshold",
-        "Sparse vector that goes on after an “above”",
+        "Sparse vector that continues after an “above”",
         "planted",
         "six scores that fall by Δ and six that rise",
         _reused_threshold,
@@ -198,7 +198,7 @@ _ALL = (
         "planted",
         "six scores that fall by Δ and six that rise",
         _exact_queries,
-        flaw="only the threshold is noisy, and it goes on after an “above” (Lyu et al. 2016, "
+        flaw="only the threshold is noisy, and it continues after an “above” (Lyu et al. 2016, "
         "Algorithm 5)",
     ),
     AuditCase(
@@ -207,7 +207,7 @@ _ALL = (
         "planted",
         "seven scores that rise by Δ",
         _exact_threshold,
-        flaw="only the queries are noisy, so that every “below” tells something",
+        flaw="only the queries are noisy, so every “below” reveals something",
     ),
     AuditCase(
         "published-tau",
@@ -231,13 +231,13 @@ _ALL = (
         "planted",
         _SWAP.words,
         _leaked_sets,
-        flaw="the most independent set of each removed pair is looked up and given out",
+        flaw="the exact most independent set of each removed pair is part of the output",
     ),
     AuditCase(
         "half-noise-levels",
         "Levels bought with noise at half scale",
         "planted",
-        "two values near the threshold; one record goes from one to the other",
+        "two values near the threshold; one record changes from one to the other",
         _half_levels,
         delta=0.01,
         flaw="the standard deviation is half of 1/√ρ",
@@ -253,11 +253,11 @@ _ALL = (
     ),
     AuditCase(
         "unbounded-rows",
-        "Rows of a person that nobody left out",
+        "Surplus rows of a person not left out",
         "planted",
         UNBOUNDED.words,
         of_person("lapmech", UNBOUNDED),
-        flaw=f"{ROWS} rows for each person are declared, and one has {UNBOUNDED.rows}",
+        flaw=f"at most {ROWS} rows per person are declared, but one has {UNBOUNDED.rows}",
         protects=Unit("person", ROWS).sentence(REPLACED),
         rows=ROWS,
     ),

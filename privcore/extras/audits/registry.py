@@ -1,4 +1,4 @@
-"""All audits by name, and the short ones that every change of the code goes through."""
+"""All audits by name, and the short audits that CI runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from privcore.extras.audits.result import AuditResult
 from privcore.extras.audits.units import UNITS
 from privcore.text import short
 
-# That any of the short audits of one run calls a true claim violated, at most.
+# Most probability that any short audit of one CI run calls a true claim violated.
 CI_FALSE_ALARM = 1e-6
 
 _BY_KIND: dict[Kind, dict[str, AuditCase]] = {
@@ -39,7 +39,7 @@ _NOUNS: dict[Kind, str] = {
 
 
 def get_audit(kind: Kind, name: str) -> AuditCase:
-    """The audit of that kind and name; raises ParameterError if there is none."""
+    """The audit of this kind and name; raises ParameterError if there is none."""
     known = _BY_KIND[kind]
     if name not in known:
         raise ParameterError(
@@ -49,17 +49,17 @@ def get_audit(kind: Kind, name: str) -> AuditCase:
 
 
 def find_audit(name: str) -> AuditCase:
-    """The audit of that name, whatever its kind; raises ParameterError if there is none."""
+    """The audit of this name, of any kind; raises ParameterError if there is none."""
     for known in _BY_KIND.values():
         if name in known:
             return known[name]
     raise ParameterError(
-        f"There is no audit {short(name)!r}; choose one of those that the Audit page lists."
+        f"There is no audit {short(name)!r}; choose one from the list on the Audit page."
     )
 
 
 def audits_of_rows(rows: int) -> list[AuditCase]:
-    """The proven ones for persons with so many rows; raises ParameterError if there are none."""
+    """The proven audits of persons with this many rows; raises ParameterError if there are none."""
     cases = [case for case in all_proven() if case.rows == rows]
     if not cases:
         known = sorted({case.rows for case in all_proven()})
@@ -71,17 +71,17 @@ def audits_of_rows(rows: int) -> list[AuditCase]:
 
 
 def all_proven() -> list[AuditCase]:
-    """All whose claims are proven: mechanisms, releases, algorithms, persons with several rows, and
-    what is behind a direction."""
+    """All audits of proven claims: mechanisms, releases, algorithms, persons with several rows, and
+    the releases behind a direction."""
     kinds = (MECHANISMS, RELEASES, AUDITS, UNITS, PAIRWISE)
     return [case for cases in kinds for case in cases.values()]
 
 
 def ci_audit(seed: int = 1) -> Iterator[AuditResult]:
-    """A short audit of all that is proven, as they are done.
+    """Yield a short audit of each proven claim.
 
-    By the union bound one of them calls a true claim violated with probability at most
-    CI_FALSE_ALARM, over seeds.
+    By the union bound, the probability over seeds that any of them calls a true claim violated is
+    at most CI_FALSE_ALARM.
     """
     cases = all_proven()
     for number, case in enumerate(cases):

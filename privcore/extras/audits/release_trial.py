@@ -1,4 +1,4 @@
-"""The noisy numbers that an algorithm releases, through its own code, without its search."""
+"""Trials of the noisy numbers that an algorithm releases, through its own code."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from privcore.extras.audits.trials import uniforms
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.privacy.mechanisms.noise import Counts
 
-# A noise source that keeps what is released through it, and how likely that was.
+# A noise source that records the numbers released through it, and their likelihood.
 #
 # Whatever an algorithm does with noisy numbers afterwards, the numbers are what its proof is
 # about.
 
 
-# What draws no noise on numbers.
+# Methods that add no noise to numbers.
 _OTHER = frozenset({"noisy_max", "coin", "permutation"})
 
 
 class Draw(NamedTuple):
-    """The sub-sample `number` of a run, of `size` of so many rows."""
+    """The sub-sample `number` of a run: `size` of this many rows."""
 
     number: int
     rows: int
@@ -42,9 +42,9 @@ class Draw(NamedTuple):
 
 @dataclass(frozen=True)
 class Released:
-    """Numbers that got noise: the method that drew it, and the exact and noisy numbers, (k,).
+    """One release: the method that drew the noise, and the exact and noisy numbers, shape (k,).
 
-    draw: the last sub-sample before it, if there was any.
+    draw: the last sub-sample before it, if there was one.
     """
 
     method: str
@@ -54,7 +54,7 @@ class Released:
     draw: Draw | None = None
 
     def again(self, runs: int, noise: NoiseSource) -> Vector:
-        """The same release that many times, shape (runs, k)."""
+        """The same release this many times, shape (runs, k)."""
         many = self.method if self.method.endswith("_array") else f"{self.method}_array"
         kind = np.int64 if "discrete" in self.method else np.float64
         drawn = getattr(noise, many)(np.tile(self.exact.astype(kind), runs), self.scale)
@@ -68,9 +68,9 @@ class Released:
 
 
 class Listening:
-    """Noise from another source, of which everything on numbers is kept in `released`.
+    """Noise from another source; everything added to numbers is recorded in `released`.
 
-    replayed: what to give out in place of noise, in order, as if it had been drawn.
+    replayed: noisy numbers to return in order, as if they had been drawn.
     """
 
     def __init__(self, noise: NoiseSource, replayed: Sequence[Released] | None = None) -> None:
@@ -116,7 +116,7 @@ def listened(
     noise: NoiseSource,
     replayed: Sequence[Released] | None = None,
 ) -> list[Released]:
-    """What one run with checked parameters releases, in order."""
+    """The releases of one run with checked parameters, in order."""
     listening = Listening(noise, replayed)
     run = Run(source, parameters, cast(NoiseSource, listening), NoHooks(), keep_trace=False)
     get_algorithm(algorithm).run(run)
@@ -125,15 +125,17 @@ def listened(
 
 @dataclass(frozen=True)
 class ReleaseTrial:
-    """What is told of a run is the likelihood ratio of the numbers that it releases.
+    """Runs whose output is the likelihood ratio of the numbers that an algorithm releases.
 
-    By the lemma of Neyman and Pearson nothing read from them tells more.  It follows from the
-    numbers, the two data sets and the scales that the code requires, so that it is post-processing.
+    By the Neyman–Pearson lemma no other function of the numbers distinguishes D and D′ better.  It
+    is computed from the numbers, the two data sets and the scales that the code requests, so it is
+    post-processing.
 
-    paths: how many whole runs on D say what gets how much noise, each followed by one on D′ that is
-    given the same noisy numbers; then only the noise is drawn, of each path equally often.  One is
-    enough where nothing released depends on an earlier release.  Otherwise the earlier numbers
-    are held fixed: the proofs bound what is told on every path, and this tests that bound.
+    paths: number of whole runs on D that record which numbers get how much noise, each followed by
+    a run on D′ with the same noisy numbers; then only the noise is drawn, equally often for each
+    path.  One path is enough if no release depends on an earlier one.  Otherwise the earlier
+    numbers are held fixed: the proofs bound the privacy loss on every path, and this tests that
+    bound.
     Raises ParameterError for parameters that the algorithm refuses.
     """
 
@@ -172,9 +174,9 @@ class ReleaseTrial:
 
 @dataclass(frozen=True)
 class EffectTrial(ReleaseTrial):
-    """The same of a graph and of the table that is measured for the effect of a on b.
+    """As `ReleaseTrial`, for a graph and the table released for the effect of a on b.
 
-    share: of ε, for the table.
+    share: share of ε for the table.
     """
 
     share: float = 0.5
@@ -200,18 +202,19 @@ def _ratios(path: Path, side: Side, runs: int, noise: NoiseSource) -> np.ndarray
     for steps in path:
         noisy = steps[side].again(runs, noise)
         total += steps[0].log_density(noisy) - steps[1].log_density(noisy)
-    # The last digits of simulated noise tell what it was added to; they are not what is audited.
+    # The last digits of simulated noise reveal the exact number; the audit ignores them.
     return np.round(total, _DIGITS)
 
 
 @dataclass(frozen=True)
 class SubSampleTrial:
-    """Tests of an algorithm, each on a sub-sample, for a record that moves every test as much as
-    its sensitivity says, where it is drawn, and none where it is not.
+    """Tests of an algorithm on sub-samples, for a record that moves each test by its sensitivity
+    if it is drawn, and not at all otherwise.
 
-    One whole run says which tests are made on which draw of how many rows, with what noise; then
-    both are drawn anew.  What is told of a run is the likelihood ratio of its tests.
-    sensitivity: from a number of rows to how far the record moves a test.
+    One whole run records which tests are made on which sub-sample of how many rows, with what
+    noise; then sub-samples and noise are drawn anew.  The output of a run is the likelihood ratio
+    of its tests.
+    sensitivity: from a number of rows, how far the record moves a test.
     Raises ParameterError for parameters that the algorithm refuses.
     """
 

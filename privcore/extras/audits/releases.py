@@ -1,7 +1,7 @@
-"""Audits of the numbers that algorithms release, before anything is made of them.
+"""Audits of the numbers that algorithms release, before any post-processing.
 
-Graphs tell less than the numbers behind them.  Here each record is replaced by one that attains the
-sensitivity, or nearly, so that the numbers show most of the claim.
+Graphs reveal less than the numbers behind them.  Here a record is replaced by one that attains or
+nearly attains the sensitivity, so that the numbers show most of the claimed ε.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def _sub_samples(algorithm: str, parameters: Mapping[str, Any], pair: Pair) -> T
 
 
 def _diagonal(norm: float, product: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Rows (a, b) and (−b, −a) of that norm with ab = `product`.
+    """Rows (a, b) and (−b, −a) of this norm with ab = `product`.
 
-    Their products differ in squares alone, and their inner product is −2ab: together these attain
+    Their second moments differ only in the squares, and their inner product is −2ab: this attains
     the bounds on centred moments.
     """
     plus, minus = sqrt(norm**2 + 2 * product), sqrt(norm**2 - 2 * product)
@@ -69,27 +69,27 @@ _THREE_COLUMNS = TablePair(
 )
 _RADIUS = 0.2
 _SHORT = _numbers(
-    "400 rows (±0.1, ±0.1), but for one as long as the radius, (a, b) with ab = R²/8, which "
+    "400 rows (±0.1, ±0.1), except one as long as the radius, (a, b) with ab = R²/8, which "
     "becomes (−b, −a)",
     0.1,
     400,
     _diagonal(_RADIUS * sqrt(2), (_RADIUS * sqrt(2)) ** 2 / 8),
 )
 _LONG = _numbers(
-    "2,000 rows (±0.3, ±0.3), but for one far longer, (a, b) with ab an eighth of its squared "
+    "2,000 rows (±0.3, ±0.3), except one far longer, (a, b) with ab an eighth of its squared "
     "norm, which becomes (−b, −a)",
     0.3,
     2000,
     _diagonal(1.0, 1 / 8),
 )
 _HALF = _numbers(
-    "400 rows (±0.5, ±0.5), but for one of norm 1, (a, b) with ab = 1/4, which becomes (−b, −a)",
+    "400 rows (±0.5, ±0.5), except one of norm 1, (a, b) with ab = 1/4, which becomes (−b, −a)",
     0.5,
     400,
     _diagonal(1.0, 1 / 4),
 )
 _DIAMOND = NumericPair(
-    "2,000 rows (±0.5, 0) and (0, ±0.5), which no line describes, so that numbers are cut, but for "
+    "2,000 rows (±0.5, 0) and (0, ±0.5), which no line fits, so that numbers are cut, except "
     "one: (1, 1) becomes (−1, −1), the largest change of middle and spread and of pairs",
     tuple(((0.5, 0.0), (0.0, 0.5), (-0.5, 0.0), (0.0, -0.5))[k % 4] for k in range(1999)),
     (1.0, 1.0),
@@ -98,7 +98,7 @@ _DIAMOND = NumericPair(
 
 _BALANCED = TablePair(
     "1,601 records of two columns with two levels, 400 of each kind and one: (0, 0) becomes (0, "
-    "1), at right angles to it where columns are measured in one number each",
+    "1), which is orthogonal to it when each column is measured in one number",
     (2, 2),
     tuple(((a, b), 400) for a in (0, 1) for b in (0, 1)),
     (0, 0),
@@ -107,8 +107,8 @@ _BALANCED = TablePair(
 
 _SAMPLED = replace(
     turned((False,) * 10, 2000),
-    words="2,000 records of eleven columns; in every sub-sample that it is in, the record that is "
-    "replaced moves every test as far as one record can",
+    words="2,000 records of eleven columns; in every sub-sample that contains it, the replaced "
+    "record moves every test as far as one record can",
 )
 _BY_LEVEL = {"measured": "levels"}
 _DESCENT = {"clip": 1.0, "step": 0.1, "gradients": 2, "stages": 1, "sparsity": 0.0}
@@ -179,7 +179,7 @@ _ALL = (
     ),
     _case(
         "moment-search-shapes",
-        "Moment search: numbers, pairs of which show more than lines",
+        "Moment search: numbers in pairs with non-linear dependence",
         "moment-search",
         _DIAMOND,
         {},

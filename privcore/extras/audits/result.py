@@ -1,4 +1,4 @@
-"""What an audit found."""
+"""The result of an audit."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Verdict = Literal["violated", "not violated"]
 
 @dataclass(frozen=True)
 class AuditResult:
-    """A claim beside the largest ε that runs on two neighbouring data sets show at its δ.
+    """A claim and the largest ε that runs on two neighbouring data sets show at its δ.
 
     runs: on each of the two data sets; half of them chose the events, half tested them.
     confidence: with at least this probability `epsilon_lower` is at most the true ε at δ.
-    events: those tested, the one that shows the most first; empty if all runs were alike.
-    seconds: of the whole audit.
+    events: the tested events, the one with the largest ε first; empty if all runs were alike.
+    seconds: time of the whole audit.
     """
 
     case: AuditCase
@@ -38,8 +38,8 @@ class AuditResult:
 
     @property
     def event(self) -> str:
-        """The event that shows the most, in words."""
-        return self.events[0].words if self.events else "none: the outputs were all alike"
+        """The event with the largest ε, in words."""
+        return self.events[0].words if self.events else "none: all outputs were the same"
 
     @property
     def verdict(self) -> Verdict:
@@ -48,14 +48,14 @@ class AuditResult:
 
     @property
     def ratio(self) -> float:
-        """Lower bound over claim."""
+        """Lower bound divided by the claim."""
         return self.epsilon_lower / self.epsilon
 
     @property
     def most_visible(self) -> float:
-        """About the largest ε that so many runs could show of anything, even the exact data.
+        """Approximately the largest ε that this number of runs can show, even for the exact data.
 
-        An event that always happens on one data set and never on the other shows no more.
+        It is the bound for an event that always occurs on one data set and never on the other.
         """
         tested = self.runs - self.runs // 2
         return math.log(tested / math.log(2 / (1 - self.confidence)))

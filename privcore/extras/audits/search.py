@@ -1,4 +1,4 @@
-"""A random search for neighbouring data sets that tell the most, where none are known."""
+"""A random search for neighbouring data sets that are easiest to distinguish."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from privcore.extras.audits.events import find_events
 from privcore.extras.audits.neighbours import Record, TablePair
 from privcore.extras.audits.simulate import simulate
 
-Told = Callable[[TablePair], float]
+PairScore = Callable[[TablePair], float]
 
 
 def find_pair(
-    levels: tuple[int, ...], n: int, told: Told, *, tries: int = 200, seed: int = 1
+    levels: tuple[int, ...], n: int, score: PairScore, *, tries: int = 200, seed: int = 1
 ) -> TablePair:
-    """The pair of n ≥ 2 records that told the most in `tries` random changes of one of them.
+    """The pair of n ≥ 2 records with the highest score after `tries` random changes of a record.
 
-    told: how much a pair tells, such as `score_change` or `shown_by`.  Half of the changes are to
-    the shared records, half to the one that is replaced or its replacement; a change that tells
-    less is taken back.
+    score: how well a pair can be distinguished, such as `score_change` or `shown_by`.  Half of the
+    changes are to the shared records, half to the replaced one or its replacement; a change that
+    lowers the score is undone.
     """
     generator = np.random.default_rng(seed)
 
@@ -31,7 +31,7 @@ def find_pair(
 
     shared, one, other = [drawn() for _ in range(n - 1)], drawn(), drawn()
     best = _pair(levels, shared, one, other, seed, tries)
-    most = told(best)
+    highest = score(best)
     for _ in range(tries):
         rows, ends = list(shared), [one, other]
         if generator.random() < 0.5:
@@ -39,29 +39,31 @@ def find_pair(
         else:
             ends[int(generator.integers(2))] = drawn()
         pair = _pair(levels, rows, ends[0], ends[1], seed, tries)
-        tells = told(pair)
-        if tells >= most:
-            shared, (one, other), best, most = rows, ends, pair, tells
+        found = score(pair)
+        if found >= highest:
+            shared, (one, other), best, highest = rows, ends, pair, found
     return best
 
 
-def score_change(value: Callable[[CountSource], float]) -> Told:
-    """How much a number computed from the records changes."""
+def score_change(value: Callable[[CountSource], float]) -> PairScore:
+    """The change of a number computed from the records."""
 
-    def told(pair: TablePair) -> float:
+    def score(pair: TablePair) -> float:
         return abs(value(pair.source(0)) - value(pair.source(1)))
 
-    return told
+    return score
 
 
-def shown_by(trial: Callable[[TablePair], Trial], delta: float, runs: int, seed: int = 1) -> Told:
-    """The ε that an audit of so few runs shows, at a low confidence, the same seed for all."""
+def shown_by(
+    trial: Callable[[TablePair], Trial], delta: float, runs: int, seed: int = 1
+) -> PairScore:
+    """The ε that a short audit shows, at a low confidence and with the same seed for all pairs."""
 
-    def told(pair: TablePair) -> float:
+    def score(pair: TablePair) -> float:
         events = find_events(*simulate(trial(pair), runs, seed), delta, 0.5)
         return max((event.epsilon_lower for event in events), default=0.0)
 
-    return told
+    return score
 
 
 def _pair(

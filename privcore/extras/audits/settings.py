@@ -1,4 +1,4 @@
-"""What a user may set in an audit."""
+"""The parameters of an audit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from privcore.parameter import Parameter
 EPSILON = replace(
     parameters.EPSILON,
     title="Claimed ε",
-    help="The claim that is tested; noise is made for it. Between about 0.3 and 3 the runs can say "
-    "something: less drowns in the counting error, more would need events too rare to be counted.",
+    help="The claim to test; noise is calibrated to it. Runs are informative between about 0.3 and "
+    "3: a smaller ε drowns in sampling error, a larger one needs events too rare to count.",
     slider=(0.1, 5.0),
 )
 DELTA = replace(
@@ -19,8 +19,8 @@ DELTA = replace(
     title="Claimed δ",
     default=0.0,
     slider=(1e-6, 0.1),
-    help="The δ of the claim, which is taken off the probability of the event. Gaussian noise "
-    "needs one above 0; what hides behind a small δ is too rare for any audit to see.",
+    help="The δ of the claim, which is subtracted from the probability of the event. Gaussian "
+    "noise needs a δ above 0; failures covered by a small δ are too rare for any audit to detect.",
 )
 RUNS = Parameter(
     name="runs",
@@ -32,8 +32,8 @@ RUNS = Parameter(
     high=10_000_000,
     scale="log",
     slider=(1000, 1_000_000),
-    help="Half of them choose the events, half test them. The lower bound comes closer to the true "
-    "ε with more runs, about as 1/√N.",
+    help="Half of the runs choose the events, half test them. With more runs the lower bound "
+    "approaches the true ε, about as 1/√N.",
     source="docs/auditing.md",
 )
 SEED = Parameter(
@@ -44,7 +44,7 @@ SEED = Parameter(
     default=1,
     low=0,
     high=2**53,
-    help="All noise of the audit is derived from it.",
+    help="All noise of the audit is derived from this seed.",
     source="docs/auditing.md",
 )
 CONFIDENCE = Parameter(
@@ -58,8 +58,8 @@ CONFIDENCE = Parameter(
     high=1.0,
     open_high=True,
     slider=(0.9, 0.9999),
-    help="With at least this probability the lower bound is not above the true ε, so that a true "
-    "claim is called violated with probability at most 1 minus it.",
+    help="Probability with which the lower bound is at most the true ε. A true claim is called "
+    "violated with probability at most 1 minus this.",
     source="Clopper & Pearson 1934",
 )
 PROCESSES = Parameter(
@@ -71,7 +71,7 @@ PROCESSES = Parameter(
     default=1,
     low=1,
     high=64,
-    help="How many processes share the runs; the result is the same.",
+    help="Number of processes that share the runs; it does not change the result.",
     source="docs/auditing.md",
 )
 

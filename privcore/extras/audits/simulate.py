@@ -1,4 +1,4 @@
-"""Many runs on both data sets, in this process or in several."""
+"""Makes many runs on both data sets, in this process or in several."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from privcore.privacy.mechanisms import SimulatedNoise
 
 
 class Batch(NamedTuple):
-    """So many runs on one side, with the noise of batch `number`."""
+    """This many runs on one side, with the noise of batch `number`."""
 
     side: Side
     number: int
@@ -25,7 +25,7 @@ class Batch(NamedTuple):
 
 
 def batches(runs: int, size: int) -> list[Batch]:
-    """Batches of `size` runs, and a smaller last one, on both sides in turn."""
+    """Batches of `size` runs, and a smaller last one, alternating between both sides."""
     planned = []
     for number, begin in enumerate(range(0, runs, size)):
         sides: tuple[Side, Side] = (0, 1)
@@ -39,9 +39,9 @@ def perform(trial: Trial, seed: int, batch: Batch) -> Outputs:
     return trial(batch.side, batch.runs, noise)
 
 
-# With fewer, a process takes longer to start than to make its runs.
+# With fewer runs, a process takes longer to start than to run.
 _BATCHES_EACH = 8
-# How often a caller is asked whether to go on.
+# Seconds between checks whether to continue.
 _WAIT_SECONDS = 0.1
 
 
@@ -55,8 +55,8 @@ def simulate(
 ) -> tuple[Outputs, Outputs]:
     """`runs` runs on D and as many on D′; the same for any number of processes.
 
-    progress: told how many runs of all are done.  Raises Cancelled, between batches, if
-    `cancelled` says so, whatever error the runs raise, and Lost if a process ends by itself.
+    progress: called with the number of finished runs.  Raises Cancelled between batches once
+    `cancelled` returns True, any error of the runs, and Lost if a process ends unexpectedly.
     """
     plan = batches(runs, trial.batch)
     worthwhile = min(processes, len(plan) // _BATCHES_EACH)

@@ -1,6 +1,6 @@
-"""Numbers read from a run that may distinguish two data sets; an event is one at or above a bound.
+"""Statistics of a run that may distinguish two data sets; an event is a statistic above a bound.
 
-Some are given out as they are; others are learned from runs that are then used for nothing else.
+Some are released numbers; others are learned from runs that are used for nothing else.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from privcore.extras.audits.plain_words import fact, side, thing
 Family = Literal["number", "fact", "outputs", "score"]
 
 _MOST_BINS = 32
-# Runs in a bin on average, below which its frequency says little.
+# Least average number of runs in a bin for a usable frequency.
 _RUNS_PER_BIN = 40
-# Named in words; the rest are counted.
+# Most features that are named; the rest are counted.
 _NAMED = 3
 
 
 class Statistic(Protocol):
-    """A number for each run."""
+    """A statistic: one number for each run."""
 
     @property
     def family(self) -> Family: ...
@@ -35,7 +35,7 @@ class Statistic(Protocol):
         ...
 
     def words(self, bound: float, above: bool) -> str:
-        """The event that it is at least `bound` (above), or less, as the audit names things."""
+        """The event that it is at least `bound` (above) or less, in the audit's own names."""
         ...
 
     def plainly(self, bound: float, above: bool) -> str:
@@ -45,7 +45,7 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True)
 class Feature:
-    """A released number, or a fact of the outcome."""
+    """A released number, or a feature of the outcome."""
 
     name: str
     family: Family
@@ -66,7 +66,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class OutcomeRatio:
-    """Estimated log-ratio of the outcome's probabilities; 0 for one that was never seen."""
+    """Estimated log-ratio of the outcome's probabilities; 0 for an outcome not seen before."""
 
     ratios: dict[str, float] = field(repr=False)
     family: Family = "outputs"
@@ -101,18 +101,18 @@ class OutcomeRatio:
     def plainly(self, bound: float, above: bool) -> str:
         inside = [w for w, ratio in self.ratios.items() if (ratio >= bound) == above]
         first = min(inside, key=lambda w: (-abs(self.ratios[w]), w), default="")
-        # All that is given out may be long; what comes first in it is the graph.
+        # An outcome may be long; it begins with the graph.
         shown = first.split(";")[0]
         if len(inside) == 1:
-            return f"the result as a whole is one that other runs had: {shown}"
+            return f"the complete result equals that of other runs: {shown}"
         return (
-            f"the result as a whole is one of {len(inside)} that other runs had, such as: {shown}"
+            f"the complete result is one of {len(inside)} results of other runs, such as: {shown}"
         )
 
 
 @dataclass(frozen=True)
 class Linear:
-    """Fisher's linear discriminant of all numbers and facts."""
+    """Fisher's linear discriminant of all numbers and features."""
 
     names: tuple[str, ...]
     weights: tuple[float, ...]
@@ -120,13 +120,13 @@ class Linear:
 
     @classmethod
     def learned(cls, one: Outputs, other: Outputs) -> Linear | None:
-        """None where fewer than two features vary."""
+        """Fit it; None if fewer than two features vary."""
         names = _varying(one, other)
         if len(names) < 2:
             return None
         first, second = (np.column_stack([o.feature(n) for n in names]) for o in (one, other))
         spread = (np.cov(first, rowvar=False) + np.cov(second, rowvar=False)) / 2
-        # So that features that determine one another do no harm.
+        # A ridge, because some features determine others.
         spread += 1e-9 * np.diag(np.diag(spread) + 1e-12)
         weights = np.linalg.solve(spread, first.mean(axis=0) - second.mean(axis=0))
         weights /= max(float(np.abs(weights).max()), 1e-300)
@@ -146,16 +146,16 @@ class Linear:
         order = sorted(range(len(self.names)), key=lambda k: -abs(self.weights[k]))
         most = "; ".join(thing(self.names[k]) for k in order[:_NAMED])
         return (
-            f"a weighted sum of {len(self.names)} things read from the result, most of all {most}, "
+            f"a weighted sum of {len(self.names)} features of the output, mainly {most}, "
             f"{side(bound, above)}"
         )
 
 
 @dataclass(frozen=True)
 class BinnedRatio:
-    """Log-ratio of the frequencies of the bin that each number falls in, added up.
+    """Sum over the numbers of the log-ratio of the frequencies of each number's bin.
 
-    Where the noise of different numbers is independent that is their likelihood ratio.
+    If the noise of different numbers is independent, this estimates their log-likelihood ratio.
     """
 
     names: tuple[str, ...]
@@ -165,7 +165,7 @@ class BinnedRatio:
 
     @classmethod
     def learned(cls, one: Outputs, other: Outputs) -> BinnedRatio | None:
-        """None where no number varies."""
+        """Fit it; None if no number varies."""
         names = _varying(one, other, only=one.names)
         bins = min(_MOST_BINS, 2 * one.runs // _RUNS_PER_BIN)
         if not names or bins < 2:
@@ -199,13 +199,13 @@ class BinnedRatio:
         named = "; ".join(thing(name) for name in self.names[:_NAMED])
         more = f"; and {len(self.names) - _NAMED} more" if len(self.names) > _NAMED else ""
         return (
-            f"how much likelier other runs had such numbers on D than on D′ ({named}{more}), as a "
-            f"logarithm, {side(bound, above)}"
+            f"the estimated log-likelihood ratio of these numbers, D against D′ ({named}{more}), "
+            f"{side(bound, above)}"
         )
 
 
 def learned(one: Outputs, other: Outputs) -> list[Statistic]:
-    """All statistics that these runs suggest."""
+    """All statistics that can be fitted to these runs."""
     statistics: list[Statistic] = [
         Feature(name, "number" if name in one.names else "fact") for name in _varying(one, other)
     ]
@@ -223,7 +223,7 @@ def learned(one: Outputs, other: Outputs) -> list[Statistic]:
 
 
 def _varying(one: Outputs, other: Outputs, only: Sequence[str] | None = None) -> list[str]:
-    """Names of the features that are not the same in all runs."""
+    """Names of the features that vary between runs."""
     names = dict.fromkeys((*one.features, *other.features)) if only is None else only
     return [
         name

@@ -1,4 +1,4 @@
-"""Runs of mechanisms by themselves, each through the code that the algorithms use."""
+"""Runs of single mechanisms, each through the code that the algorithms use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BATCH = 5000
 class NoisyNumbers:
     """Numbers with independent noise: Laplace, normal, or discrete Laplace on whole numbers.
 
-    values, scales: on D and on D′; the scale differs only where a mechanism's depends on the data.
+    values, scales: on D and on D′; scales differ only for mechanisms whose scale depends on data.
     """
 
     noise_kind: NoiseKind
@@ -67,7 +67,7 @@ def uniforms(runs: int, noise: NoiseSource) -> Vector:
 
 @dataclass(frozen=True)
 class Drawn:
-    """One of several outputs with known probabilities, on D and on D′: exactly known (ε, δ)."""
+    """One of several outputs with known probabilities on D and on D′: (ε, δ) is known exactly."""
 
     labels: tuple[str, ...]
     probabilities: tuple[tuple[float, ...], tuple[float, ...]]
@@ -102,7 +102,7 @@ class Selections:
 class Medians:
     """A private median.
 
-    values: on D and on D′, which differ in one of them; grid: its public candidates.
+    values: on D and on D′, which differ in one value; grid: the public candidates.
     """
 
     values: tuple[tuple[float, ...], tuple[float, ...]]
@@ -119,9 +119,9 @@ class Medians:
 
 @dataclass(frozen=True)
 class BoughtLevels:
-    """The levels of a column, bought.
+    """The bought levels of one column.
 
-    counts: on D and on D′, how often each value occurs.  plan: of that one column.
+    counts: on D and on D′, how often each value occurs.  plan: the plan for this column.
     """
 
     counts: tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
@@ -166,7 +166,7 @@ class SparseVectors:
 class SieveRounds:
     """Rounds of sieve-and-examine over one stream of scores, on all rows.
 
-    rounds: how many may be opened; then the stream ends.
+    rounds: most rounds that may be opened; then the stream ends.
     """
 
     queries: tuple[tuple[float, ...], tuple[float, ...]]
@@ -193,7 +193,7 @@ class SieveRounds:
 
 
 def streams(runs: int, answers: Callable[[], Verdicts]) -> Outputs:
-    """Runs whose output is a stream of answers; facts: each answer, and how many are "above"."""
+    """Runs whose output is a stream of answers; features: each answer, and how many are "above"."""
     known: dict[Verdicts, int] = {}
     codes = np.array([known.setdefault(answers(), len(known)) for _ in range(runs)], dtype=np.int64)
     return Outputs.of_outcomes([_stream(stream) for stream in known], codes)

@@ -1,4 +1,4 @@
-"""Runs of the call `discover` where a person is added or removed, and the number of rows private.
+"""Runs of `discover` if a person is added or removed and the number of rows is private.
 
 The number of rows is released first, and the rows are drawn anew in each run.
 """
@@ -25,11 +25,11 @@ from privcore.privacy.mechanisms import NoiseSource
 
 
 class _AllReleased(Exception):
-    """All is released: what a run makes of it is post-processing."""
+    """Raised once everything is released: the rest of a run is post-processing."""
 
 
 class _Until(Listening):
-    """A listener that ends the run after so many releases."""
+    """A listener that ends the run after this number of releases."""
 
     def __init__(self, noise: NoiseSource, releases: int) -> None:
         super().__init__(noise)
@@ -44,13 +44,13 @@ class _Until(Listening):
 
 @dataclass(frozen=True)
 class AddedTrial:
-    """Runs of an algorithm on tables with a person and without, whose number of rows is private.
+    """Runs of an algorithm on tables with and without a person; the number of rows is private.
 
-    What is told of a run is the likelihood ratio of what it releases: the number of rows and then,
-    with `releases` of 2, the counts of all combinations of levels.  It follows from the released
-    numbers and the two data sets, so that it is post-processing.
-    parameters: as `discover` takes them.  pair: its shared rows are alike, and D′ has none of the
-    person's.
+    The output of a run is the likelihood ratio of its releases: the number of rows and, if
+    `releases` is 2, the counts of all combinations of levels.  It is computed from the released
+    numbers and the two data sets, so it is post-processing.
+    parameters: as for `discover`.  pair: its shared rows are equal, and D′ has no rows of the
+    person.
     Raises ParameterError, when made, for parameters that the algorithm refuses.
     """
 
@@ -89,7 +89,7 @@ class AddedTrial:
             return ratio
         counts, cells = released[1], np.ravel_multi_index
         alike, own = cells(pair.shared[0][0], pair.levels), cells(pair.one, pair.levels)
-        # How many rows the run saw follows from the noisy number of rows.
+        # The number of rows in the run follows from the noisy number of rows.
         rows = int(counts.exact.sum())
         drawn = np.arange(person + 1)
         chances = hypergeom.logpmf(drawn, pair.n, person, min(rows, pair.n))

@@ -1,7 +1,7 @@
 """Audits of a person with several rows: all of them replaced, or added or removed.
 
-Each row is one that attains the sensitivity of a row, and they are alike, so that together they
-move what is released as much as so many rows can.
+Each row attains the sensitivity of a row, and the rows are equal, so together they change the
+release as much as this number of rows can.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from privcore.extras.audits.unit_trial import AddedTrial
 from privcore.unit import ADDED, REPLACED, Relation, Unit
 
 ROWS = 5
-# Of ε, which the number of rows takes.
+# Share of ε for the number of rows.
 _COUNT_SHARE = 0.05
 
 
 @dataclass(frozen=True)
 class OfAdded:
-    """From a claim for a person who is added or removed to runs of an algorithm.
+    """Makes runs of an algorithm under a claim for a person who is added or removed.
 
-    releases: 1 for the claim of the number of rows alone, which has a twentieth of ε.
+    releases: 1 for the claim on the number of rows alone, which has a twentieth of ε.
     """
 
     algorithm: str
@@ -45,15 +45,15 @@ class OfAdded:
 def of_person(
     algorithm: str, pair: TablePair, parameters: Mapping[str, Any] | None = None
 ) -> OfAlgorithm:
-    """What an algorithm releases, claimed for a person whose `ROWS` rows are replaced."""
+    """The releases of an algorithm, under a claim for a person whose `ROWS` rows are replaced."""
     return OfAlgorithm(algorithm, pair, parameters or {}, ReleaseTrial, ROWS)
 
 
 def of_two_columns(rows: int) -> TablePair:
-    """The largest change of one- and two-way counts by a person with so many rows."""
+    """The largest change of one- and two-way counts by a person with this many rows."""
     return TablePair(
         f"{12 + rows} records of two columns with two levels: three of each kind, and {rows} of "
-        "one person, which all go from (0, 0) to (1, 1), the largest change of their one- and "
+        "one person, which all change from (0, 0) to (1, 1), the largest change of their one- and "
         "two-way counts",
         (2, 2),
         tuple(((a, b), 3) for a in (0, 1) for b in (0, 1)),
@@ -65,8 +65,8 @@ def of_two_columns(rows: int) -> TablePair:
 
 _FALLING = turned((False, False, False), 1500, rows=ROWS)
 _ADDED = TablePair(
-    f"6,000 records alike, (0, 0), of two columns with two levels, and {ROWS} more of one person, "
-    "(1, 1), who is on D alone",
+    f"6,000 equal records, (0, 0), of two columns with two levels, and {ROWS} more of one person, "
+    "(1, 1), who is only in D",
     (2, 2),
     (((0, 0), 6000),),
     (1, 1),

@@ -1,4 +1,4 @@
-"""How likely the noisy scores have the order of the exact ones (Kusner et al. 2016).
+"""The probability that noisy scores are in the order of the exact ones (Kusner et al. 2016).
 
 Theorem 2 for one Laplace draw per direction and Theorem 4.2 for two; the latter's text has two
 misprints, corrected here: γ = Q_y + Q_rX − Q_x − Q_rY (printed + Q_rY), and the exponential is
@@ -43,7 +43,7 @@ def four_laplace_probability(gap: Numbers | float, scale: Numbers | float) -> Nu
 
 
 def laplace_interval(value: float, scale: float, level: float = 0.95) -> tuple[float, float]:
-    """An interval around a noisy `value` that holds the exact one with probability `level`.
+    """An interval around a noisy `value` that contains the exact one with probability `level`.
 
     Raises ParameterError unless 0 ≤ level < 1.
     """

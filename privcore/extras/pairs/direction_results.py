@@ -1,4 +1,4 @@
-"""Accuracies that were computed beforehand and are shipped, with the command that made them."""
+"""Precomputed accuracies that come with the product, and the command that made them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ShippedAccuracy:
 
 
 def accuracy_json(rows: Sequence[Accuracy], **about: Any) -> str:
-    """What `shipped_accuracy` reads; an infinite ε is written as null."""
+    """The JSON that `shipped_accuracy` reads; an infinite ε is written as null."""
     table = [
         {**asdict(row), "epsilon": row.epsilon if math.isfinite(row.epsilon) else None}
         for row in rows

@@ -1,7 +1,7 @@
-"""How often a private inference of direction is right: against ε, against λ, over many data sets.
+"""Accuracy of private inferences of direction: against ε, against λ, over many data sets.
 
-The forms of Kusner, Sun, Sridharan & Weinberger 2016, Figures 1 and 2 and Table 2.  Everything here
-compares with the exact data or the known direction: not private.
+In the form of Figures 1 and 2 and Table 2 of Kusner, Sun, Sridharan & Weinberger 2016.  Everything
+here compares with the exact data or the known direction: not private.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Tick = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Share:
-    """Proportions of `runs` private runs that are correct, and that refused or tied."""
+    """Shares of `runs` private runs that are correct, and that refuse or tie."""
 
     correct: float
     undecided: float
@@ -49,7 +49,7 @@ class Share:
 def shares(
     prepared: Prepared, parameters: Mapping[str, Any], direction: str, repeats: int, seed: int
 ) -> dict[str, Share]:
-    """By score, how often the whole release, run anew each time, finds `direction`."""
+    """By score, how often independent whole releases find `direction`."""
     wanted = 1 if direction == "x->y" else -1
     return {
         score: Share(
@@ -62,7 +62,7 @@ def shares(
 def wanted_direction(
     pair: Pair, prepared: Prepared, parameters: Mapping[str, Any]
 ) -> dict[str, str]:
-    """By score, the direction to be found: the true one, or what the exact scores say."""
+    """By score, the direction to be found: the true one, or that of the exact scores."""
     return {
         score: pair.direction or ("x->y" if forward < backward else "y->x")
         for score, (forward, backward) in baseline(prepared, parameters).items()

@@ -1,4 +1,4 @@
-"""The test records under a pair of regressions, with every score computed once.
+"""Scores of the test records under a pair of regressions, each computed once.
 
 Nothing here is private.
 """
@@ -18,12 +18,12 @@ from privcore.extras.pairs.ridge import REACH, Fit
 # Residuals of predictions within [−1, 1].
 RESIDUAL_REACH = 2.0
 
-# Features of more records than this are computed in blocks each time rather than kept.
+# Features of more records than this are recomputed in blocks rather than stored.
 _KEPT = 1 << 16
 
 
 class Widths(NamedTuple):
-    """Public widths of the kernels: of the regression, of HSIC's input and of its residuals."""
+    """Public kernel widths: of the regression, of HSIC's input and of HSIC's residuals."""
 
     regression: float
     input: float
@@ -50,7 +50,7 @@ class Sample:
 
     @cached_property
     def grid(self) -> Vector:
-        """The candidates for its quartiles."""
+        """The public candidates for its quartiles."""
         return quartile_grid(self.reach)
 
     @cached_property
@@ -59,14 +59,14 @@ class Sample:
         return quartile_utilities(self.values, self.grid)
 
     def changes_to_leave(self, interval: tuple[float, float]) -> int:
-        """How many of the values must be replaced for the log IQR to leave the interval."""
+        """Number of values that must be replaced for the log IQR to leave the interval."""
         if interval not in self._leaving:
             self._leaving[interval] = changes_to_leave(self.values, interval)
         return self._leaving[interval]
 
 
 class Input(Sample):
-    """The test values of a variable, which its regression predicts from."""
+    """The test values of a variable, from which its regression predicts."""
 
     def __init__(self, values: Vector, widths: Widths) -> None:
         super().__init__(values, REACH, widths.input)
@@ -84,7 +84,7 @@ class Input(Sample):
 
 
 class Side:
-    """One direction: its input, and what its regression leaves of the other variable."""
+    """One direction: its input, and the residuals of its regression."""
 
     def __init__(self, regressor: Input, other: Input, fit: Fit, width: float) -> None:
         self.input = regressor
@@ -92,7 +92,7 @@ class Side:
         self._scores: dict[str, float] = {}
 
     def score(self, name: str) -> float:
-        """A score by name; those of ranges are sums of logarithms."""
+        """A score by name; scores of ranges are sums of logarithms."""
         if name not in self._scores:
             self._scores[name] = self._compute(name)
         return self._scores[name]

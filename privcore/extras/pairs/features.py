@@ -1,7 +1,7 @@
 """The Gaussian kernel on an interval as an inner product of few explicit features.
 
-With them a kernel regression costs m·D² and HSIC m·D², not m² (m values, D features), to within
-rounding of the dense computation, and nothing about them depends on the data.
+With them a kernel regression or HSIC takes time m·D² instead of m² or more (m values, D features),
+agrees with the dense computation to rounding, and depends on the data in nothing else.
 
 exp(−d²/(2h²)), repeated with a period P > 2·reach, has a Fourier series with positive coefficients
 c_k = (h√(2π)/P) exp(−h²ω²k²/2), ω = 2π/P.  cos ω(a − b)k = cos ωka cos ωkb + sin ωka sin ωkb turns

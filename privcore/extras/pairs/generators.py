@@ -1,8 +1,8 @@
-"""Pairs with a known direction: additive noise models that can be told from their reverse.
+"""Pairs with a known direction: additive noise models that do not fit the reverse direction.
 
 effect = f(cause) + noise, with noise independent of the cause (Kusner et al. 2016, Definition 1)
 and f within [−1, 1].  Public bounds follow from the model and not from rows, so they are as public
-as the model is.
+as the model.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ DIRECTION = Parameter(
 )
 NOISE_LAW = Parameter(
     name="noise_law",
-    title="Law of the noise",
+    title="Distribution of the noise",
     symbol="noise-law",
     kind="choice",
     default="gaussian",
     choices=("gaussian", "uniform", "laplace"),
-    help="The law of what is added to the effect, independent of the cause.",
+    help="Distribution of the noise that is added to the effect, independently of the cause.",
     source=_KUSNER,
 )
 CAUSE_LAW = Parameter(
     name="cause_law",
-    title="Law of the cause",
+    title="Distribution of the cause",
     symbol="cause-law",
     kind="choice",
     default="uniform",
     choices=("uniform", "mixture"),
     labels=(("mixture", "Two Gaussians"),),
-    help="Uniform on [−1, 1], or half and half two Gaussians of mean −0.4 and 0.4 and standard "
-    "deviation 0.15, moved into [−1, 1].",
+    help="Uniform on [−1, 1], or an equal mixture of two Gaussians with means −0.4 and 0.4 and "
+    "standard deviation 0.15, clipped to [−1, 1].",
     source=_OURS,
 )
 NOISE_SD = Parameter(
@@ -67,7 +67,7 @@ NOISE_SD = Parameter(
     high=2.0,
     scale="log",
     slider=(0.05, 1.0),
-    help="Standard deviation of what is added to the effect, whose mean moves between −1 and 1.",
+    help="Standard deviation of the noise added to the effect, whose mean is between −1 and 1.",
     source=_OURS,
 )
 BOUND = Parameter(
@@ -79,7 +79,7 @@ BOUND = Parameter(
     low=0.5,
     high=20.0,
     unit="standard deviations",
-    help="How far the public bounds of the effect reach beyond [−1, 1], where its mean lies; "
+    help="How far the public bounds of the effect extend beyond [−1, 1], the range of its mean; "
     "uniform noise ends at √3 standard deviations. Values outside are moved to the bound.",
     source=_OURS,
     advanced=True,
@@ -92,7 +92,7 @@ CYCLES = Parameter(
     default=1.0,
     low=0.25,
     high=5.0,
-    help="How many periods of the sine the cause's interval [−1, 1] holds.",
+    help="Number of periods of the sine over the cause's interval [−1, 1].",
     source=_OURS,
     advanced=True,
 )
@@ -104,7 +104,7 @@ STEEPNESS = Parameter(
     default=3.0,
     low=0.5,
     high=20.0,
-    help="a in tanh(ax): the larger, the closer to a step.",
+    help="a in tanh(ax): a larger value is closer to a step.",
     source=_OURS,
     advanced=True,
 )
@@ -152,8 +152,8 @@ _NOISE: dict[str, Draw] = {
 class PairGenerator:
     """A model of two variables, X and Y: the same for the same arguments.
 
-    parameters: of what `generator_parameters(kind)` declares; what is left out takes its default.
-    Raises ParameterError for an unknown kind or parameter, and for one out of range.
+    parameters: by name, as `generator_parameters(kind)` declares them; others take their defaults.
+    Raises ParameterError for an unknown kind or parameter, and for a value out of range.
     """
 
     kind: str
@@ -169,7 +169,7 @@ class PairGenerator:
         return _TITLES[self.kind]
 
     def mean(self, cause: Vector) -> Vector:
-        """f at causes within [−1, 1], shape (n,): the mean of the effect, within [−1, 1]."""
+        """f at causes in [−1, 1], shape (n,): the mean of the effect, in [−1, 1]."""
         if self.kind == "polynomial":
             return (32 * cause * cause + 16 * cause - 23) / 25
         if self.kind == "sigmoidal":
@@ -178,7 +178,7 @@ class PairGenerator:
 
     @property
     def effect_bound(self) -> float:
-        """The effect's public bounds are ± this; the cause's are ±1."""
+        """The public bounds of the effect are ± this, the bounds of the cause ±1."""
         chosen = self.parameters
         # Uniform noise ends at √3 standard deviations.
         most = math.sqrt(3) if chosen["noise_law"] == "uniform" else math.inf

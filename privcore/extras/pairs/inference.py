@@ -1,8 +1,8 @@
-"""From a pair to a direction: split, fit both ways, score what is left, release.
+"""Infers the direction of a pair: split, fit both ways, score the residuals, release.
 
-Algorithm 1 of Kusner et al. 2016.  The split does not depend on the data, so one record is either
-a training or a test record; with `protects` both, the first meets the noise of the regressions and
-the second that of the scores, and ε of each is the ε of the run.
+Algorithm 1 of Kusner et al. 2016.  The split does not depend on the data, so a record is either a
+training or a test record.  With `protects` both, the noise of the regressions hides a training
+record and the noise of the scores a test record; each has the ε of the run.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def infer(
 ) -> Inference:
     """One inference of the direction.
 
-    parameters: by name, as `PARAMETERS` declares them; those not given take their defaults.
-    seed: of a simulation; noise: a source of one's own, such as `SecureNoise()`; one of the two.
+    parameters: by name, as `PARAMETERS` declares them; the others take their defaults.
+    seed: of a simulation; noise: a noise source, such as `SecureNoise()`; give one of the two.
     Raises ParameterError.
     """
     values = check_parameters(parameters or {})

@@ -1,6 +1,6 @@
 """The log interquartile range from two private quartiles: the sound IQR score.
 
-ε-DP for the values at hand, whatever they are: no test that may refuse, no δ.
+ε-DP for any values: no test that may refuse, no δ.
 Proof: docs/proofs/dp_quantile.md.
 """
 
@@ -35,6 +35,6 @@ def quartile_utilities(values: Vector, grid: Vector) -> tuple[Vector, Vector]:
 def chosen_log_iqr(
     utilities: tuple[Vector, Vector], grid: Vector, epsilon: float, noise: NoiseSource
 ) -> float:
-    """`quantile_log_iqr` where `quartile_utilities` are at hand, as for many runs on the data."""
+    """`quantile_log_iqr` from precomputed `quartile_utilities`, for many runs on the same data."""
     lower, upper = (chosen_quantile(each, grid, epsilon / 2, noise) for each in utilities)
     return floored_log(upper - lower)

@@ -1,4 +1,4 @@
-"""What an inference of a direction gives back."""
+"""The result of an inference of a direction."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from privcore.privacy.mechanisms.noise import NoiseKind
 Interval = tuple[float, float]
 
 # Kinds of noise on a score: on the score itself, on each of its logarithms, in the selection of
-# its quartiles, on its interquartile ranges, or none but in the decision to release it.
+# its quartiles, on its interquartile ranges, or only in the decision to release it.
 Mechanism = Literal["laplace", "propose-test-release", "quantiles", "laplace-range", "stability"]
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Which records are for training and which for testing; drawn without looking at the data.
+    """The split into training and test records, drawn independently of the data.
 
     train, test: positions of the records, shapes (n,) and (m,).
     """
@@ -37,8 +37,8 @@ class Curves:
     """Both regressions on a public grid of 201 points in [−1, 1].
 
     forward: y from x; backward: x from y; each shape (201,).
-    private: whether they were made with noise for the training records; otherwise they are those
-        records' and must not be released.
+    private: whether they were fitted with noise that protects the training records; otherwise they
+        must not be released.
     """
 
     grid: Vector
@@ -62,8 +62,8 @@ class Tested:
 
 @dataclass(frozen=True)
 class LogRanges:
-    """The logarithms of the four interquartile ranges that the score adds up, or what is released
-    of them; in the order x′, y′, residual of y, residual of x."""
+    """The logarithms of the four interquartile ranges that the score adds up, exact and released;
+    in the order x′, y′, residual of y, residual of x."""
 
     exact: tuple[float, float, float, float]
     released: tuple[float | None, float | None, float | None, float | None]
@@ -73,16 +73,16 @@ class LogRanges:
 class ScoreRelease:
     """One score of both directions, x → y first; the smaller one wins.
 
-    Not private, never to be released: exact, of the non-private regressions; before_noise, what
-    the noise was added to (the same unless the regressions are private too); probability, that
-    the noise of the scores leaves the order of before_noise, NaN where no closed form is known;
-    exact_decision; parts.exact.
-    Covered by the guarantee: all others.
-    released: None where the mechanism refused, which `refused` explains.
+    Not private, never to be released: exact, from the non-private regressions; before_noise, the
+    score before noise was added (the same unless the regressions are private as well); probability
+    that the noise keeps the order of before_noise, NaN if no closed form is known; exact_decision;
+    parts.exact.
+    The guarantee covers all other fields.
+    released: None if the mechanism refused; `refused` explains why.
     scale: of the Laplace noise on each score or, by propose-test-release, on each logarithm; NaN
-        where noise goes on nothing that is released.
-    intervals: hold the score before its noise with probability 95 %; None where not released, or
-        where no such interval is known.
+        if no released number has noise added to it.
+    intervals: contain the score before noise with probability 95 %; None if not released, or if
+        no such interval is known.
     """
 
     score: str
@@ -102,7 +102,7 @@ class ScoreRelease:
     def overlapping(self) -> bool:
         """Whether both scores have noise intervals and these overlap; covered by the guarantee.
 
-        The noise alone may then have made the smaller score the smaller one.
+        If so, the noise alone may have decided which score is smaller.
         """
         first, second = self.intervals
         if first is None or second is None:
@@ -114,11 +114,11 @@ class ScoreRelease:
 class Inference:
     """The result of one run.
 
-    parameters: all of them, with what was chosen for those left to the engine.
-    fits: the regressions in use; `fits.private` says whether they may be released.
-    exact_fits, tested, and what `ScoreRelease` says: *not private*.
-    seconds: engine time, data loading apart; not covered either.
-    bins: how many bins the private regression used, 0 if it is exact.
+    parameters: all of them, including the values that the engine chose.
+    fits: the regressions in use; `fits.private` tells whether they may be released.
+    exact_fits, tested, and the fields that `ScoreRelease` names: *not private*.
+    seconds: engine time without loading the data; not covered, either.
+    bins: number of bins of the private regression, 0 if it is exact.
     """
 
     names: tuple[str, str]
@@ -136,7 +136,7 @@ class Inference:
 
     @property
     def decision(self) -> Direction | None:
-        """The direction on which all that decide agree; None if they differ or none decides."""
+        """The direction on which all deciding scores agree; None if they differ or none decides."""
         said = {release.decision for release in self.releases if release.decision}
         return said.pop() if len(said) == 1 else None
 

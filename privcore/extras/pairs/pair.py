@@ -24,11 +24,11 @@ LEAST_ROWS = 20
 class Pair:
     """N records of two variables; made by `from_values` or `from_dataset`.
 
-    x, y: shape (N,), within [−1, 1]; made read-only.  bounds: of the variables as they were given.
+    x, y: shape (N,), within [−1, 1]; made read-only.  bounds: of the original variables.
     direction: the true one, None if it is not known.
     caveats: sentences that limit what a guarantee about these records covers.
-    clipped: how many values were moved to a bound; *not private*.
-    recipe: how a generator made it: its name under "generator", its parameters, "rows" and
+    clipped: number of values moved to a bound; *not private*.
+    recipe: how a generator made the pair: its name under "generator", its parameters, "rows" and
         "data_seed".
     """
 
@@ -68,7 +68,7 @@ class Pair:
         bounds: tuple[Bounds, Bounds],
         **rest: Any,
     ) -> Pair:
-        """Values moved into public `bounds` and scaled; rest: as the fields.
+        """A pair from values, clipped to public `bounds` and scaled; rest: other fields.
 
         Raises DataError for fewer than 20 records, for NaN, and for bounds that are no interval.
         """
@@ -86,18 +86,18 @@ class Pair:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, x: str, y: str) -> Pair:
-        """Two columns of a data set: continuous, or ordinal with levels that are numbers.
+        """A pair from two columns of a data set: continuous, or ordinal with numeric levels.
 
-        Raises DataError for an unknown column, the same one twice, a nominal one, levels that are
-        not numbers, a column that is constant (if its bounds or levels are public, only where
-        they have one value), or fewer than 20 rows.
+        Raises DataError for an unknown column, the same column twice, a nominal column, levels that
+        are not numbers, a constant column (with public bounds or levels, only if they allow one
+        value), or fewer than 20 rows.
         """
         for name in (x, y):
             if name not in dataset.names:
                 raise DataError(f"The data have no column {short(name)!r}; correct its name.")
         if dataset.unit.rows > 1:
             raise DataError(
-                f"The direction of a pair protects one row, and here one {dataset.unit.noun} has "
+                f"The direction of a pair protects one row, but here one {dataset.unit.noun} has "
                 f"up to {dataset.unit.rows:,}; keep one row of each {dataset.unit.noun}."
             )
         if x == y:
@@ -132,7 +132,7 @@ class Pair:
 
 
 def is_numeric(column: Column) -> bool:
-    """Whether the values of a column are numbers, or levels that are."""
+    """Whether the values of a column are numbers or numeric levels."""
     if column.kind != "ordinal":
         return column.kind == "continuous"
     try:

@@ -1,4 +1,4 @@
-"""What can be chosen of an inference, declared once for pages, command line and docs."""
+"""Parameters of an inference, declared once for pages, command line and docs."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ CALIBRATION = Parameter(
     default="proven",
     choices=("proven", "published"),
     labels=(("published", "As in the paper"),),
-    help="Proven: noise derived and tested here, ε the total of both directions and all scores. "
-    "Published: the paper's own constants and ε for each score, to reproduce its figures.",
+    help="Proven: noise derived and tested here; ε is the total of both directions and all scores. "
+    "Published: the paper's own constants, and ε per score, to reproduce its figures.",
     source="docs/guarantees.md",
 )
 PROTECTS = Parameter(
@@ -42,7 +42,7 @@ PROTECTS = Parameter(
     labels=(("both", "All records"), ("test", "Test records"), ("training", "Training records")),
     limited=(("proven", ("both", "test", "training")), ("published", ("test", "training"))),
     help="Which records the guarantee covers. The rows are split at random into training records, "
-    "which the regressions are fitted to, and test records, which the scores are computed from. "
+    "to which the regressions are fitted, and test records, from which the scores are computed. "
     "The paper protects one part or the other; both uses private regressions as well.",
     source=f"{_KUSNER}, Sections 4 and 5; docs/proofs/binned_regression.md",
 )
@@ -65,10 +65,11 @@ SCORE = Parameter(
         ("all", "The paper's four"),
     ),
     limited=(("proven", _PROVEN), ("published", _PUBLISHED)),
-    help="How dependent a cause and what its regression leaves of the effect are; the direction "
-    "with the smaller score wins. spearman and kendall see monotone dependence; hsic any (its root "
-    "decides alike, with less noise); iqr compares spreads (iqr-ptr: by propose-test-release, as "
-    "in the paper, which may refuse). all: the paper's four, which share ε.",
+    help="Measures the dependence between a cause and the residual of the effect; the direction "
+    "with the smaller score wins. spearman and kendall detect monotone dependence; hsic detects "
+    "any (its root gives the same decision with less noise); iqr compares spreads (iqr-ptr: by "
+    "propose-test-release, as in the paper, which may refuse). all: the paper's four, which share "
+    "ε.",
     source=f"{_KUSNER}, Section 3.3",
 )
 TRAIN_SHARE = Parameter(
@@ -79,7 +80,7 @@ TRAIN_SHARE = Parameter(
     default=0.5,
     low=0.1,
     high=0.9,
-    help="Share of the rows that the regressions are fitted to; the others test.",
+    help="Share of the rows to which the regressions are fitted; the others are test records.",
     source=f"{_KUSNER}, Section 6",
 )
 PENALTY = Parameter(
@@ -89,12 +90,12 @@ PENALTY = Parameter(
     kind="float",
     default=None,
     optional=True,
-    auto_help="0.001, or 0.1 where it protects training records",
+    auto_help="0.001, or 0.1 if training records are protected",
     low=1e-6,
     high=1.0,
     scale="log",
     slider=(1e-4, 1.0),
-    help="Larger penalties smooth the regressions more, and one training record moves them less.",
+    help="Larger penalties smooth the regressions more, so one training record moves them less.",
     source=f"{_KUSNER}, equation 5",
 )
 WIDTH = Parameter(
@@ -107,8 +108,8 @@ WIDTH = Parameter(
     high=2.0,
     scale="log",
     slider=(0.05, 1.0),
-    help="Of variables scaled to [−1, 1]: about how far apart two causes may be and still inform "
-    "one another. Public.",
+    help="In units of variables scaled to [−1, 1]: the distance up to which values of the cause "
+    "inform one another. Public.",
     source=_OURS,
     advanced=True,
 )
@@ -118,8 +119,8 @@ WIDTH_INPUT = replace(
     title="Kernel width of the cause",
     symbol="h-input",
     default=0.3,
-    help="Of HSIC's kernel on the cause, scaled to [−1, 1]. Public: one read from the data would "
-    "have to be paid for.",
+    help="Width of HSIC's kernel on the cause, scaled to [−1, 1]. Public: a width read from the "
+    "data would cost privacy budget.",
     only_with=("score", _USES_KERNEL),
 )
 WIDTH_RESIDUAL = replace(
@@ -128,8 +129,8 @@ WIDTH_RESIDUAL = replace(
     title="Kernel width of the residuals",
     symbol="h-residual",
     default=0.1,
-    help="Of HSIC's kernel on what the regression leaves of the effect, in the unit of variables "
-    "scaled to [−1, 1]. Public.",
+    help="Width of HSIC's kernel on the residuals of the effect, in units of variables scaled to "
+    "[−1, 1]. Public.",
 )
 BINS = Parameter(
     name="bins",
@@ -142,8 +143,8 @@ BINS = Parameter(
     low=4,
     high=64,
     slider=(4, 32),
-    help="Nodes along each side of the noisy table that both regressions are fitted to. More nodes "
-    "follow sharper bends, and carry more noise.",
+    help="Nodes along each side of the noisy table to which both regressions are fitted. More "
+    "nodes follow sharper bends but add more noise.",
     source="docs/proofs/binned_regression.md",
     calibrations=("proven",),
     only_with=("protects", (None, "both")),
@@ -157,13 +158,13 @@ PARAMETERS: tuple[Parameter, ...] = (
     replace(
         EPSILON,
         help="How much one protected record may change the probability of any result: at most by "
-        "a factor of e^ε. The total of both directions and all scores; in the published form that "
-        "of each score.",
+        "a factor of e^ε. The total for both directions and all scores; in the published "
+        "calibration, for each score.",
     ),
     replace(
         DELTA,
         help="Probability with which the bound ε may fail; only iqr-ptr, and rank scores that "
-        "protect training records, use any of it. Keep it well below 1/N.",
+        "protect training records, need it. Keep it well below 1/N.",
         only_with=("score", ("iqr-ptr", *_RANKS, "all")),
     ),
     TRAIN_SHARE,
@@ -176,9 +177,9 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 
 def check_parameters(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters, checked, with what is left to the engine filled in (bins apart).
+    """All parameters, checked, with automatic values filled in (except bins).
 
-    Raises ParameterError as `parse_all`, and for what the published calibration does not have.
+    Raises ParameterError as `parse_all`, and for choices without a published calibration.
     """
     values = parse_all(PARAMETERS, stated, "direction")
     published = values["calibration"] == "published"
@@ -200,7 +201,7 @@ def check_parameters(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def scores_of(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """The single scores that checked parameters name."""
+    """The single scores that checked parameters select."""
     if values["score"] != "all":
         return (values["score"],)
     return (*_RANKS, "hsic", "iqr-ptr" if values["calibration"] == "published" else "iqr")

@@ -1,4 +1,4 @@
-"""What each score may spend, on whose behalf, and what the whole run may claim."""
+"""The budget of each score, the records it protects, and the guarantee of the whole run."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _PROOFS: dict[str, str] = {
 
 
 class Plan(NamedTuple):
-    """What one score of both directions may spend, and on whose behalf.
+    """The budget of one score in both directions, and the records it protects.
 
-    epsilon, delta: of the score's two directions together if proven, of each release if published.
-    shift: of a residual, by one training record; 0 unless it protects training records only.
+    epsilon, delta: for both directions together if proven, for each release if published.
+    shift: of a residual by one training record; 0 unless only training records are protected.
     """
 
     protects: Literal["both", "test", "training"]
@@ -55,18 +55,18 @@ class Plan(NamedTuple):
     shift: float
 
     def share(self, releases: int) -> tuple[float, float]:
-        """(ε, δ) of one of so many releases that all see the protected record."""
+        """(ε, δ) of one of this many releases that all depend on the protected record."""
         if self.calibration == "published":
             return self.epsilon, self.delta
         return self.epsilon / releases, self.delta / releases
 
     @property
     def ranges_seen(self) -> int:
-        """How many of the four interquartile ranges a protected record can move."""
+        """Number of the four interquartile ranges that a protected record can move."""
         return 2 if self.protects == "training" else 4
 
     def mechanism(self, score: str) -> Mechanism:
-        """Which mechanism releases a score."""
+        """The mechanism that releases a score."""
         training = self.protects == "training"
         if score == "iqr-ptr":
             return "propose-test-release"
@@ -88,7 +88,7 @@ class Plan(NamedTuple):
 
 
 def plan_of(values: Mapping[str, Any], n_train: int) -> Plan:
-    """The plan that each score of checked parameters has; proven scores share ε and δ evenly."""
+    """The plan of each score in checked parameters; proven scores share ε and δ equally."""
     scores = scores_of(values)
     protects, calibration = values["protects"], values["calibration"]
     shift = 0.0
@@ -102,10 +102,10 @@ def plan_of(values: Mapping[str, Any], n_train: int) -> Plan:
 
 
 def guarantee_of(plan: Plan, scores: Sequence[str], caveats: tuple[str, ...]) -> Guarantee:
-    """What a run of those scores promises; caveats: of the data.
+    """The guarantee of a run of these scores; caveats: of the data.
 
-    proven: the total, as a record is either a training or a test record and each part is covered
-    at it.  published: the sum of what the paper charges.
+    proven: the total, because a record is either a training or a test record, and the total covers
+    each part.  published: the sum of the paper's costs.
     """
     costs = [plan.cost(score) for score in scores]
     published = plan.calibration == "published"
@@ -135,7 +135,7 @@ def guarantee_of(plan: Plan, scores: Sequence[str], caveats: tuple[str, ...]) ->
 
 
 def _proofs(plan: Plan, scores: Sequence[str]) -> list[str]:
-    """The proofs that the guarantee rests on, each once."""
+    """The proofs behind the guarantee, each once."""
     if plan.protects == "training":
         extra = [_PROOFS["iqr-ptr"]] if "iqr-ptr" in scores else []
         return ["docs/proofs/kernel_ridge.md", _TRAINING_PROOF, *extra]

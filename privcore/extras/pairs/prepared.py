@@ -1,4 +1,4 @@
-"""A split pair, its exact regressions, and whole releases on it, any number of times."""
+"""A split pair with its exact regressions, for any number of whole releases."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from privcore.privacy.mechanisms import NoiseSource
 
 
 class Prepared:
-    """A split pair with its exact regressions, for many releases.  Nothing in it is private."""
+    """A split pair with its exact regressions, for many releases.  It must not be released."""
 
     def __init__(self, pair: Pair, drawn: Split, values: Mapping[str, Any]) -> None:
         self.pair = pair
@@ -62,8 +62,8 @@ class Prepared:
         for name, used in self.settings.items():
             if values[name] != used:
                 raise ParameterError(
-                    f"{name.replace('_', '-')} is {values[name]:g} and the regressions were fitted "
-                    f"with {used:g}; prepare them again."
+                    f"{name.replace('_', '-')} is {values[name]:g}, but the regressions were "
+                    f"fitted with {used:g}; prepare them again."
                 )
         return values
 
@@ -71,8 +71,8 @@ class Prepared:
 class Releases(NamedTuple):
     """One whole release on a split: regressions, and every score under them.
 
-    fits: the private ones, or the exact ones; bins: of the private ones, 0 if they are exact.
-    now: the test records under them; not private.
+    fits: the regressions, private or exact; bins: bins of private ones, 0 if they are exact.
+    now: the test records under these regressions; not private.
     """
 
     fits: tuple[Fit, Fit]
@@ -86,7 +86,7 @@ def release_many(
 ) -> Iterator[Releases]:
     """Independent releases with checked parameters (`Prepared.values_for`), one after another.
 
-    Each repeats all of it, private regressions included.
+    Each repeats everything, including private regressions.
     """
     plan = plan_of(values, prepared.n_train)
     for _ in range(repeats):

@@ -1,4 +1,4 @@
-"""Both regressions from one noisy table of the training records: ε-DP, whatever the records are.
+"""Fits both regressions to one noisy table of the training records: ε-DP for any records.
 
 Each record spreads a weight of 1 over the four nearest nodes of a public B × B grid on [−1, 1]²,
 bilinearly.  A replaced record moves the table by at most 2 in L1, so Laplace noise of scale 2/ε on
@@ -16,7 +16,7 @@ from privcore.extras.pairs.features import gaussian_features
 from privcore.extras.pairs.ridge import REACH, Fit, solve
 from privcore.privacy.mechanisms import NoiseSource
 
-# The most that one replaced record moves the table, in L1.
+# L1 sensitivity of the table to one replaced record.
 TABLE_SENSITIVITY = 2.0
 
 LEAST_BINS, MOST_BINS = 8, 32
@@ -30,8 +30,8 @@ def automatic_bins(count: int, epsilon: float) -> int:
 def joint_table(x: Vector, y: Vector, bins: int) -> Matrix:
     """The spread weights of records within [−1, 1]², shape (B, B), x along the rows.
 
-    Its rows keep each record's y in the mean, as its columns keep x: Σ_j z_j T[b, j] is the sum
-    of y weighted by how near x is to node b.
+    Spreading keeps means: Σ_j z_j T[b, j] is the sum of y, weighted by the closeness of x to node
+    b, and likewise for columns.
     """
     (row, along), (column, across) = _place(x, bins), _place(y, bins)
     table = np.zeros(bins * bins)
@@ -63,7 +63,7 @@ def fit_from_table(table: Matrix, count: int, width: float, penalty: float) -> F
 
 
 def _place(values: Vector, bins: int) -> tuple[NDArray[np.int64], Vector]:
-    """The node at or below each value, and how far it is on the way to the next, 0 to 1."""
+    """The node at or below each value, and the fraction of the way to the next node, 0 to 1."""
     steps = (values + REACH) / (2 * REACH) * (bins - 1)
     node = np.clip(np.floor(steps), 0, bins - 2).astype(np.int64)
     return node, np.asarray(np.clip(steps - node, 0.0, 1.0))

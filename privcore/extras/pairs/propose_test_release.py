@@ -1,9 +1,9 @@
 """The log interquartile range by propose-test-release (Dwork & Lei 2009; Kusner et al. 2016).
 
-The logarithms are cut into intervals of length 1 in two ways, half an interval apart.  If many
-records must change before the value leaves its interval in one of the two (which is tested
-privately), neighbours have values less than 1 apart, and the value is released with Laplace
-noise.  Otherwise nothing is.  Proof, for test and for training records: docs/proofs/log_iqr.md.
+The logarithms are divided into intervals of length 1 in two ways, offset by half an interval.  If
+many records must change before the value leaves its interval in one of the two (which is tested
+privately), values of neighbours differ by less than 1, and the value is released with Laplace
+noise.  Otherwise nothing is released.  Proof for test and training records: docs/proofs/log_iqr.md.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from privcore.privacy.mechanisms.noise import NoiseSource
 
 Interval = tuple[float, float]
 
-# ε that one release costs, in units of that of its noise.
+# ε of one release, in units of the ε of its noise.
 _COST = {"proven": 2, "published": 3}
 
 
 def release_cost(epsilon: float, calibration: Literal["proven", "published"]) -> float:
-    """ε of one release whose noise has that `epsilon`; its δ is that of the release.
+    """ε of one release whose noise has this `epsilon`; the δ is unchanged.
 
-    proven: 2ε; published: 3ε (Kusner et al. 2016, Section 4.3), valid but not the least.
+    proven: 2ε; published: 3ε (Kusner et al. 2016, Section 4.3), valid but not the smallest.
     """
     return _COST[calibration] * epsilon
 
@@ -47,9 +47,9 @@ def release_log_iqr(
 ) -> float | None:
     """`value` + Lap(1/ε) where the test passes, otherwise None; (2ε, δ)-DP.
 
-    distance: how many records must at least change for the value to leave an interval [low, high)
-    that it lies in.  Any whole number ≥ 0 will do that changes by at most 1 between neighbours
-    with their values in that interval, and is at most 1 if a neighbour's value lies outside.
+    distance: the least number of records that must change for the value to leave its interval [low,
+    high).  Any whole number ≥ 0 is valid that changes by at most 1 between neighbours with values
+    in this interval, and is at most 1 if a neighbour's value is outside.
     Raises ParameterError unless 0 < ε < ∞ and 0 < δ < 1.
     """
     threshold = release_threshold(epsilon, delta)
@@ -72,18 +72,19 @@ def release_threshold(epsilon: float, delta: float) -> float:
 
 
 def intervals_around(value: float) -> tuple[Interval, Interval]:
-    """The intervals [k, k + 1) and [k − ½, k + ½), k whole, that hold the value."""
+    """The intervals [k, k + 1) and [k − ½, k + ½), k whole, that contain the value."""
     whole = float(math.floor(value))
     half = math.floor(value + 0.5) - 0.5
     return (whole, whole + 1), (half, half + 1)
 
 
 def changes_to_leave(values: Vector, interval: Interval) -> int:
-    """How many of m values must be replaced, by any numbers, for `log_iqr` to leave [low, high).
+    """Number of m values that must be replaced, by any numbers, for `log_iqr` to leave [low, high).
 
-    Exact for m ≥ 2, in time m log m.  With k replacements the range between the quartiles is at
-    most the widest between ranks ⌈3m/4⌉ − ⌈m/4⌉ + k apart that starts up to k below ⌈m/4⌉, and
-    at least the narrowest with k fewer that starts up to k above.  0 if it lies outside already.
+    Exact for m ≥ 2, in time m log m.  With k replacements the interquartile range is at most the
+    widest distance between two ranks that differ by ⌈3m/4⌉ − ⌈m/4⌉ + k, starting up to k below
+    ⌈m/4⌉, and at least the narrowest with ranks that differ by k less, starting up to k above.  0
+    if the value is outside already.
     """
     low, high = interval
     ordered = np.sort(values)
@@ -92,7 +93,7 @@ def changes_to_leave(values: Vector, interval: Interval) -> int:
         below, above = _extremes(ordered, k)
         return floored_log(above) >= high or floored_log(below) < low
 
-    # With ⌈m/4⌉ replacements the lower quartile can be any number, so the value leaves.
+    # With ⌈m/4⌉ replacements the lower quartile can be any number, so the value can leave.
     least, enough = -1, quartile_ranks(values.size)[0]
     while enough - least > 1:
         middle = (least + enough) // 2
@@ -101,7 +102,7 @@ def changes_to_leave(values: Vector, interval: Interval) -> int:
 
 
 def _extremes(ordered: Vector, k: int) -> tuple[float, float]:
-    """The least and the largest interquartile range after k replacements."""
+    """The smallest and the largest interquartile range after k replacements."""
     m = ordered.size
     first, third = quartile_ranks(m)
     starts = np.arange(first - k, first + 1) - 1

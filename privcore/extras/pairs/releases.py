@@ -1,4 +1,4 @@
-"""One score of both directions, released with Laplace noise or only if it is stable."""
+"""Releases one score of both directions, with Laplace noise or only if it is stable."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TWO_NOISES = float(brentq(lambda t: (1 + t / 2) * math.exp(-t) - 0.05, 0.0, 20.
 
 
 class Released(NamedTuple):
-    """The fields of `ScoreRelease` that depend on the mechanism; why: it refuses, if it does."""
+    """The fields of `ScoreRelease` that depend on the mechanism; why: reason for a refusal."""
 
     released: tuple[float | None, float | None]
     scale: float
@@ -53,7 +53,7 @@ class Released(NamedTuple):
 
 
 def order_kept(gap: float, scale: float, noises: int = 1) -> float:
-    """Probability that one Laplace draw on each of two scores, or two, leave their order."""
+    """Probability that one or two Laplace draws on each of two scores keep their order."""
     known = laplace_probability if noises == 1 else four_laplace_probability
     return float(known(abs(gap), scale))
 
@@ -65,26 +65,26 @@ def exceeds(value: float, threshold: float, scale: float) -> float:
 
 
 def two_noises_interval(value: float, scale: float) -> Interval:
-    """Around a sum with two Laplace draws; it holds the exact sum with probability 95 %."""
+    """A 95 % interval for the exact sum, around a sum with two Laplace draws."""
     return value - _TWO_NOISES * scale, value + _TWO_NOISES * scale
 
 
-# Scores that add up logarithms of interquartile ranges, released.
+# Releases of scores that add up logarithms of interquartile ranges.
 #
-# Four ranges see a test record and each is noisy; the two of the residuals see a training record,
-# and those of the variables are then exact.
+# A test record affects all four ranges, and each is noisy; a training record affects the two of
+# the residuals, and the ranges of the variables are then exact.
 
 
 Logs = Sequence[float | None]
 
 _LEAVING = (
-    "Few records could change an interquartile range too much, so it is not released; use more "
+    "A few records could change an interquartile range too much, so it is not released; use more "
     "rows, a larger epsilon or delta, or the score iqr."
 )
 
 
 def _quantiles(now: Sides, plan: Plan, noise: NoiseSource) -> Released:
-    """Both quartiles of each range selected on a public grid; pure DP, and never refuses."""
+    """Selects both quartiles of each range on a public grid; pure DP, and never refuses."""
     epsilon, _ = plan.share(4)
     logs = [
         chosen_log_iqr(sample.quartile_utilities, sample.grid, epsilon, noise)
@@ -94,7 +94,7 @@ def _quantiles(now: Sides, plan: Plan, noise: NoiseSource) -> Released:
 
 
 def _noisy_ranges(now: Sides, plan: Plan, noise: NoiseSource) -> Released:
-    """Laplace noise on the residuals' ranges, which a training record moves little; pure DP."""
+    """Adds Laplace noise to the residuals' ranges, which a training record moves little."""
     epsilon, _ = plan.share(2)
     scale = iqr_shift(plan.shift) / epsilon
     logs: list[float | None] = [sample.log_iqr for sample in now.ranges[:2]]
@@ -108,7 +108,7 @@ def _noisy_ranges(now: Sides, plan: Plan, noise: NoiseSource) -> Released:
 
 
 def _propose_test_release(now: Sides, plan: Plan, noise: NoiseSource) -> Released:
-    """Each range with Laplace noise on its logarithm, if it passes the test (as in the paper)."""
+    """Adds Laplace noise to the logarithm of each range that passes the test (as in the paper)."""
     share, delta = plan.share(plan.ranges_seen)
     epsilon = noise_epsilon(share) if plan.calibration == "proven" else share
     exact = 4 - plan.ranges_seen
@@ -138,7 +138,7 @@ def _propose_test_release(now: Sides, plan: Plan, noise: NoiseSource) -> Release
 
 
 def _distance(sample: Sample, plan: Plan) -> Callable[[Interval], int]:
-    """How many protected records must change for the sample's log IQR to leave an interval."""
+    """Number of protected records that must change for the log IQR to leave an interval."""
     if plan.protects == "training":
         return partial(shifts_to_leave, iqr_of(sample.values), plan.shift)
     return sample.changes_to_leave
@@ -168,7 +168,7 @@ MAKERS: dict[str, Callable[[Sides, Plan, NoiseSource], Released]] = {
 
 
 _UNSTABLE = (
-    "Two residuals are so close that training records could change their order, so the exact "
+    "Two residuals are so close that a training record could change their order, so the exact "
     "score is not released; choose the score hsic-root."
 )
 
@@ -233,5 +233,5 @@ def _stable(score: str, now: Sides, plan: Plan, noise: NoiseSource) -> Released:
 
 
 def _point(value: float | None) -> Interval | None:
-    """What is known of a score that is released as it is."""
+    """The release of an exact score."""
     return None if value is None else (value, value)

@@ -1,4 +1,4 @@
-"""An inference of a direction as JSON."""
+"""Reports an inference of a direction as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from privcore.version import __version__
 def direction_report(result: Inference, pair: Pair, *, seed: int | None) -> dict[str, Any]:
     """JSON-ready: decision, released scores, guarantee, parameters.
 
-    "not_private", the time with it, is for study, not for release; left out with secure noise.
+    "not_private", which includes the time, is for study, not for release; left out with secure
+    noise.
     """
     report: dict[str, Any] = {
         "x": result.names[0],
@@ -45,7 +46,7 @@ def direction_report(result: Inference, pair: Pair, *, seed: int | None) -> dict
 
 
 def _released(release: ScoreRelease) -> dict[str, Any]:
-    """What the guarantee covers of one score; x → y first."""
+    """The fields of one score that the guarantee covers; x → y first."""
     return {
         "score": release.score,
         "mechanism": release.mechanism,
@@ -73,28 +74,28 @@ def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-# Below it noise bends both regressions so far that the decision is a toss: measured, see
+# Below it noise distorts both regressions so much that the decision is a coin toss: measured, see
 # docs/proofs/binned_regression.md.
 _LEAST_EPSILON_ROWS = 400
 
 
 def caution(result: Inference) -> str:
-    """Why the decision says little at this ε and number of rows, both public; empty if it may."""
+    """Why the decision is unreliable at this ε and number of rows, both public; empty if not."""
     if not result.fits.private or result.guarantee.epsilon * result.n_train >= _LEAST_EPSILON_ROWS:
         return ""
     strength = result.guarantee.epsilon * result.n_train
     return (
         f"ε times the number of training records is {strength:.3g}, below {_LEAST_EPSILON_ROWS}: "
-        "noise bends both regressions so much that the decision may be no better than a coin, and "
-        "the wrong direction may even win more often. Use more rows, a larger share for training, "
-        "or a larger ε."
+        "noise distorts both regressions so much that the decision may be no better than a coin "
+        "toss, and the wrong direction may even win more often. Use more rows, a larger share for "
+        "training, or a larger ε."
     )
 
 
 def undecided(result: Inference) -> str:
-    """Why the released decision is hardly better than a coin; empty if it is not.
+    """Why the released decision is hardly better than a coin toss; empty if it is better.
 
-    From what is released and public alone.
+    From released and public facts alone.
     """
     if caution(result):
         return "the noise on both regressions may decide it"

@@ -1,4 +1,4 @@
-"""Kernel ridge regression in explicit features, and how far one record can move it.
+"""Kernel ridge regression in explicit features, and its sensitivity to one record.
 
 Equation (5) of Kusner et al. 2016: w minimises (λ/2)|w|² + (1/n) Σ (w·φ(x_i) − y_i)², with the
 features φ of a Gaussian kernel of public width (`features`).  The dense solution is
@@ -42,7 +42,7 @@ class Fit:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def predict_from(self, features: Matrix) -> Vector:
-        """`predict` where the features of the values, shape (m, D), are at hand."""
+        """`predict` from precomputed features of the values, shape (m, D)."""
         return np.clip(features @ self.weights, -1.0, 1.0)
 
 
@@ -70,9 +70,9 @@ def solve(gram: Matrix, products: Vector, count: int, penalty: float) -> Vector:
 def residual_shift(
     count: int, penalty: float, calibration: Literal["proven", "published"]
 ) -> float:
-    """The most that any residual moves when one of `count` training records is replaced.
+    """The largest change of any residual when one of `count` training records is replaced.
 
-    proven: 4(1 + 1/√(2λ))/(nλ), and 2 where that is more, since predictions lie in [−1, 1].
+    proven: 4(1 + 1/√(2λ))/(nλ), but at most 2, since predictions lie in [−1, 1].
     published: 8/(nλ^{3/2}), for λ ≤ 1 (Kusner et al. 2016, Theorem 5).
     Raises ParameterError unless 0 < λ < ∞, and λ ≤ 1 if published.
     """

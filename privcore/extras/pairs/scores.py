@@ -1,8 +1,8 @@
-"""Dependence scores of an input and a residual, and what replacing one test record does to them.
+"""Dependence scores of an input and a residual, and their sensitivity to one test record.
 
-Kusner, Sun, Sridharan & Weinberger 2016, Section 3.3; smaller means more independent.  Every
-score takes two arrays of shape (m,), m ≥ 2, and is invariant under one order of the records for
-both.  Proofs: docs/proofs/rank_scores.md and docs/proofs/hsic.md.
+Kusner, Sun, Sridharan & Weinberger 2016, Section 3.3; a smaller score means less dependence.  Every
+score takes two arrays of shape (m,), m ≥ 2, and does not depend on the order of the records.
+Proofs: docs/proofs/rank_scores.md and docs/proofs/hsic.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from privcore.arrays import Matrix, Vector
 from privcore.errors import ParameterError
 from privcore.extras.pairs.features import gaussian_features
 
-# The least interquartile range that is resolved, in the unit of variables scaled to [−1, 1]:
+# The smallest interquartile range that is resolved, in units of variables scaled to [−1, 1]:
 # the logarithm needs a public floor.
 LEAST_IQR = 1e-3
 
@@ -40,11 +40,11 @@ _SENSITIVITIES: dict[str, dict[str, Callable[[int], float]]] = {
 
 
 def test_sensitivity(score: str, m: int, calibration: str) -> float:
-    """The most that a score changes when one of the m pairs is replaced.
+    """The largest change of a score when one of the m pairs is replaced.
 
     proven: derived in docs/proofs; published: Theorem 1, and Theorem 3 with the constant below
     it, of Kusner et al. 2016.  hsic and hsic-root assume kernels between 0 and 1 of public width.
-    Raises ParameterError for m < 2, and where the calibration has no constant for the score.
+    Raises ParameterError for m < 2, and if the calibration has no constant for the score.
     """
     _check_count(m)
     known = _SENSITIVITIES.get(calibration, {})
@@ -59,8 +59,8 @@ def test_sensitivity(score: str, m: int, calibration: str) -> float:
 def spearman(a: Vector, b: Vector) -> float:
     """|ρ|, ρ = 12/(m(m² − 1)) Σ (R_i − c)(S_i − c), R and S midranks, c = (m + 1)/2.
 
-    The denominator is that of data without ties, whatever the ties: one divided by tie-corrected
-    variances can move by more than 1 with one record.
+    The denominator is always that of data without ties: dividing by tie-corrected variances could
+    change the score by more than 1 with one record.
     """
     m = _check_count(a.size)
     middle = (m + 1) / 2
@@ -96,8 +96,8 @@ def hsic_root(
 ) -> float:
     """√HSIC = (m/(m − 1))·|C|, C the cross-covariance of the features (arguments as `hsic`).
 
-    It orders two directions as HSIC does.  Near independence HSIC is of order 1/m, as its noise
-    is, and the root of order 1/√m, with noise of order 1/m.
+    It orders two directions as HSIC does.  Near independence both HSIC and its noise are of order
+    1/m; the root is of order 1/√m, and its noise of order 1/m.
     """
     _check_count(a.size)
     return _root(
@@ -110,7 +110,7 @@ def hsic_root(
 
 
 def hsic_root_of_features(features_a: Matrix, features_b: Matrix) -> float:
-    """`hsic_root` from features at hand, shapes (m, D_a) and (m, D_b)."""
+    """`hsic_root` from precomputed features, shapes (m, D_a) and (m, D_b)."""
     _check_count(len(features_a))
     return _root([(features_a, features_b)])
 

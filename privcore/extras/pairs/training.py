@@ -1,8 +1,8 @@
-"""What one *training* record can do to the scores, and releases that hide it.
+"""The sensitivity of the scores to one *training* record, and releases that hide it.
 
-A training record acts through the regressions only: replacing it moves every residual by at most
-`shift` (`ridge.residual_shift`).  None of these covers the test records: exact scores and the gaps
-between test residuals are theirs.  Proofs: docs/proofs/training_side.md.
+A training record acts only through the regressions: replacing it moves every residual by at most
+`shift` (`ridge.residual_shift`).  These releases do not cover the test records: exact scores and
+gaps between test residuals depend on them.  Proofs: docs/proofs/training_side.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privcore.privacy.mechanisms import NoiseSource
 
 Interval = tuple[float, float]
 
-# Distances beyond this are all the same, and stay whole numbers in floating point.
+# Larger distances are capped here, so that they stay whole numbers in floating point.
 _FAR = 10**9
 
 
@@ -30,7 +30,7 @@ def training_sensitivity(
     shift: float,
     calibration: Literal["proven", "published"],
 ) -> float:
-    """The most that hsic or hsic-root changes when all of m residuals move by at most `shift`.
+    """The largest change of hsic or hsic-root when all m residuals move by at most `shift`.
 
     width: of the residuals' Gaussian kernel.  published: 32 L √m · shift with the kernel's
     Lipschitz constant L = e^{−½}/width (Kusner et al. 2016, Theorem 7).
@@ -53,10 +53,10 @@ def training_sensitivity(
 def rank_distance(
     residuals: Vector, shift: float, calibration: Literal["proven", "published"]
 ) -> int:
-    """How many training records can surely be replaced without a change of the residuals' ranks.
+    """Number of training records that can be replaced for certain without changing residual ranks.
 
     With γ the smallest gap between two residuals, proven: ⌈γ/(2·shift)⌉ − 1, at least 0, which
-    does not count the step at which two of them meet.  published: ⌊γ/(2·shift)⌋.
+    excludes the step at which two residuals meet.  published: ⌊γ/(2·shift)⌋.
     """
     gap = float(np.diff(np.sort(residuals)).min()) / (2 * shift)
     gap = min(gap, _FAR)
@@ -81,7 +81,7 @@ def stable_threshold(epsilon: float, delta: float) -> float:
 def stable_release(
     value: float, distance: int, epsilon: float, delta: float, noise: NoiseSource
 ) -> float | None:
-    """`value` itself where distance + Lap(1/ε) exceeds ln(1/δ)/ε, otherwise None; (ε, δ)-DP.
+    """`value` itself if distance + Lap(1/ε) exceeds ln(1/δ)/ε, otherwise None; (ε, δ)-DP.
 
     Dwork & Roth 2014, Algorithm 13.  Raises as `stable_threshold`.
     """
@@ -97,12 +97,12 @@ def iqr_of(values: Vector) -> float:
 
 
 def iqr_shift(shift: float) -> float:
-    """The most that the interquartile range of the residuals moves: both quartiles by `shift`."""
+    """The largest change of the residuals' interquartile range: both quartiles move by `shift`."""
     return 2 * shift
 
 
 def shifts_to_leave(iqr: float, shift: float, interval: Interval) -> int:
-    """How many training records can surely be replaced with the log IQR still in [low, high).
+    """Number of training records that can be replaced for certain with the log IQR in [low, high).
 
     ⌊(distance of the IQR to the nearer end)/(2·shift)⌋, 0 if it lies outside; an end below the
     floor of the logarithm is never crossed.

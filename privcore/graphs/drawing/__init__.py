@@ -1,4 +1,4 @@
-"""How graphs are drawn on a screen, for the pages and for a page to send."""
+"""Scripts and styles that draw graphs, on the pages and in standalone HTML."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ __all__ = [
 
 
 def graph_script() -> str:
-    """The module that draws a scene: it exports `drawGraphs`, and fetches nothing."""
+    """The script that draws a scene: it exports `drawGraphs`, and fetches nothing."""
     return _text("graph.js")
 
 
 def graph_css() -> str:
-    """The style of what `graph_script` draws, with the colours of both themes."""
+    """The style for `graph_script`, with the colours of both themes."""
     return f"{colours_css()}\n{_text('graph.css')}"
 
 
 def curve_script() -> str:
-    """The module that draws quality over ε: it exports `drawCurve`, and fetches nothing."""
+    """The script that draws quality over ε: it exports `drawCurve`, and fetches nothing."""
     return _text("curve.js")
 
 
 def curve_css() -> str:
-    """The style of what `curve_script` draws, in colours that its surroundings name."""
+    """The style for `curve_script`, in colours that the surrounding page defines."""
     return _text("curve.css")
 
 

@@ -3,7 +3,7 @@
 The pages' own colours are also in `.streamlit/config.toml`, where Streamlit reads them.  The edge
 colours are from the Okabe–Ito palette, which is safe for colour-blind readers; each has a
 contrast of at least 3:1 on its background (WCAG 2.1, 1.4.11), and each class of edge differs
-from the others in its dashes or its sign too, so that nothing is said by colour alone.
+from the others in its dashes or its sign as well, so that colour alone never carries information.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ThemeName = Literal["light", "dark"]
 class Palette:
     """Colours of one theme, as #RRGGBB.
 
-    map_end: of maps, whose colours begin with the surface; the text is read on all of them.
+    map_end: last colour of colour maps, which begin with the surface; text is readable on all.
     """
 
     background: str
@@ -38,7 +38,7 @@ class Palette:
 
 @dataclass(frozen=True)
 class EdgeStyle:
-    """How a pair is drawn.
+    """The style of an edge.
 
     dash: lengths of stroke and gap in pixels, empty for a solid line; width in pixels; label: text
     set on the edge.

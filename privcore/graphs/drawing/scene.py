@@ -1,4 +1,4 @@
-"""Graphs over the same nodes as plain data, for the script that draws them."""
+"""Describes graphs over the same nodes as plain data, for the script that draws them."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _order = lru_cache(maxsize=64)(matrix_order)
 class Pane:
     """One graph of a scene, and how its pairs (i < j) are drawn.
 
-    alt: what screen readers say of it.  kinds: classes of pairs (those of `palette.EDGES`); others
+    alt: text for screen readers.  kinds: classes of pairs (keys of `palette.EDGES`); other pairs
     are plain.  reference: pairs that are adjacent there but not in the graph are drawn as
-    "missing".  unclear: further pairs, drawn faintly if adjacent in neither.  texts: what there is
-    to say of a pair; widths: of lines in pixels, instead of those of the classes.
+    "missing".  unclear: further pairs, drawn faintly if adjacent in neither.  texts: notes on a
+    pair; widths: line widths in pixels, instead of the widths of the classes.
     """
 
     key: str
@@ -48,7 +48,7 @@ class Pane:
     widths: Mapping[Edge, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """With every pair that may be drawn, in their order."""
+        """All pairs that may be drawn, in order."""
         marks = {pair: (self.graph.mark(*pair), "plain") for pair in self.graph.skeleton}
         if self.reference is not None:
             for pair in self.reference.skeleton - self.graph.skeleton:
@@ -77,12 +77,13 @@ def scene(
     reference: str = "",
     selected: Edge | None = None,
 ) -> dict[str, Any]:
-    """What `drawGraphs` draws: JSON-ready, with names as text and never as markup.
+    """The scene for `drawGraphs`: JSON-ready, with names as text and never as markup.
 
-    positions: one (x, y) a node, y growing downwards, as `shared_layout` makes them.  words: the
-    legend, by class.  reference: what the classes compare with.  selected: a pair to mark.
+    positions: one (x, y) per node, y growing downwards, as from `shared_layout`.  words: the
+    legend, by class.  reference: name of the graph that the classes compare with.  selected: a pair
+    to mark.
 
-    Raises ValueError where positions or graphs do not fit each other.
+    Raises ValueError if positions or graphs do not fit each other.
     """
     nodes = panes[0].graph.nodes
     if len(positions) != len(nodes):
@@ -99,7 +100,7 @@ def scene(
         ],
         "labels": [label.split("\n") for label in labels],
         "places": [[round(x, 4), round(y, 4)] for x, y in positions],
-        # Of the graph that stays while ε moves, where there is one.
+        # Taken from the graph that stays while ε moves, if there is one.
         "order": list(_order(panes[min(1, len(panes) - 1)].graph)),
         "graphs": [pane.as_dict() for pane in panes],
         "words": dict(words or {}),
