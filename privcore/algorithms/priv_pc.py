@@ -104,9 +104,10 @@ class PrivPCParameters(parameters.PerTestParameters):
 
 
 def default_rounds(pairs: int) -> int:
-    """Two rounds for each pair that may be deleted: one to delete it, and one for an examination
-    that finds it dependent. With only one per pair, rounds spent on pairs that stay would leave too
-    few for the others.
+    """Two rounds for each pair that may be deleted.
+
+    One deletes it, and one is for an examination that finds it dependent. With only one per pair,
+    rounds spent on pairs that stay would leave too few for the others.
     """
     return 2 * max(1, pairs)
 

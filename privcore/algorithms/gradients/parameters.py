@@ -137,8 +137,9 @@ ITERATIONS = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class WeightParameters(GraphParameters):
-    """Parameters of every algorithm that thresholds a weight matrix. Values that depend on the kind
-    of the columns are None until `settled`.
+    """Parameters of every algorithm that thresholds a weight matrix.
+
+    Values that depend on the kind of the columns are None until `settled`.
     """
 
     sparsity: float = SPARSITY.field()

@@ -1,4 +1,4 @@
-"""What an algorithm is, what it is given and hands back, and who listens."""
+"""The declaration of an algorithm, its input and its result, and the hooks of a run."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from privcore.privacy.mechanisms import NoiseSource
 
 
 class Progress(NamedTuple):
-    """Where a search is: testing `order`, `done` of `pairs` pairs of this order looked at.
+    """Progress of a search: testing `order`, with `done` of this order's `pairs` pairs finished.
 
-    noun: what is counted, where it is not pairs; an optimiser's steps then stand for its tests.
-    Of changes to a graph it is not known how many there will be: pairs is 0.
+    noun: the unit that is counted, if not pairs; an optimiser counts steps instead of tests. pairs
+    is 0 if their number is not known, as for changes to a graph.
     """
 
     order: int
@@ -49,7 +49,7 @@ class Progress(NamedTuple):
 
 
 class Hooks(Protocol):
-    """What a caller may listen to; `cancelled` is asked between tests."""
+    """Callbacks of a run; `cancelled` is called between tests."""
 
     def progress(self, progress: Progress) -> None: ...
 
@@ -71,11 +71,11 @@ P_co = TypeVar("P_co", bound=GraphParameters, covariant=True)
 
 @dataclass(frozen=True)
 class Run(Generic[P_co]):
-    """All that an algorithm is given: counts, checked parameters, noise, and who listens.
+    """The input of an algorithm: counts, checked parameters, noise, and hooks.
 
     source: counts where the algorithm needs "tables", otherwise possibly rows of numbers.
-    test_limit: how many tests a search may make, None for any number; see `work`.
-    earlier: what this run adds to, if anything.
+    test_limit: maximum number of tests of a search, None for no limit; see `work`.
+    earlier: the release that this run adds to, if any.
     """
 
     source: CountSource
@@ -93,9 +93,9 @@ class Run(Generic[P_co]):
 
 
 class Outcome(NamedTuple):
-    """What an algorithm hands back; `discover` adds the time and the parameters.
+    """The result of an algorithm; `discover` adds the time and the parameters.
 
-    beyond: what it says beside its graph, where it does.
+    beyond: optional results in addition to the graph.
     """
 
     graph: PDAG
