@@ -889,7 +889,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "tests-and-time": "Tests and time",
         "rows-of-one-person": "At most this many rows of one person",
         "column-of-persons": "Column that says whose a row is",
-        "moment-search-sees": "moment search sees",
+        "moment-search-sees": "moment search detects",
     },
 }
 MESSAGES = dict(chain.from_iterable(section.items() for section in _SECTIONS.values()))

@@ -32,8 +32,11 @@ class Powers(Protocol):
 
 
 class Rules(NamedTuple):
-    """level: the FDR level of the graph; candidates: of the tests on the first release;
-    reference: the smallest dependence of interest."""
+    """Levels of the tests.
+
+    level: the FDR level of the graph; candidates: of the tests on the first release; reference: the
+    smallest dependence of interest.
+    """
 
     level: float
     candidates: float
