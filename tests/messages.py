@@ -309,7 +309,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "kept-against-tests": "What was known beforehand is kept against the tests in {places} place at {column}",
         "known-beforehand": "what is known beforehand",
         "known-beforehand-caption": "Known beforehand: {statements}",
-        "knowledge-is-worth": "What is known is worth",
+        "knowledge-is-worth": "Background knowledge helps",
     },
     "Effects": {
         "without-privacy-pc": "without privacy (PC)",
@@ -681,7 +681,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "budget-used": "Used {share} % of the planned budget in {used} of {planned} planned releases (Gaussian DP). The promise",
         "budget-in-rho": " ρ of zCDP in ",
         "correlation-seen": "a correlation of",
-        "no-test-sees-one": "In {rows} rows no test sees one",
+        "no-test-sees-one": "In {rows} rows no test can detect one",
     },
     "Proposals for columns": {
         "rows-with-text": "{rows} of the rows",

@@ -11,8 +11,8 @@ Errors of the paper:
 * I_exp of Lemma 2 bounds the sum by e·I·ε₀.  The sum is about (e − 1)·I·ε₀, so that 58 % more
   iterations fit (`largest_count`).  The proof's sum runs to i = I, one term more; its bound
   then fails at I = 1, where it says 1 + e ≤ e.
-* "Multiplicative" budgets *shrink* for ε₀ < 1, from ε₀ to nearly ε₀², so that the last iterations
-get the smallest budget, against the paper's aim; that is why so many iterations fit.
+* "Multiplicative" budgets *shrink* for ε₀ < 1, from ε₀ to nearly ε₀², so the last iterations get
+the least, against the paper's aim; hence the many iterations.
 * Algorithm 2 uses i/(I − 1) in place of i/I, with which the sum is above the lemma's whenever
   budgets grow.
 
