@@ -309,7 +309,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "kept-against-tests": "What was known beforehand is kept against the tests in {places} place at {column}",
         "known-beforehand": "what is known beforehand",
         "known-beforehand-caption": "Known beforehand: {statements}",
-        "knowledge-is-worth": "Background knowledge helps",
+        "knowledge-is-worth": "For edges alone it ",
     },
     "Effects": {
         "without-privacy-pc": "without privacy (PC)",

@@ -20,19 +20,22 @@ _POINTS = 5
 
 @dataclass(frozen=True)
 class Saved:
-    """Mean F1 with and without the knowledge at the same ε. alike: the ε that reaches the former without it; None if not even 8 times as much does."""
+    """Mean F1 with and without the knowledge at the same ε.
+
+    alike: the ε that reaches the former without it; None if not even 8 times as much does.
+    """
 
     with_it: float
     without: float
     alike: float | None
 
     def words(self, epsilon: float) -> str:
-        """Such as "as much as raising ε from 0.3 to 0.42"."""
+        """Such as "helps as much as raising ε from 0.3 to 0.42"."""
         if self.with_it <= self.without:
-            return f"no more ε than the {epsilon:g} spent here"
+            return f"does not help at ε = {epsilon:g}"
         if self.alike is None:
-            return f"more than raising ε from {epsilon:g} to {_RANGE * epsilon:g}"
-        return f"as much as raising ε from {epsilon:g} to {self.alike:.2g}"
+            return f"helps more than raising ε from {epsilon:g} to {_RANGE * epsilon:g}"
+        return f"helps as much as raising ε from {epsilon:g} to {self.alike:.2g}"
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,9 @@ class Worth:
         """Such as "Background knowledge helps as much as raising ε from 0.3 to 0.42 …"."""
         both = self.directions
         return (
-            f"Background knowledge helps {both.words(self.epsilon)}: F1 of edges with their "
+            f"Background knowledge {both.words(self.epsilon)}: F1 of edges with their "
             f"directions is {both.with_it:.2f} with it, {both.without:.2f} without. For edges "
-            f"alone it helps {self.edges.words(self.epsilon)} (mean over {self.runs} random models "
+            f"alone it {self.edges.words(self.epsilon)} (mean over {self.runs} random models "
             "that obey it)."
         )
 
