@@ -244,16 +244,16 @@ def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None
     A guarantee other than the requested one must not reach any page or certificate.
     """
     asked = _calibration(run)
-    told = outcome.guarantee
-    if told.calibration != asked:
+    stated = outcome.guarantee
+    if stated.calibration != asked:
         raise ParameterError(
             f"{algorithm.name} was run with the {asked} calibration and returned a "
-            f"{told.calibration} guarantee; its `run` must respect parameters.calibration."
+            f"{stated.calibration} guarantee; its `run` must respect parameters.calibration."
         )
-    if asked == "proven" and told.epsilon != run.parameters.epsilon:
+    if asked == "proven" and stated.epsilon != run.parameters.epsilon:
         raise ParameterError(
             f"{algorithm.name} was asked to prove epsilon {run.parameters.epsilon:g} and promises "
-            f"{told.epsilon:g}; its `run` must stay within the given total."
+            f"{stated.epsilon:g}; its `run` must stay within the given total."
         )
     if outcome.graph.nodes != tuple(run.source.names):
         raise ParameterError(

@@ -139,8 +139,8 @@ class Protection:
 
         size: number of rows that the run used. bounded: maximum rows per unit of the table.
         """
-        told, rows = outcome.guarantee, self.unit.rows
-        public, accountant = told.public, told.accountant
+        stated, rows = outcome.guarantee, self.unit.rows
+        public, accountant = stated.public, stated.accountant
         if rows > 1:
             accountant = f"{accountant}, for {rows:,} rows together"
         if self.relation == ADDED:
@@ -158,12 +158,12 @@ class Protection:
                 f"no {name} has more than {rows:,} rows: stated by the owner, not checked",
             )
         guarantee = replace(
-            told,
+            stated,
             epsilon=checked["epsilon"],
             neighbours=self.sentence,
             public=public,
             accountant=accountant,
-            proof=f"{told.proof}, {PROOF}" if told.proof else PROOF,
+            proof=f"{stated.proof}, {PROOF}" if stated.proof else PROOF,
         )
         factor = {"epsilon": rows, "rho": rows * rows}.get(outcome.spent.unit, 1)
         spent = replace(

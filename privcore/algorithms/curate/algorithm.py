@@ -213,8 +213,8 @@ class PerOrder(PerTest[CurateParameters]):
     def begin_order(self, order: int, pairs: int, tests: Callable[[], dict[int, int]]) -> None:
         """Optimise the budgets of this and later orders, given the remaining edges and budget.
 
-        The published form plans for t_j ≤ e·C(p − 2, j) tests; the proven one for those that the
-        graph still allows, which are never more.
+        The published form plans for t_j ≤ e·C(p − 2, j) tests; the proven one for the tests that
+        the graph still allows, which are never more.
         """
         if order > self._last or pairs == 0:
             return

@@ -47,7 +47,7 @@ SPARSITY = Parameter(
     auto_help=auto_help("sparsity"),
     slider=(0.0, 0.5),
     help="Weight of the sum of all |W|, in units of the columns' mean variance. Larger values give "
-    "fewer edges, and shrink the weights of those that stay.",
+    "fewer edges, and shrink the weights of the remaining ones.",
     source=f"{ZHENG}, Equation 3",
 )
 WEIGHT_THRESHOLD = Parameter(

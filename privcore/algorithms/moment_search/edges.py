@@ -159,7 +159,7 @@ def sparsest_dag(
 ) -> tuple[Parents, Around]:
     """The DAG with the fewest edges, of several that pass all tests and explain all dependences.
 
-    Also the candidates, with those that were added.
+    Also the candidates, including added ones.
     """
     parameters, dags = run.parameters, []
     around = {column: set(others) for column, others in candidates.items()}

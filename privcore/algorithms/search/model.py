@@ -128,27 +128,25 @@ class Algorithm:
     """One algorithm, as declared in its own file and listed in the registry.
 
     takes: its parameters, each declared once.
-    calibrations: those it has, the default first; `published_flaw` says, for the page, why the
-    published one is not proven.  published_epsilon: what ε is then: the cost of one "round" or test
-    with the total computed after the run, a total to "split" of which what was spent is computed
-    after the run, or the "total" itself as in the proven form.
-    planned: the steps of a proven run, from public facts alone: its parameters, number of rows,
-    and columns.  planned_delta: its total δ from the same facts, where that may be less than the
-    parameter δ says.
-    fixed: parameters that follow from others and from public facts, and have to be known before the
-    budget of a person is split: of a run, how many rows that person has, and whether the number of
-    all rows is private.
+    calibrations: the available ones, the default first; `published_flaw` states, for the page, why
+    the published one is not proven. published_epsilon: the meaning of ε in it: the cost of one
+    "round" or test, with the total computed after the run; a total to "split", with the spent part
+    computed after the run; or the "total" itself, as in the proven form.
+    planned: the steps of a proven run, from public facts alone: its parameters, number of rows, and
+    columns. planned_delta: its total δ from the same facts, if it may be less than the parameter δ.
+    fixed: parameters that follow from others and from public facts, and must be known before the
+    budget of a person is split. Its arguments: a run, the number of rows of a person, and whether
+    the number of all rows is private.
     needs: contingency "tables" of categorical columns, or "moments", which numeric columns have as
-    well, or "either": tables where there are levels, moments of numbers.
-    reference: parameters to those of the non-private algorithm that the run is compared with, PC
-    unless it says otherwise.  output: a CPDAG, or one DAG.
+    well, or "either": tables of levels, moments of numbers. reference: maps parameters to the
+    parameters of the non-private reference algorithm, by default PC. output: a CPDAG, or one DAG.
 
-    mixed: where it takes numbers beside levels as they are (`MixedRows.numbers`), what it does with
-    them, in words, by the checked parameters.  One that counts has them cut by `mixed_levels`.
-    available_cases: whether values may be missing at random: its tests are of exact counts without
-    a promise, or of noisy counts in which missing values are a level.
-    again: of one that hands back what it released, the search of that alone, which costs nothing; a
-    further run of it can add to what was released (`Run.earlier`).
+    mixed: for an algorithm that takes uncut numbers in a table with levels (`MixedRows.numbers`), a
+    description of their treatment, by the checked parameters. For counts, numbers are cut by
+    `mixed_levels`. available_cases: whether values may be missing at random: its tests use exact
+    counts without a guarantee, or noisy counts in which missing values are a level. again: for an
+    algorithm that returns its released numbers, a search of these alone, which costs nothing; a
+    further run can add to them (`Run.earlier`).
 
     Raises ParameterError for a declaration that contradicts itself.
     """

@@ -169,7 +169,7 @@ ALLOCATION = Panel(
             "d",
             8,
             (3, 20),
-            "Of the data set: d(d − 1)/2 pairs.",
+            "In the data set, with d(d − 1)/2 pairs.",
             _SOURCE,
             kind="int",
         ),

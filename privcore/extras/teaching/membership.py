@@ -169,7 +169,7 @@ MEMBERSHIP = Panel(
     "reveals it, however many rows there are. With noise, both graphs are possible on both tables.",
     source=f"{_SOURCE}; Wasserman & Zhou 2010; docs/auditing.md",
     parameters=(
-        epsilon_parameter(1.0, "Of the private graph.", _SOURCE),
+        epsilon_parameter(1.0, "ε of the private graph.", _SOURCE),
         rows_parameter(
             1_500,
             (100, 100_000),

@@ -83,7 +83,7 @@ PER_TEST = Panel(
     "columns, and the noise on each test with the square root of their number at best.",
     source=f"{_SOURCE}; docs/proofs/laplace.md",
     parameters=(
-        number("columns", "Columns", "d", 8, (3, 40), "Of the data set.", _SOURCE, kind="int"),
+        number("columns", "Columns", "d", 8, (3, 40), "In the data set.", _SOURCE, kind="int"),
         number(
             "max_order",
             "Largest conditioning set",

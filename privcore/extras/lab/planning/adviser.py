@@ -52,7 +52,7 @@ class Advice:
 
     @property
     def best(self) -> Candidate | None:
-        """The candidate with the best directions among those that are tied by their edges."""
+        """The candidate with the best directions among the ones tied by their edges."""
         return max(self.close, key=lambda c: _known(c.cpdag.mean), default=None)
 
     def _apart(self, one: Candidate, other: Candidate) -> float:

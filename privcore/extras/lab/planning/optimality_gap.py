@@ -164,7 +164,8 @@ class Clamped(NamedTuple):
         between = n * (self.mean_joint - self.mean_independent)
         if missing(0.0) >= 0:
             return 0.0
-        # The quantiles of the sum are at least as far out as those of the Laplace noise alone.
+        # The quantiles of the sum are at least as far out as the quantiles of the Laplace noise
+        # alone.
         most = between / math.log(1 / (4 * FALSE_ALARM * (1 - POWER)))
         return float(brentq(missing, 0.0, most, rtol=1e-9))
 
