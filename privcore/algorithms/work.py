@@ -68,7 +68,7 @@ class Estimate(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Likely seconds, counting the rows apart."""
+        """Likely seconds, without counting the rows."""
         return self.tests * self.seconds_each
 
     def as_dict(self) -> dict[str, Any]:

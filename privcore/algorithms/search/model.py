@@ -231,7 +231,7 @@ class Algorithm:
         yield (
             self.reference is dict,
             "does not say what its runs are compared with; set `reference` to a function from its "
-            f"parameters to those of {self.reference_algorithm}",
+            f"parameters to the parameters of {self.reference_algorithm}",
         )
 
     @cached_property
