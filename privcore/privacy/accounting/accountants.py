@@ -83,7 +83,7 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
         try:
             if left < 0 or (own > 0 and left == 0 and name != "basic"):
                 raise _Undefined(
-                    f"the steps' own δ add up to {own:.3g}, which leaves nothing for the composition"
+                    f"the steps' own δ add up to {own:.3g}, which leaves nothing to compose"
                 )
             if left == 0 and name != "basic":
                 raise _Undefined("needs δ above 0")
