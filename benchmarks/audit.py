@@ -1,13 +1,11 @@
-"""What audits show: planted bugs, then everything proven beside its claim, then false alarms.
+"""Results of audits: planted bugs, then all proven claims, then false alarms.
 
     python -m benchmarks.audit [--runs 100000] [--seed 1] [--processes 2] [--alarms 2000]
     python -m benchmarks.audit --releases
 
-The second makes the table of released numbers alone.
-
-Claims are those of each audit, at 95 % confidence; runs are on each of two data sets.  A planted
-bug is audited with 250 runs, then with twice as many each time, until it is caught; the confidence
-is that of all its audits together.
+The second makes only the table of released numbers. Claims are the audits' own, at 95 % confidence;
+runs are on each of two data sets.  A planted bug is audited with 250 runs, then with twice as many
+each time, until it is caught; the confidence is that of all its audits together.
 """
 
 from __future__ import annotations

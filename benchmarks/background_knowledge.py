@@ -1,4 +1,4 @@
-"""What background knowledge brings: every algorithm on the eight networks, with more of it or less.
+"""The value of background knowledge: every algorithm on eight networks, with more or less of it.
 
     python -m benchmarks.background_knowledge [--data cancer,…,alarm] [--algorithms pc,…]
         [--epsilons 0.1,0.3,1] [--rows 100000] [--seeds 5]
@@ -7,10 +7,9 @@
 
 For each algorithm and ε the means over networks and seeds of skeleton F1, CPDAG F1 and the share of
 the true arrows that the graph has, with nothing known, with two tiers (the first of three before
-the rest), with three (those of `privcore.data.network_tiers`), and with a tenth of the true
-non-edges ruled out, drawn at random.  CPDAGs are compared with the true one, completed with what is
-known.
-Data seeds from 1000, noise seeds from 500.
+the rest), with three (from `privcore.data.network_tiers`), and with a random tenth of the true
+non-edges forbidden.  CPDAGs are compared with the true one, completed with what is known. Data
+seeds from 1000, noise seeds from 500.
 worth: the ε that knowledge saves on random models of 8 and 20 columns that obey it, by
 `privcore.extras.lab.planning.worth`.  sensitivity: that of the counts of all pairs, and of the
 pairs that a tenth of them, or half, ruled out would leave.
@@ -134,7 +133,7 @@ def sensitivity() -> None:
 
 
 def _without(columns: int, one_in: int) -> float:
-    """The sensitivity without one pair in so many, drawn at random.
+    """The sensitivity without a random share of the pairs.
 
     A column that differs moves its own code by 2, and the product with each asked column that does
     not by 2k, with k = 1 − 1/levels; that with one that does, too, by 2 less than both.

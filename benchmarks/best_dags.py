@@ -1,4 +1,4 @@
-"""How good the best DAG is that `moment-search` finds where all combinations of levels are counted.
+"""Quality of the best DAG found by `moment-search` if all combinations of levels are counted.
 
     python -m benchmarks.best_dags [--random 12] [--first 61000] [--cells 0,2047]
         [--rows 20000,100000] [--epsilons 0.1,1,10]

@@ -1,13 +1,13 @@
-"""Seconds from a key to the answer on Discover, and from the address to the first page.
+"""Seconds from a key press to the answer on Discover, and from the URL to the first page.
 
     python -m benchmarks.dashboard_answers [--data asia,child,alarm] [--wait 45] [--port 8598]
 
-Starts a server of its own.  The first page: the sentence and the private graph, just after the
-start and three times more, each in a new browser.  Then for each network, after so many seconds in
-which runs are made beside the page: three times the arrow key on the ε slider, four seconds after
-the answer before; a click on the strip; and a click on the slider's far end, which nothing was made
-for.  Each gives the seconds to the sentence and to the private graph; "same" where the graph is the
-one before, so that nothing is drawn again.
+Starts its own server.  The first page: the sentence and the private graph, just after the
+start and three times more, each in a new browser.  Then for each network, after `--wait` seconds in
+which runs are made in the background: three times the arrow key on the ε slider, four seconds after
+the previous answer; a click on the strip; and a click on the slider's far end, which nothing was
+made for.  Each gives the seconds to the sentence and to the private graph; "same" where the graph
+is the one before, so that nothing is drawn again.
 """
 
 from __future__ import annotations

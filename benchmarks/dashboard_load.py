@@ -1,18 +1,18 @@
-"""The dashboard under load: answer times and memory with one session and with many at once.
+"""The dashboard under load: response times and memory with one session and with many at once.
 
     python -m benchmarks.dashboard_load [--sessions 20] [--moves 10] [--pauses 0,3] [--port 0]
         [--data asia] [--rows 100000] [--own-data]
 
-Starts a server of its own, with a folder of its own for what it keeps.  One session moves controls,
-then all of them at once, each so many seconds after it was answered.  Each has a noise seed of its
-own, and with --own-data a sample of its own.  All are WebSocket sessions but one, a page in
-Chromium if there is one, which is also measured alone.  `benchmarks.dashboard_sessions` says what a
-move is and when it is answered.  The last column is the server's processor time for an answer.
+Starts its own server, with its own data folder. One session moves controls, then all of them at
+once, each after a pause that follows the answer. Each has its own noise seed, and with --own-data
+its own sample.  All are WebSocket sessions but one, a page in Chromium if there is one, which is
+also measured alone.  `benchmarks.dashboard_sessions` defines a move and its answer.
+The last column is the server's processor time for an answer.
 
-Memory is the server's resident set, as the system reports it.  Streamlit keeps a session whose
-window was closed for two minutes, for it may come back, and lets go of it when another one leaves
-after that; "after" is measured then.  As many others move the same controls after that: what is let
-go of may stay with the process for them, and only what they take in addition was not let go of.
+Memory is the server's resident set, as the system reports it.  Streamlit keeps a session for two
+minutes after its window was closed, in case it returns, and frees it when a later one leaves;
+"after" is measured then. Then the same number of new sessions moves the same controls: the process
+may reuse freed memory for them, so only additional memory is a leak.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Both open Discover at the largest ε of the slider, go down one step with each move (and from the
 smallest to the largest), change the algorithm with every fifth move instead, and wait until the
-page says so beside a graph.  The WebSocket one speaks Streamlit's own messages as its front end
-does, so that many of them cost the machine little beside the server that they load.  The browser is
-what a person sees, with drawing.
+page shows this next to a graph.  The WebSocket one speaks Streamlit's own messages as its front end
+does, so that many of them cost the machine little compared with the server. The browser measures
+the experience of a person, including drawing.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ SETTINGS = [
 
 
 def one(task: tuple[str, str, int, int, int, int]) -> list[Accuracy]:
-    """The rows of one generator and one noise law."""
+    """The rows of one generator and one noise distribution."""
     kind, law, rows, datasets, repeats, seed = task
     return accuracy(
         kind,

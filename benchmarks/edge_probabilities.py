@@ -1,4 +1,4 @@
-"""Whether the probabilities that `moment-search` states of edges and arrows hold.
+"""Calibration of the probabilities of edges and arrows stated by `moment-search`.
 
     python -m benchmarks.edge_probabilities [--random 16] [--first 9000] [--cells 0,2048]
         [--rows 5000,20000,100000] [--epsilons 0.1,0.3,1,3,10] [--numbers] [--write]
@@ -6,12 +6,12 @@
 
 As many random networks as --random says, their seeds from --first, with more combinations of levels
 than the first number of --cells and no more than the second; one run for each number of rows and
-each ε, data seed 1000, noise seed 500.  Of all pairs of columns by the probability of an edge that
-is stated: how many there are and the share with one in the truth; the expected calibration error
-and the Brier score; of the arrows that are drawn the same, an arrow being true where the true DAG
-has it.  --numbers: of linear-Gaussian graphs in place of networks, of 6 to 20 columns and density
-0.1 to 0.3, where runs by second moments and on intervals are counted alike.  --write ships the
-result with the product (`privcore.extras.lab.reliability`); --figure draws what is shipped.
+each ε, data seed 1000, noise seed 500.  For all pairs of columns, by the stated probability of an
+edge: their number and the share with a true edge; the expected calibration error and the Brier
+score. The same for drawn arrows, which are true if the true DAG has them.  --numbers: of
+linear-Gaussian graphs in place of networks, of 6 to 20 columns and density 0.1 to 0.3, where runs
+by second moments and on intervals are counted alike.  --write ships the result with the product
+(`privcore.extras.lab.reliability`); --figure draws what is shipped.
 """
 
 from __future__ import annotations

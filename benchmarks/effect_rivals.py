@@ -1,4 +1,4 @@
-"""Private effects beside what a practitioner may do today, from the same samples and the same ε.
+"""Private effects compared with present alternatives, from the same samples and at the same ε.
 
     python -m benchmarks.effect_rivals [--data cancer,…,asia] [--rows 100000] [--seeds 3]
         [--questions 4] [--epsilons 0.3,1,3] [--limit 300] [--environments FOLDER]
@@ -9,9 +9,9 @@ real, effects over its class with the intervals of exact counts.  Averaged group
 groups, the effect in each by standardisation over the true parents, which it is given, the mean of
 these with Laplace noise, and a second noisy number for their spread (after Guha & Reiter 2024).
 Ours: the graph is found, half of ε measures the effect.  The questions of `benchmarks.effects`.
-For each: the share of intervals that hold the true effect, the median width, the mean distance of
-the middle of the estimates from the truth, and runs left open or refused.
-Data seeds from 1000, noise seeds from 500.
+For each: the share of intervals that contain the true effect, the median width, the mean distance
+of the middle of the estimates from the truth, and runs left open or refused. Data seeds from 1000,
+noise seeds from 500.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def averaged_groups(
 ) -> tuple[float, tuple[float, float]]:
     """The mean of the groups' effects and its 95 % interval, ε-DP for one record replaced.
 
-    A record is in one group, whose effect is in [−1, 1]: the mean moves by 2/M at most, the
+    A record is in one group, whose effect is in [−1, 1]: the mean changes by 2/M at most, the
     spread, clipped at 1, by 1/M.  A third of ε is for the spread.
     """
     noise = SimulatedNoise(seed)

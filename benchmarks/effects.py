@@ -1,18 +1,19 @@
-"""Whether intervals of effects hold what they should, and how wide they are.
+"""Coverage and width of confidence intervals of effects.
 
     python -m benchmarks.effects [--data cancer,…,alarm] [--random 0] [--first 81000]
         [--rows 10000,100000] [--epsilons 0.1,0.3,1,3] [--seeds 4] [--questions 8]
         [--share 0.5] [--discovered] [--out FILE]
     python -m benchmarks.effects --figure docs/images/effects_coverage.png GIVEN DISCOVERED
 
-Of each network so many questions are drawn, a cause and a descendant of it, or of every fifth
-question any other column.  The truth is by exact inference.  Without --discovered the true graph is
-given, and one table of cause, outcome and parents of the cause is measured with all of ε; from all
-counts at once where there are no more than 2,048 combinations of levels (--share 0), else with the
-share of ε.  With --discovered the graph is found with the rest of ε, and the interval holds the
-unknown graph too.  Printed: runs, those that leave the question open, the share of the others whose
-interval holds the truth, the median width, and that of exact counts.  Data seeds from 1000, noise
-seeds from 500.  --out: one CSV line for each run; --figure draws the coverage of two such files.
+For each network, `--questions` questions are drawn: a cause and one of its descendants, or for
+every fifth question any other column.  The truth is by exact inference.  Without --discovered the
+true graph is given, and one table of cause, outcome and parents of the cause is measured with all
+of ε; from all counts at once where there are no more than 2,048 combinations of levels (--share 0),
+else with the share of ε.  With --discovered the graph is found with the rest of ε, and the interval
+accounts for the unknown graph too. Printed: the number of runs, runs that leave the question open,
+the coverage of the others, the median width, and the width with exact counts.  Data seeds from
+1000, noise seeds from 500.  --out: one CSV line for each run; --figure draws the coverage of two
+such files.
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ def line(name: str, some: list[Tried]) -> str:
 
 
 def draw(path: Path, files: Sequence[Path]) -> None:
-    """Coverage by ε of runs with the graph given, and of those that find it."""
+    """Coverage by ε of runs with the graph given, and of runs that discover it."""
     import matplotlib as mpl
 
     mpl.use("agg")

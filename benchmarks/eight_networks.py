@@ -1,4 +1,4 @@
-"""Make the sweep over eight networks that comes with the product, and draw it as its page does.
+"""Make the shipped sweep over eight networks, and draw it as its page does.
 
     python -m benchmarks.eight_networks --algorithms moment-search --networks alarm,insurance
     python -m benchmarks.eight_networks --missing [--workers 2]
@@ -53,8 +53,7 @@ def remake(
 ) -> None:
     """Make a sweep's rows of these algorithms on these networks again, and write its file.
 
-    epsilons: only those at these; at all by default.  missing: only those that the file does not
-    have.
+    epsilons: only runs at these; at all by default. missing: only runs that the file does not have.
     """
     held = read_sweep(path)
     plan = plan_of(held.command)

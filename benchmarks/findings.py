@@ -1,4 +1,4 @@
-"""How often what `moment-search` says of pairs of columns is right, on random networks and numbers.
+"""How often the findings of `moment-search` on pairs are right, on random networks and numbers.
 
     python -m benchmarks.findings [--random 25] [--first 200] [--cells 0,4096] [--rows 50000]
         [--epsilons 0.1,0.3,1,3] [--numbers 12]

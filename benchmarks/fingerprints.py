@@ -1,4 +1,4 @@
-"""A hash of what every algorithm answers, so that a change that must change nothing can show it.
+"""Hashes of all algorithms' results, to show that a refactoring does not change them.
 
     python -m benchmarks.fingerprints > before.txt      (on the commit before)
     python -m benchmarks.fingerprints | diff before.txt -

@@ -3,8 +3,8 @@
     python -m benchmarks.foundation [--rows 100000] [--seeds 5] [--epsilons 0.1,1,10]
 
 Skeleton and CPDAG F1 are against the CPDAG of the true DAG.  PC is deterministic: its seconds are
-those of a first run on fresh counts.  Priv-PC's are the median over seeds, counts warm (what a
-slider move costs) and, in the last column, the first run on fresh counts.
+for a first run on fresh counts.  Priv-PC's are the median over seeds, counts warm (what a slider
+move costs) and, in the last column, the first run on fresh counts.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Whether stated probabilities of edges hold on real tables: half of the rows against the others.
+"""Calibration of stated probabilities on real tables: one half of the rows against the other.
 
     python -m benchmarks.halves FILE... [--epsilons 0.3,1,3,10] [--splits 4]
 
 Each table, as `read_table` takes it, is cut at random into two halves that share no row.  One has
-moment search at each ε, and its stated probabilities of edges; the other says whether an edge is
-seen: by PC without privacy (G², level .01), or by moment search with next to no noise (ε = 1,000).
-Neither is the truth, which nobody knows.  Per table and ε, against each: the mean of what is
-stated, the share that is seen, the expected calibration error, and the share seen of the pairs
-stated over .99 and below .01, with their number.
+moment search at each ε, and its stated probabilities of edges; the other half determines whether
+there is an edge: by PC without privacy (G², level .01), or by moment search with next to no noise
+(ε = 1,000). Neither is the truth, which nobody knows.  Per table and ε, against each: the mean of
+what is stated, the share that is seen, the expected calibration error, and the share seen of the
+pairs stated over .99 and below .01, with their number.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What unobserved confounders do to a graph, with and without the switch that allows them.
+"""The effect of unobserved confounders on a graph, with and without the switch that allows them.
 
     python -m benchmarks.hidden_causes --random 40 --rows 100000 --epsilons 0.3,1,10
 

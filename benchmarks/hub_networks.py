@@ -1,10 +1,10 @@
 """Random networks as experts draw them: a few columns with many effects, and tables that follow
 the levels of the parents, so that many columns depend on each other strongly.
 
-20 to 28 columns of 2 to 5 levels, at most 3 causes, half of the roots with rare levels.  Those of
-`hub_network` have 1.8 edges a column; those of `strong_hub_network` 1.95, larger hubs and tables
-that follow the parents closely, so that many sets of columns nearly determine another: PC without
-noise finds fewer of their edges, too.
+20 to 28 columns of 2 to 5 levels, at most 3 causes, half of the roots with rare levels.  Networks
+of `hub_network` have 1.8 edges a column; networks of `strong_hub_network` 1.95, larger hubs and
+tables that follow the parents closely, so that many sets of columns nearly determine another: PC
+without noise finds fewer of their edges, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Into how many intervals numbers are best cut, on random graphs of numbers.
+"""The best number of intervals for numeric columns, on random graphs of numbers.
 
     python -m benchmarks.intervals [--kind nonlinear] [--density 0.4] [--first 9000] [--graphs 3]
         [--columns 15] [--rows 5000,20000,50000] [--epsilons 1] [--intervals 0,2,3,4,6,8]

@@ -1,4 +1,4 @@
-"""Jobs on the dashboard, until the answer is on the screen, in seconds and clicks.
+"""Tasks on the dashboard, in seconds and clicks until the answer is on the screen.
 
     python -m benchmarks.jobs URL [--jobs a,b] [--times 1]
 
@@ -32,7 +32,7 @@ _LONGEST_MS = 600_000
 
 
 class Visitor:
-    """Somebody at a page, whose clicks are counted."""
+    """A user of a page, whose clicks are counted."""
 
     def __init__(self, page: Page, folder: Path) -> None:
         self.page = page

@@ -1,8 +1,8 @@
-"""Large files: `read_table` beside DuckDB alone for text, and calamine alone for a workbook.
+"""Large files: `read_table` compared with DuckDB for text, and with calamine for a workbook.
 
     python -m benchmarks.large_files [--megabytes 30] [--runs 3] [--only csv]
 
-makes a CSV and an .xlsx of about that size from a seed, as mixed as people's tables are, and
+makes a CSV and an .xlsx of about that size from a seed, with the usual mix of columns, and
 prints medians of wall seconds, CPU seconds and peak memory of each reader, with their ratios.
 Readers take turns, each run in a process of its own; what a process takes before it reads is in its
 peak.
@@ -49,7 +49,7 @@ def rows(first: int, count: int) -> pd.DataFrame:
 
 
 def write_csv(path: Path, size: int) -> int:
-    """Write a CSV of about so many bytes; returns its rows."""
+    """Write a CSV of about this number of bytes; returns its rows."""
     written = 0
     with path.open("w", encoding="utf-8") as file:
         while file.tell() < size:
@@ -59,7 +59,7 @@ def write_csv(path: Path, size: int) -> int:
 
 
 def write_xlsx(path: Path, size: int) -> int:
-    """Write a workbook of about so many bytes; returns its rows."""
+    """Write a workbook of about this number of bytes; returns its rows."""
     import xlsxwriter
 
     # Packed bytes of a row, measured on one small workbook.

@@ -1,4 +1,4 @@
-"""Moment search on tables of many columns: seconds, memory, and how near the graph is.
+"""Moment search on tables of many columns: seconds, memory, and accuracy of the graph.
 
     python -m benchmarks.many_columns [--columns 100,223,450] [--rows 20000,100000] [--epsilon 1]
 

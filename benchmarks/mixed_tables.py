@@ -1,10 +1,10 @@
-"""Numbers beside levels: cut in several ways, kept as numbers, and as moment search takes them.
+"""Tables of numbers and levels: numbers cut in several ways, uncut, and as in moment search.
 
     python -m benchmarks.mixed_tables [--first 9500] [--graphs 8] [--columns 12]
         [--rows 10000,50000] [--epsilons 0.3,1] [--levels 2] [--bent]
 
 Random graphs of density 0.2.  Half of the columns, drawn anew for each graph, have levels: a
-weighted sum of their parents and logistic noise, cut into so many (--levels) at even steps.  The
+weighted sum of their parents and logistic noise, cut into `--levels` levels at even steps.  The
 others are that sum and normal noise.  With --bent, what a number adds to a sum is the sine of twice
 its value, or its square less one, drawn for each edge.  For each number of rows and each ε: mean
 skeleton and CPDAG F1 of moment search with numbers cut into four intervals of equal width, or as a
@@ -38,7 +38,7 @@ _BOUND = 5.0
 def drawn(
     columns: int, rows: int, seed: int, levels: int = 2, bent: bool = False
 ) -> tuple[Dataset, Matrix]:
-    """Numbers beside levels, with their true graph; and all as numbers in [−1, 1], (n, p)."""
+    """Numbers and levels, with their true graph; and all as numbers in [−1, 1], (n, p)."""
     generator = np.random.default_rng(seed)
     dag = random_dag(columns, 0.2, generator)
     binary = generator.random(columns) < 0.5

@@ -1,4 +1,4 @@
-"""The noise-aware search over moments, on networks, on random ones, and with nothing to find.
+"""Moment search on the eight networks, on random networks, and on independent columns.
 
     python -m benchmarks.moment_search [--data cancer,…,insurance] [--rows 100000] [--seeds 20]
         [--epsilons 0.1,0.3,1,3,10] [--random 40 [--dense | --hubs | --strong-hubs]] [--first 0]
@@ -10,7 +10,7 @@ With `--epsilons ""` these two alone.
 Data seeds from 1000, noise seeds from 500.  random: as many random networks, the mean over them,
 their seeds from --first (those from 0 on had a part in choosing defaults), with --cells only those
 with more combinations of levels than the first number and no more than the second; with --dense
-those of `dense_networks`, with --hubs or --strong-hubs of `hub_networks`.  permuted: the random
+networks of `dense_networks`, with --hubs or --strong-hubs of `hub_networks`.  permuted: the random
 networks with every column permuted; the share of runs that show any edge.
 """
 

@@ -1,4 +1,4 @@
-"""PC's rules of orientation side by side, and what they do for the private algorithms.
+"""PC's rules of orientation side by side, and their effect on the private algorithms.
 
     python -m benchmarks.orientation [--data cancer,…,alarm] [--samples 3] [--rows 100000]
         [--random 40] [--random-rows 5000,20000,100000] [--first 0] [--level 0.01] [--peer]

@@ -1,13 +1,13 @@
-"""Real tables through the command line and the page at first try, as a table in Markdown.
+"""Real tables on the command line and the page, at the first attempt, as a table in Markdown.
 
     python -m benchmarks.own_tables FOLDER [--epsilon 1] [--seed 1]
 
 Every file of FOLDER that is a table goes through `causalveil discover` without an option but --csv
 and --epsilon: rows, columns used and left out, seconds of the whole command and of the engine, and
 F1 of the private graph against non-private PC on the same cuts.  The page takes the same files in
-Chromium: upload, *Discover its graph*, seconds from the upload to both graphs, the click of the
-reader apart.  Where there is a NAME.graph.txt,
-NAME the file's up to its first dot, also skeleton F1 of both against that graph.
+Chromium: upload, *Discover its graph*, seconds from the upload to both graphs, without the reader's
+click.  Where there is a NAME.graph.txt, NAME the file's up to its first dot, also skeleton F1 of
+both against that graph.
 
 The files are not ours to ship: Adult and credit approval (crx) are at the UCI repository, Titanic
 in many collections, the others among the example data of Tetrad.

@@ -45,7 +45,7 @@ def random_network(seed: int) -> BayesianNetwork:
 
 
 def networks_from(first: int, cells: str | None) -> Iterator[BayesianNetwork]:
-    """Those of the seeds from `first` on.
+    """Networks of the seeds from `first` on.
 
     cells: "more,most": only with more combinations of levels than the one and no more than the
     other; None for any.

@@ -1,4 +1,4 @@
-"""Links found in a folder of real tables, beside links that two references without privacy share.
+"""Links found in a folder of real tables, and the links that two non-private references share.
 
     python -m benchmarks.real_tables FOLDER [--algorithms moment-search,privpc-star] [--epsilon 1]
         [--seeds 1] [--limit 60]

@@ -1,7 +1,7 @@
 """Make the sample tables and their true graphs again: `python -m benchmarks.samples`.
 
 A column is a function.  Its arguments after the generator and the number of rows are columns before
-it, its parents in the true graph: a function sees nothing else.  No row is a person or a machine.
+it, its parents in the true graph: a function uses nothing else.  No row is a person or a machine.
 
 `--out DIR` writes elsewhere; by default the files of the package are written.
 """

@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One row of the table: an algorithm with settings of its own."""
+    """One row of the table: an algorithm with its own settings."""
 
     label: str
     algorithm: str

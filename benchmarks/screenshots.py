@@ -3,7 +3,7 @@
     python -m benchmarks.screenshots FOLDER [--widths 390,1280] [--pages data,audit] [--whole]
     python -m benchmarks.screenshots --docs
 
-Starts a server of its own.  FOLDER gets PAGE-THEME-WIDTH.png; with --whole each picture is as high
+Starts its own server.  FOLDER gets PAGE-THEME-WIDTH.png; with --whole each picture is as high
 as its page, so that nothing of it is below the edge.  --docs takes the pictures of the
 documentation anew, in `docs/images`, with 256 colours each.
 """
@@ -88,7 +88,7 @@ def drawn(page: Page) -> None:
 
 
 def usable(page: Page) -> None:
-    """Wait until the page is drawn; runs beside it may still come in."""
+    """Wait until the page is drawn; background runs may still finish later."""
     # What a click sets off begins within this time.
     page.wait_for_timeout(200)
     page.wait_for_function(_DRAWN, arg=False, timeout=_LONGEST_MS)

@@ -1,4 +1,4 @@
-"""Small tables: questions answered 1 to 5, and numbers beside yes/no columns.
+"""Small tables: questions answered 1 to 5, and numbers with yes/no columns.
 
     python -m benchmarks.small_tables [--graphs 10] [--first 900] [--epsilon 1]
     python -m benchmarks.small_tables --algorithms all [--graphs 10] ...
@@ -74,7 +74,7 @@ def of_answers(columns: int, rows: int, seed: int) -> tuple[Dataset, PDAG]:
 
 
 def of_mixed(columns: int, rows: int, seed: int) -> tuple[Dataset, PDAG]:
-    """Numbers beside yes/no columns, with both kinds."""
+    """Numbers and yes/no columns, at least one of each kind."""
     while True:
         data, _ = drawn(columns, rows, seed)
         if len({column.is_categorical for column in data.columns}) == 2:

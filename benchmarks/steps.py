@@ -1,4 +1,4 @@
-"""Spending in steps, and who is protected: what each costs in F1.
+"""Spending in steps, and the unit of protection: the cost of each in F1.
 
     python -m benchmarks.steps [--rows 50000] [--seeds 8] [--first 1] [--networks asia,…]
         [--write]

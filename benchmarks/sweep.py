@@ -1,11 +1,12 @@
-"""How many runs a second a sweep makes, and where its time goes.
+"""Speed of a sweep in runs a second, and the shares of its time.
 
     python -m benchmarks.sweep [--networks cancer,…] [--algorithms laplace-pc,…] [--rows 100000]
         [--epsilons 21] [--seeds 20] [--workers 2]
 
-So many ε from 0.1 to 10 on a log scale, proven calibration, defaults otherwise.  Prints wall time,
-runs a second, processor time of this process and its workers, and the engine's seconds by algorithm
-and network (on a machine that does other things too these add up to more than the processor time).
+`--epsilons` values of ε from 0.1 to 10 on a log scale, proven calibration, defaults otherwise.
+Prints wall time, runs a second, processor time of this process and its workers, and the engine's
+seconds by algorithm and network (on a machine that does other things too these add up to more than
+the processor time).
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
-"""Private synthetic data, then plain PC, beside moment-search on the very same samples.
+"""Private synthetic data, then plain PC, compared with moment-search on the same samples.
 
     python -m benchmarks.synthetic_rivals [--data cancer,…,child] [--rows 100000] [--seeds 3]
         [--aim-seeds 2] [--epsilons 0.1,0.3,1,3,10] [--limit 300] [--out FILE]
         [--environments FOLDER] [--same-neighbours]
 
-What a practitioner may do today: MST or AIM on Private-PGM (dpmm, in an environment of its own,
+The usual alternative today: MST or AIM on Private-PGM (dpmm, in an environment of its own,
 made on first use) writes 100,000 private rows, and PC (G², level .01) reads them as if they were
 real.  Levels are public, δ = 1e-6, data seeds from 1000, noise seeds from 500.  One line for each
 data set and ε, printed when it is there: mean F1 of the skeleton / of the CPDAG against the truth,
 and median processor seconds of a run.  A synthesis that takes more than --limit processor seconds
 is ended, and not tried at further seeds and ε of the same data.  --out: one CSV line for each run.
 
-dpmm does not say which neighbours it means.  Its noise (σ² = 1/2ρ for a table of counts, quality of
-sensitivity 1) is that of one record added or removed, moment-search's that of one replaced, which
-is more: a replaced record moves such a table by √2, the quality by 2.  By zCDP a run stated as
-ε has 1.7 to 1.8 times that ε (MST; AIM 1.5 to 1.6) for one record replaced, δ = 1e-6.
+dpmm does not document its neighbouring relation.  Its noise (σ² = 1/2ρ for a table of counts,
+quality of sensitivity 1) is that of one record added or removed, moment-search's that of one
+replaced, which is more: a replaced record moves such a table by √2, the quality by 2.  By zCDP a
+run stated as ε has 1.7 to 1.8 times that ε (MST; AIM 1.5 to 1.6) for one record replaced, δ = 1e-6.
 --same-neighbours gives the rivals that much less, so that all have (ε, δ) for one record replaced.
 """
 

@@ -1,4 +1,4 @@
-"""Kinds of files that people have, each made from a seed, and what becomes of them.
+"""Kinds of users' files, each made from a seed, and how the product reads them.
 
     python -m benchmarks.file_kinds [--write]
 

@@ -1,4 +1,4 @@
-"""What stands in the cells of a text file: numbers as people write them, codes, levels, dates."""
+"""Cells of text files: numbers as people write them, codes, levels, dates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a text file the table is: headers, delimiters, comments, totals, encodings."""
+"""Layouts of text files: headers, delimiters, comments, totals, encodings."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ USUAL = {
 
 
 def beside(generator: np.random.Generator, cells: Sequence[object], name: str = "x") -> Columns:
-    """A column of cells beside two others."""
+    """A column of cells between two others."""
     whom = people(generator, len(cells))
     return {"sex": whom["sex"], name: cells, "age": whom["age"]}
 

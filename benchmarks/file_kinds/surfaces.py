@@ -210,7 +210,7 @@ def what_happens(kind: Kind) -> str:
 
 
 def _answered(raw: RawTable) -> RawTable:
-    """The table without what it asks, which is looked at apart."""
+    """The table without its questions, which are checked separately."""
     return raw.answered("header").answered("persons")
 
 

@@ -1,4 +1,4 @@
-"""The papers' tables and figures, made again: what they print beside what we find.
+"""Reproductions of the papers' tables and figures: the printed values next to ours.
 
 result = reproduce(REPRODUCTIONS["wang-figure-1"], Work(runs=5))
 

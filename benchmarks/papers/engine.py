@@ -1,4 +1,4 @@
-"""Makes a reproduction: our values collected case by case, beside what the paper prints."""
+"""Makes a reproduction: our values case by case, next to the paper's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_RUNS = 10_000
 
 
 def reproduce(reproduction: Reproduction, work: Work) -> Reproduced:
-    """All lines of a table or figure; depends on the settings, runs and seed only, times apart.
+    """All lines of a table or figure; all but times depend on the settings, runs and seed only.
 
     Raises ParameterError for a bad number of runs or seed, and where a table of the user's is
     needed and missing.
@@ -40,7 +40,7 @@ def reproduce(reproduction: Reproduction, work: Work) -> Reproduced:
 
 
 def collect(samples: Iterable[Sample], published: Mapping[Case, str]) -> tuple[Line, ...]:
-    """One line for each case: those of the paper first, then others as they come."""
+    """One line for each case: the paper's first, then others in order of occurrence."""
     values: dict[Case, dict[str, list[Sample]]] = {case: {} for case in published}
     for sample in samples:
         values.setdefault(sample.case, {}).setdefault(sample.series, []).append(sample)

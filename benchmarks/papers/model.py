@@ -1,4 +1,4 @@
-"""What a reproduction is: a table or figure of a paper, and how its numbers are made again."""
+"""A reproduction: a table or figure of a paper, and the computation of its numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Work:
 
     runs: how many replicates.  seed: all data and noise are derived from it.  workers: processes,
     as many as processors if None.  table: a data set of the user's, where one is needed.
-    tick: told the share that is done, from 0 to 1.  note: told of every run that was refused.
+    tick: called with the finished share, from 0 to 1. note: called for every refused run.
     """
 
     runs: int

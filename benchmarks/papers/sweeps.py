@@ -58,7 +58,7 @@ class Measured:
         self._exact: dict[int, PDAG] = {}
 
     def runs(self, work: Work) -> Iterator[tuple[Row, Found | None]]:
-        """In the order of the plan; None where a run was refused, which `work` is told."""
+        """In the order of the plan; None for a refused run, which is reported to `work`."""
         rows = []
         workers = 0 if self._plan.size <= _SMALL else work.workers
         with closing(run_sweep(self._plan, workers=workers)) as stream:

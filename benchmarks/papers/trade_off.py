@@ -42,11 +42,11 @@ class Run(NamedTuple):
 def runs(settings: Mapping[str, Any], work: Work) -> Iterator[Run]:
     """Every algorithm on every network at every total, in both calibrations.
 
-    Those that are not private are made once, and stand at every total.
+    Runs that are not private are made once, and shown at every total.
     settings: networks, rows, algorithms, epsilons, delta, threshold, max_order; rounds, by
     algorithm: how many of the published rounds the total is divided by, for each pair of columns
-    or, where the name is among `whole`, for the run; own: further settings by algorithm, of those
-    that are private in the published calibration only.
+    or, where the name is among `whole`, for the run; own: further settings by algorithm; for
+    private algorithms in the published calibration only.
     """
     totals = settings["epsilons"]
     plans = list(_plans(settings, work))

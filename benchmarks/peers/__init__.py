@@ -1,1 +1,1 @@
-"""Our PC beside other libraries' and private algorithms beside plain ones: seconds and graphs."""
+"""Our PC and other libraries', and private algorithms and plain ones: seconds and graphs."""

@@ -5,9 +5,9 @@
 
 Each library runs in a process and an environment of its own (made from requirements-NAME.txt on
 first use), with one thread on one processor, in turn with ours.  Timed: skeleton and orientation
-of stable PC without a limit on the order, on data already in the library's own form; of ours also
-the encoding of the rows, and beside it a run on counts already cached.  Medians of processor time,
-which with one thread is what the clock shows on an idle machine, after one run that is not counted.
+of stable PC without a limit on the order, on data already in the library's own form; for ours also
+the encoding of the rows, and separately a run on cached counts.  Medians of processor time, which
+with one thread is what the clock shows on an idle machine, after one run that is not counted.
 --full takes all eight networks and 10⁴, 10⁵ and 10⁶ rows; a library whose first run takes longer
 than --limit seconds is left out at more rows of the same network, and one that fails has a dash.
 
@@ -80,7 +80,7 @@ class Contestant:
 
 @dataclass
 class Times:
-    """Seconds of the counted runs by library; of those that failed there are none."""
+    """Seconds of the counted runs by library; none for failed runs."""
 
     seconds: dict[str, list[float]] = field(default_factory=dict)
 

@@ -1,9 +1,9 @@
 """Whether our graph and causal-learn's are the same, and under its rules of orientation.
 
 Both search the same skeleton (the same degrees of freedom, the same tests).  causal-learn 0.1.4.8
-reads v-structures from the union of the sets that separate a pair at one size, and of those that
-contradict each other it keeps the first (`pc`'s default, UCSepset, priority 2); ours is PC's own
-default, and theirs one of the others (docs/orientation.md).
+reads v-structures from the union of the sets that separate a pair at one size, and of contradicting
+v-structures it keeps the first (`pc`'s default, UCSepset, priority 2); ours is PC's own default,
+and theirs one of the others (docs/orientation.md).
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def _beside_quoted(first: dict[tuple[str, str, str], float]) -> list[str]:
 
 
 class _Until(NoHooks):
-    """Cancels a run when it has taken so many seconds of processor time."""
+    """Cancels a run after this many seconds of processor time."""
 
     def __init__(self, limit: float) -> None:
         self._end = time.process_time() + limit

@@ -15,7 +15,7 @@ _ALGORITHMS = ("pc", "priv-pc", "svt-pc", "em-pc", "moment-search")
 
 
 def data(name: str, rows: int) -> Dataset:
-    """A network by name, or a random DAG with so many columns and about as many edges."""
+    """A network by name, or a random DAG with this number of columns and about as many edges."""
     if name.isdigit():
         density = 2 / (int(name) - 1)
         example = StructuralExample("random-categorical", nodes=int(name), density=density)

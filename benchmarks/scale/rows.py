@@ -124,7 +124,7 @@ def against_rows(sizes: list[int], folder: Path, out: str) -> None:
 
 
 def _far(way: str, lines: list[dict[str, Any]]) -> None:
-    """What the last two sizes say of 10⁸ rows, growth going on as a power of the rows."""
+    """Extrapolation to 10⁸ rows from the last two sizes, by a power law."""
     said = []
     for name, unit in (("all", "s"), ("peak", "GB")):
         before, last = lines[-2][name], lines[-1][name]

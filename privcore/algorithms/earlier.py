@@ -1,4 +1,4 @@
-"""What a run adds to: a release before it, of the same rows."""
+"""Runs that add to an earlier release of the same rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check_before(
     protection: Protection,
     earlier: Earlier,
 ) -> None:
-    """Whether a run can add to what an earlier one has released.
+    """Check that a run can add to an earlier release.
 
     Raises ParameterError for an algorithm or a protection that cannot, and DataError for another
     table.
@@ -28,27 +28,30 @@ def check_before(
         return
     if only and before.form != "sums":
         raise ParameterError(
-            "This release is measured as a whole, and so is what adds to it; leave the pairs out."
+            "The earlier release measured all columns together, and an addition must do the same; "
+            "leave the pairs out."
         )
     if chosen.again is not None and before.n == source.n and not before.fits(_own_levels(source)):
         raise DataError(
             "The earlier release is of other columns or levels; give the table that was released."
         )
     if not all(0 <= a < b < len(source.names) for a, b in only):
-        raise ParameterError("A pair that is to be measured is not one of two columns.")
+        raise ParameterError(
+            "A pair to be measured must consist of two different columns of the table."
+        )
     if chosen.again is None:
         raise ParameterError(
-            f"{chosen.name} keeps nothing that a further release could add to; choose "
+            f"{chosen.name} keeps no released numbers that a further release could add to; choose "
             "moment-search."
         )
     if protection.relation == ADDED:
         raise ParameterError(
-            "A release that hides the number of rows has its own rows drawn, and cannot be added "
-            "to; release anew."
+            "A release that hides the number of rows draws its own rows, so it cannot be added to; "
+            "make a new release."
         )
     if not before.topped:
         raise ParameterError(
-            "What was put together from several releases cannot be added to; add to one of them."
+            "A combination of several releases cannot be added to; add to one of them."
         )
     if before.n != source.n:
         raise DataError(
@@ -58,7 +61,7 @@ def check_before(
 
 
 def _own_levels(source: MomentSource | PublicColumns) -> tuple[int, ...]:
-    """Levels of each column, 0 of numbers."""
+    """Number of levels of each column, 0 for numeric columns."""
     if isinstance(source, PublicColumns):
         return source.own_levels
     if has_levels(source):

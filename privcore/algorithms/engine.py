@@ -1,4 +1,4 @@
-"""The one call that pages, scripts and the command line make."""
+"""Run an algorithm: the call that pages, scripts and the command line share."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ TEST_LIMIT = Parameter(
     high=10**12,
     optional=True,
     auto_help="no limit",
-    help="A search that asks test by test ends after so many, and says which orders it did not "
-    "finish. It counts tests and never time, which would depend on the exact data.",
+    help="A search made of tests stops after this many and reports which orders it did not finish. "
+    "It counts tests and never time, which would depend on the exact data.",
     source="privcore.algorithms.work",
 )
 
@@ -78,13 +78,13 @@ def discover(
     """Run an algorithm on a data set, or on the counts or moments made from one (`source_of`).
 
     parameters: by name; those not given take their defaults.
-    seed: of a simulation; noise: a source of one's own, such as `SecureNoise()`.  Private
-        algorithms need one of the two.  With `NoNoise()` they promise nothing (see `no_noise`).
-    test_limit: how many tests a search that asks test by test may make, None for any number; edges
-        not tested by then stay (see `work`).
-    before: what an earlier run on the same rows has released (`Released.kept`), which this run adds
-        to; epsilon is then the total of both.  only: pairs of positions (i < j) that it measures,
-        empty for all.
+    seed: of simulated noise; noise: a noise source, such as `SecureNoise()`.  Private
+        algorithms need one of the two.  With `NoNoise()` they give no guarantee (see `no_noise`).
+    test_limit: maximum number of tests of a search made of tests, None for no limit; edges not
+        tested by then stay (see `work`).
+    before: the release of an earlier run on the same rows (`Released.kept`), to which this run
+        adds; epsilon is then the total of both.  only: pairs of positions (i < j) to measure, empty
+        for all.
 
     Raises ParameterError, DataError, or Cancelled if the hooks say so.
     """
@@ -119,7 +119,7 @@ def discover(
         TEST_LIMIT.parse(test_limit),
         earlier,
     )
-    _ = run.known  # What names another column is refused before anything is spent.
+    _ = run.known  # Knowledge about an unknown column is refused before anything is spent.
     start = time.perf_counter()
     outcome = chosen.run(run)
     seconds = time.perf_counter() - start
@@ -152,7 +152,7 @@ def discover(
 
 
 def _unpromised(chosen: Algorithm, outcome: Outcome) -> Outcome:
-    """The outcome of a run without noise: it promises nothing, and keeps no exact numbers."""
+    """The outcome of a run without noise: no guarantee, and no exact numbers kept."""
     if not chosen.private:
         return outcome
     return outcome._replace(
@@ -171,17 +171,19 @@ def search_again(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
 ) -> Discovery:
-    """Search what a run has released, with other settings: it costs nothing.
+    """Search a run's released numbers with other settings; by post-processing this costs nothing.
 
-    kept: as of `Released`.  columns: their names.  parameters: of the search, by name; the budget
-    among them is not used.  guarantee: of the release, which covers all that is made of it.
+    kept: see `Released`. columns: their names. parameters: of the search, by name; the budget is
+    not used.  guarantee: of the release, which covers everything computed from it.
 
     Raises ParameterError for an algorithm that keeps nothing, and DataError for columns that the
     release does not have.
     """
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     if chosen.again is None:
-        raise ParameterError(f"{chosen.name} keeps nothing that could be searched again.")
+        raise ParameterError(
+            f"{chosen.name} keeps no released numbers that could be searched again."
+        )
     source = PublicColumns(tuple(columns), kept.n, kept.levels)
     if len(source.own_levels) != len(columns):
         raise DataError("The release has another number of columns than the file names.")
@@ -237,30 +239,30 @@ def _discovery(
 
 
 def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None:
-    """Whether a run hands back what was requested; raises ParameterError otherwise.
+    """Check that a run returns what was requested; raises ParameterError otherwise.
 
-    A promise that is not the requested one must reach no page and no certificate.
+    A guarantee other than the requested one must not reach any page or certificate.
     """
     asked = _calibration(run)
-    told = outcome.guarantee
-    if told.calibration != asked:
+    stated = outcome.guarantee
+    if stated.calibration != asked:
         raise ParameterError(
-            f"{algorithm.name} was run with the {asked} calibration and answered with a "
-            f"{told.calibration} guarantee; its `run` must look at parameters.calibration."
+            f"{algorithm.name} was run with the {asked} calibration and returned a "
+            f"{stated.calibration} guarantee; its `run` must respect parameters.calibration."
         )
-    if asked == "proven" and told.epsilon != run.parameters.epsilon:
+    if asked == "proven" and stated.epsilon != run.parameters.epsilon:
         raise ParameterError(
             f"{algorithm.name} was asked to prove epsilon {run.parameters.epsilon:g} and promises "
-            f"{told.epsilon:g}; its `run` must keep to the total that it is given."
+            f"{stated.epsilon:g}; its `run` must stay within the given total."
         )
     if outcome.graph.nodes != tuple(run.source.names):
         raise ParameterError(
-            f"{algorithm.name} hands back a graph over other columns than those of the data."
+            f"{algorithm.name} returns a graph over other columns than the data have."
         )
     wrong = run.known.violation(outcome.graph)
     if wrong is not None:
         raise ParameterError(
-            f"{algorithm.name} hands back a graph that contradicts what is known: {wrong}."
+            f"{algorithm.name} returns a graph that contradicts what is known: {wrong}."
         )
 
 
@@ -277,7 +279,7 @@ def accepts(algorithm: Algorithm, source: MomentSource | MixedRows) -> bool:
 def levelled(
     source: MomentSource | MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]
 ) -> MomentSource:
-    """What an algorithm works on: of mixed columns, counts with the numbers cut, or all as numbers.
+    """The source for an algorithm: for mixed columns, counts with numbers cut, or all as numbers.
 
     Raises DataError for an algorithm that does not cut them, and for one that has no form for
     values missing at random where there are such.
@@ -306,7 +308,7 @@ def _has_gaps(source: MomentSource | MixedRows) -> bool:
 
 
 def cut_sentence(source: MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]) -> str:
-    """What a run does with numbers beside levels."""
+    """How a run treats numeric columns in a table that also has levels."""
     if algorithm.mixed is not None:
         return algorithm.mixed(source, checked)
     return (
@@ -322,10 +324,11 @@ def planned_events(
     before: Keepable | None = None,
     only: Collection[Edge] = (),
 ) -> tuple[Event, ...]:
-    """The steps that a proven run would take, without running it; empty where none are fixed.
+    """The planned steps of a proven run, without running it; empty if they are not fixed.
 
-    Of the source only its number of rows, its columns' names and what is public of them are used.
-    before, only: as of `discover`; the steps of both are among them.  Raises ParameterError.
+    Uses only public facts of the source: the number of rows and the columns' names, levels or
+    bounds.
+    before, only: see `discover`; the steps of the earlier run are included.  Raises ParameterError.
     """
     return _row_level(algorithm, parameters, source, Earlier(before, frozenset(only)))[1]
 
@@ -333,10 +336,10 @@ def planned_events(
 def row_parameters(
     algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
 ) -> dict[str, Any]:
-    """Parameters with the budget that a run on rows gets, so that a person is promised theirs.
+    """Parameters with the budget of a run on rows that gives each person the requested guarantee.
 
-    They are the checked ones where one row that is replaced is protected.  Of the source what
-    `planned_events` uses; raises ParameterError.
+    Unchanged where the unit is one replaced row.  Uses the same public facts as `planned_events`;
+    raises ParameterError.
     """
     return _row_level(algorithm, parameters, source)[0]
 
@@ -380,7 +383,7 @@ def _fixed(
     protection: Protection,
     earlier: Earlier,
 ) -> dict[str, Any]:
-    """The parameters with what has to be known before a person's budget is split."""
+    """The parameters with all values that are needed before a person's budget is split."""
     run = _public_run(chosen, checked, source, earlier)
     private = protection.relation == ADDED
     return {**checked, **chosen.fixed(run, protection.unit.rows, private)}
@@ -392,7 +395,7 @@ def planned_delta(
     source: MomentSource | MixedRows | PublicColumns,
     before: Keepable | None = None,
 ) -> float:
-    """Total δ of a proven run, from what `planned_events` uses; raises ParameterError."""
+    """Total δ of a proven run, by the public facts of `planned_events`; raises ParameterError."""
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
     protection, earlier = of_source(chosen, checked, source), Earlier(before)
@@ -418,7 +421,7 @@ def _public_run(
     source: MomentSource | PublicColumns,
     earlier: Earlier = ALONE,
 ) -> Run[GraphParameters]:
-    # A plan reads what is public and nothing else.
+    # A plan uses public facts only.
     return Run(
         cast(CountSource, source),
         chosen.takes(**checked),
@@ -463,7 +466,7 @@ def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:
 
 
 def count(dataset: Dataset) -> InMemoryCounts | AvailableCases | NumericRows | MixedRows:
-    """What algorithms need of a data set: counts of levels, moments of numbers, or both kinds.
+    """The source that algorithms need: counts of levels, moments of numbers, or both.
 
     Raises DataError for constant columns.
     """

@@ -35,7 +35,7 @@ MAX_TESTS = Parameter(
     scale="log",
     slider=(1, 10_000),
     help="The budget is split evenly over this many tests, fixed before the run; when they are "
-    "used up, the edges that are left stay.",
+    "used up, the remaining edges stay.",
     source="docs/guarantees.md",
     calibrations=("proven",),
 )
@@ -55,20 +55,20 @@ class LaplacePCParameters(parameters.PerTestParameters):
 
 
 def default_tests(p: int, max_order: int | None) -> int:
-    """Every pair given nothing and given each other column, within the maximum order."""
+    """Tests of every pair, marginal and given each other column, within the maximum order."""
     pairs = comb(p, 2)
     return pairs if max_order == 0 else pairs * (p - 1)
 
 
 def planned_tests(run: Run[PerTestParameters], max_tests: int | None) -> int:
-    """The number of tests that a run pays for; none that background knowledge makes needless."""
+    """The number of tests that a run pays for; background knowledge makes some needless."""
     if max_tests or run.known.empty:
         return max_tests or default_tests(len(run.source.names), run.parameters.max_order)
     return max(1, count_tests(run.known, 1 if run.parameters.max_order == 0 else 2))
 
 
 class _NoisyThreshold(PerTest[LaplacePCParameters]):
-    """The value plus Laplace noise against the threshold."""
+    """Compare the value plus Laplace noise with the threshold."""
 
     proofs = ("docs/proofs/laplace.md",)
     flaw = _FLAW

@@ -23,8 +23,8 @@ from privcore.rounding import up
 
 _SOURCE = "Xu, Yuan & Wu 2017, Section IV-D"
 _FLAW = (
-    "noise of scale 1/ε hides a record that is added or removed; replacing one changes two cells, "
-    "so it is 2ε that is kept to"
+    "noise of scale 1/ε protects a record that is added or removed; replacing one changes two "
+    "cells, so the true cost is 2ε"
 )
 # A table of 8-byte numbers of this many cells is 128 MB.
 MAX_CELLS = 1 << 24
@@ -55,7 +55,7 @@ class LapMechParameters(parameters.OrientedParameters, parameters.PrivateParamet
 
 def _run(run: Run[LapMechParameters]) -> Outcome:
     parameters = run.parameters
-    # With missing values as a level, whatever becomes of them in the tests.
+    # Missing values count as a level here, however the tests treat them.
     counts, gaps = own_level_of(run.source)
     cells = prod(counts.levels)
     if cells > MAX_CELLS:
@@ -78,7 +78,7 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
     released = NoisyTable(counts.names, noisy.reshape(exact.shape), counts.n, counts.caveats)
     source = available_cases(released, gaps)
     decision = Threshold(source, parameters.score, parameters.threshold, recorder)
-    # Tests of what is released cost nothing more.
+    # By post-processing, tests of the released table cost nothing.
     oriented = with_v_structures(run, common.search(run, decision), decision)
     if proven:
         guarantee = common.proven_guarantee(
@@ -105,8 +105,8 @@ LAPMECH = Algorithm(
     name="lapmech",
     title="LapMech",
     citation=_SOURCE,
-    summary="Noise on every cell of the full table, empty ones too, once; PC then looks at the "
-    "noisy counts as often as it likes. For few columns only.",
+    summary="Noise is added once to every cell of the full table, empty ones included; PC then "
+    "tests the noisy counts without further cost. For few columns only.",
     takes=LapMechParameters,
     calibrations=("proven", "published"),
     run=_run,

@@ -57,7 +57,7 @@ class Threshold(FreeDecision):
         return Answered(verdict, self._score.log_p(self._source, x, y, conditioning_set))
 
     def _tested(self, x: int, y: int, conditioning_set: Columns) -> tuple[float, float, bool]:
-        """What is compared, what with, and whether that means independence."""
+        """The value, its threshold, and whether the comparison means independence."""
         if self._score.scale == "z":
             # |Z| against its quantile, not p against the level: the same test, but as the
             # private algorithms make it, so that they agree to the last bit without noise.
@@ -137,8 +137,9 @@ PC = Algorithm(
     name="pc",
     title="PC (not private)",
     citation="Spirtes, Glymour & Scheines 2000; Colombo & Maathuis 2014",
-    summary="The constraint-based search that the private algorithms protect: tests every "
-    "adjacent pair given growing sets of neighbours and deletes the independent ones.",
+    summary="The constraint-based search that the private algorithms make private: it tests every "
+    "adjacent pair given larger and larger sets of neighbours and deletes the edges of "
+    "independent pairs.",
     takes=PCParameters,
     calibrations=("none",),
     run=_run,

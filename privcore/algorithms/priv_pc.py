@@ -38,9 +38,9 @@ TWEAK = Parameter(
     high=100.0,
     slider=(0.0, 20.0),
     unit="standard deviations of Z",
-    help="The sieve lets a pair through when |Z| is up to t above the threshold, so that its "
-    "coarse noise rarely stops a truly independent pair; the examination then looks closely. For "
-    "p-values it is translated; for votes it is a number of blocks.",
+    help="The sieve passes a pair if |Z| is less than t above the threshold, so that its coarse "
+    "noise rarely rejects a truly independent pair; the examination then tests it with less "
+    "noise. For p-values t is converted; for votes it is a number of blocks.",
     source=f"{_SOURCE} and Theorem 2",
 )
 RATE_MODE = Parameter(
@@ -51,8 +51,8 @@ RATE_MODE = Parameter(
     kind="choice",
     default="fixed",
     choices=("fixed", "optimised"),
-    help="Fixed: the rate below. Optimised: the paper's rate, which minimises the sieve's noise; "
-    "it ignores that the signal shrinks too: signal over noise is best at rate 1.",
+    help="Fixed: the rate below. Optimised: the paper's rate, which minimises the sieve's noise "
+    "but ignores that the signal shrinks too. The signal-to-noise ratio is best at rate 1.",
     source="Wang, Pang & Song 2020, Section 3.2",
 )
 MAX_ROUNDS = Parameter(
@@ -68,8 +68,8 @@ MAX_ROUNDS = Parameter(
     auto_help="two rounds for each pair of columns",
     slider=(1, 200),
     help="The budget is split evenly over this many rounds, fixed before the run. Each pair that "
-    "passes the sieve uses one, whether the examination then deletes it or not; when they are "
-    "used up, the edges that are left stay.",
+    "passes the sieve uses one round, whether or not the examination deletes its edge; when the "
+    "rounds are used up, the remaining edges stay.",
     source="docs/guarantees.md",
     calibrations=("proven",),
 )
@@ -85,7 +85,8 @@ SIEVE_SHARE = Parameter(
     high=1.0,
     open_high=True,
     slider=(0.1, 0.9),
-    help="How a round's budget is split between sieving and examining; the paper halves it.",
+    help="Share of a round's budget for the sieve; the rest goes to the examination. The paper "
+    "uses a half.",
     source="Wang, Pang & Song 2020, Algorithm 1",
     calibrations=("proven",),
 )
@@ -103,10 +104,10 @@ class PrivPCParameters(parameters.PerTestParameters):
 
 
 def default_rounds(pairs: int) -> int:
-    """Two for each pair that may be deleted: one to delete it, and one for a look that finds it
-    dependent.
+    """Two rounds for each pair that may be deleted.
 
-    With one, rounds spent on pairs that stay leave none for the pairs to be deleted.
+    One deletes it, and one is for an examination that finds it dependent. With only one per pair,
+    rounds spent on pairs that stay would leave too few for the others.
     """
     return 2 * max(1, pairs)
 
@@ -122,7 +123,7 @@ def optimal_rate(epsilon: float) -> float:
         return 1 / (math.sqrt(rate) * math.log1p(math.expm1(epsilon / 2) / rate))
 
     minimum = minimize_scalar(noise, bounds=(math.log(1 / 20), 0.0), method="bounded")
-    # The ends are not tried by the bounded search, and the minimum often lies at one.
+    # The bounded search does not evaluate the ends, where the minimum often lies.
     return math.exp(min((float(minimum.x), math.log(1 / 20), 0.0), key=noise))
 
 
@@ -146,7 +147,7 @@ def _shares(run: Run[PrivPCParameters]) -> tuple[float, float]:
 
 
 class _SieveAndExamine(PerTest[PrivPCParameters]):
-    """Asks the sieve on a sub-sample, and the examination on all rows."""
+    """The sieve on a sub-sample, then the examination on all rows."""
 
     noun = "rounds"
     proofs = ("docs/proofs/sieve_and_examine.md", "docs/proofs/sparse_vector.md")
@@ -188,7 +189,7 @@ class _SieveAndExamine(PerTest[PrivPCParameters]):
         charge = 0.0
         if self._mechanism.needs_round:
             if self.plan and self.rounds == self.plan.rounds:
-                raise BudgetError("All rounds that were paid for are used.")
+                raise BudgetError("All rounds that were paid for are used up.")
             charge = self.pay(self.epsilons[0])
             if self._rows < self.run.source.n:
                 drawn = self.run.source.subsample(self._rows, self.run.noise)
@@ -244,8 +245,8 @@ PRIV_PC = Algorithm(
     name="priv-pc",
     title="Priv-PC",
     citation="Wang, Pang & Song 2020",
-    summary="A cheap sparse-vector sieve passes over the tests; only pairs that look independent "
-    "are examined with the larger share of the budget.",
+    summary="A cheap sparse-vector sieve screens the tests; only pairs that look independent are "
+    "examined, with the larger share of the budget.",
     takes=PrivPCParameters,
     calibrations=("proven", "published"),
     run=_run,

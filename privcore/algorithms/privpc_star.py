@@ -1,7 +1,7 @@
 """PrivPC*: noise once on the second moments of numbers, then PC (Xu, Yuan & Wu 2017, Section V).
 
-Columns are scaled to [−1, 1] by their public bounds.  Everything after the noise is
-post-processing.  Sensitivities and proof: docs/proofs/second_moments.md.
+Columns are scaled to [−1, 1] by their public bounds.  All later steps are post-processing.
+Sensitivities and proof: docs/proofs/second_moments.md.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ MECHANISM = Parameter(
     kind="choice",
     default="gaussian",
     choices=("gaussian", "laplace"),
-    help="gaussian: for a small failure probability δ, noise by the Euclidean change of the "
-    "matrix, far smaller for many columns. laplace: δ = 0, noise by the sum of all changes, as in "
-    "the paper.",
+    help="gaussian: needs a small failure probability δ; noise is scaled to the L2 sensitivity of "
+    "the matrix, which is far smaller for many columns. laplace: δ = 0; noise is scaled to the L1 "
+    "sensitivity, as in the paper.",
     source=f"Balle & Wang 2018; {SOURCE}",
     calibrations=("proven",),
 )
@@ -68,9 +68,9 @@ RADIUS = Parameter(
     open_low=True,
     high=1.0,
     slider=(0.05, 1.0),
-    help="Rows longer than R times √p, with columns scaled to −1 … 1, are shortened to it: the "
-    "shorter, the less Gaussian noise, but the more is cut off. A public choice, made without "
-    "looking at the rows; 1 cuts nothing off.",
+    help="Rows longer than R times √p, with columns scaled to −1 … 1, are shortened to that "
+    "length: a smaller R needs less Gaussian noise but cuts off more. It is a public choice, made "
+    "without looking at the rows; 1 cuts nothing off.",
     source="docs/proofs/second_moments.md",
     calibrations=("proven",),
     only_with=("mechanism", ("gaussian",)),
@@ -84,9 +84,9 @@ CENTRING = Parameter(
     default="released",
     choices=("released", "middle"),
     labels=(("released", "Noisy means"), ("middle", "Middle of the bounds")),
-    help="released: the means get noise too, and covariances are centred with them. middle: the "
-    "middle of the bounds is taken as the mean, with a little less noise, but wrong where it is "
-    "not.",
+    help="released: noisy means are released too, and covariances are centred by them. middle: the "
+    "middle of the bounds is taken as the mean. This needs a little less noise but is biased "
+    "where the mean lies elsewhere.",
     source="docs/proofs/second_moments.md",
     calibrations=("proven",),
 )
@@ -101,8 +101,9 @@ NULL = Parameter(
     labels=(("sampling", "Sampling alone"), ("sampling and noise", "Sampling and noise")),
     optional=True,
     auto_help="sampling and noise when proven, sampling when published",
-    help="Whether the threshold reckons with the variance of the noise beside that of sampling. "
-    "With sampling alone, as in the paper, noise looks like dependence and edges are kept.",
+    help="Whether the threshold includes the variance of the noise as well as that of sampling. "
+    "With sampling alone, as in the paper, noise is mistaken for dependence and too many edges "
+    "stay.",
     source=f"{SOURCE}; docs/proofs/second_moments.md",
 )
 
@@ -131,7 +132,7 @@ class Released(NamedTuple):
 
 
 def release(run: Run[PrivPCStarParameters]) -> Released:
-    """Noise on the moments, once; all else is computed from what it gives."""
+    """Noise on the moments, added once; everything else is computed from the result."""
     if run.parameters.calibration == "published":
         return _published(run)
     parameters, p, n = run.parameters, len(run.source.names), run.source.n
@@ -188,13 +189,13 @@ def noise_variance(
     conditioning_set: Sequence[int],
     known: dict[tuple[int, ...], Vector] | None = None,
 ) -> float:
-    """Variance of a partial correlation, near 0, that noise on the covariances adds.
+    """Variance that noise on the covariances adds to a partial correlation near 0.
 
     To first order: the residual covariance is aᵀΣb, where a and b are (1, −β) of the regressions
-    of x and y on the columns given, and each entry of Σ has independent noise, the same above and
-    below the diagonal.
+    of x and y on the conditioning set, and each entry of Σ has independent noise, the same above
+    and below the diagonal.
 
-    known: −β by column and columns given, filled as they are needed: many pairs share them.
+    known: −β by column and conditioning set, filled on demand and shared by many pairs.
     """
     known = {} if known is None else known
     nodes = np.array([x, y, *conditioning_set])
@@ -249,12 +250,13 @@ class NoisyFisher(FreeDecision):
 
     def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
         value, threshold = self._tested(x, y, conditioning_set)
-        # The threshold is the quantile times the deviation that the value has by chance.
+        # The threshold is the quantile times the standard deviation of the value under
+        # independence.
         deviation = threshold / self._quantile
         return Answered(value <= threshold, float(log_ndtr(-value / deviation)))
 
     def _tested(self, x: int, y: int, conditioning_set: Columns) -> tuple[float, float]:
-        """|Z|, and what it is compared with."""
+        """|Z| and its threshold."""
         sigma = self._released.sigma
         r, order = partial_correlation(sigma, x, y, conditioning_set), len(conditioning_set)
         value = abs(fisher_z(r, self._n, order))
@@ -267,7 +269,7 @@ class NoisyFisher(FreeDecision):
 
 
 _FLAW = (
-    "its sensitivity p(p + 1)/(2(n − 1)) supposes that the squares of every record add up to p; "
+    "its sensitivity p(p + 1)/(2(n − 1)) assumes that the squares of every record add up to p; "
     "without a bound, one record can change a covariance by any amount"
 )
 
@@ -279,7 +281,7 @@ def _run(run: Run[PrivPCStarParameters]) -> Outcome:
     scale = released.scale
     recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, parameters.epsilon, 1))
     decision = NoisyFisher(run, released, recorder)
-    # Tests of what is released cost nothing more.
+    # By post-processing, tests of the released matrix cost nothing.
     oriented = with_v_structures(run, common.search(run, decision), decision)
     if parameters.calibration == "proven":
         delta = parameters.delta if parameters.mechanism == "gaussian" else 0.0
@@ -310,8 +312,8 @@ PRIVPC_STAR = Algorithm(
     name="privpc-star",
     title="PrivPC*",
     citation=SOURCE,
-    summary="For numbers: noise on their second moments, once; PC with Fisher's z then looks at "
-    "the noisy matrix as often as it likes. Levels are coded −1 … 1 in their order.",
+    summary="For numeric columns: noise is added once to the second moments; PC with Fisher's z "
+    "then tests the noisy matrix without further cost. Levels are coded −1 … 1 in their order.",
     takes=PrivPCStarParameters,
     calibrations=("proven", "published"),
     run=_run,

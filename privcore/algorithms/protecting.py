@@ -1,9 +1,9 @@
-"""From what a person is promised to what an algorithm promises a row.
+"""From a guarantee for a person to the guarantee of an algorithm for a row.
 
-Algorithms protect one row that is replaced, of a public number of rows.  A person has up to k
-rows: the run gets the budget of a row with which k of them have what was promised (`group`).
-Where it is private whether they are there, the number of rows is bought first, and the table is
-brought to a size that follows from it (`resizing`).  Proof: docs/proofs/units.md.
+Algorithms protect one replaced row of a public number of rows. A person has up to k rows: the run
+gets the budget per row with which k rows together have the requested guarantee (`group`). If a
+person's presence is private, a noisy number of rows is released first, and the table is resized to
+it (`resizing`).  Proof: docs/proofs/units.md.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from privcore.rounding import down, up
 from privcore.unit import ADDED, REPLACED, Relation, Unit
 
 PROOF = "docs/proofs/units.md"
-# Of ε, for the number of rows.
+# Share of ε for the number of rows.
 _SHARE = 0.05
-# Scales of its noise that the table is brought below it: rows are then made up in 2 % of runs.
+# The table is resized to this many noise scales below the noisy number: rows are then made up in 2
+# % of runs.
 _BELOW = 3.0
 _LEAST_ROWS = 2
-# Scale of that noise, in rows: beyond it nothing but made-up rows would be left.
+# Largest scale of that noise, in rows: beyond it only made-up rows would remain.
 _MOST_NOISE = 1e6
 _NUMBER_OF_ROWS = "number of rows"
 
@@ -40,9 +41,9 @@ Planned = Callable[[Mapping[str, Any]], Sequence[Event]]
 
 @dataclass(frozen=True)
 class Protection:
-    """Whom a run protects.
+    """The unit of protection.
 
-    unit: whose rows are protected together.  relation: how neighbouring tables differ.
+    unit: whose rows are protected together. relation: how neighbouring tables differ.
     """
 
     unit: Unit
@@ -50,30 +51,31 @@ class Protection:
 
     @classmethod
     def of(cls, checked: Mapping[str, Any], unit: Unit) -> Protection:
-        """What parameters say of a table with that unit.
+        """The protection that the parameters give for a table with this unit.
 
         Raises ParameterError for fewer rows than the table leaves a unit.
         """
         if checked.get("calibration") != "proven":
-            # No other promise is proven, whoever is meant.
+            # No other guarantee is proven, whatever the unit.
             return cls(Unit())
         rows = checked["rows_per_unit"] or unit.rows
         if rows < unit.rows:
             raise ParameterError(
                 f"The table leaves each {unit.noun} up to {unit.rows:,} rows, and rows_per_unit is "
-                f"{rows:,}; give {unit.rows:,} or more, or bound the rows of the table anew."
+                f"{rows:,}; give {unit.rows:,} or more, or bound the rows per unit of the table "
+                "again."
             )
         return cls(Unit(unit.noun, rows), checked["neighbours"])
 
     def stated(self, checked: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters that say how many rows are protected, where the table said it."""
+        """Parameters with the table's number of protected rows filled in."""
         if self.unit.rows == 1:
             return dict(checked)
         return {**checked, "rows_per_unit": self.unit.rows}
 
     @property
     def plain(self) -> bool:
-        """Whether it is what algorithms promise by themselves."""
+        """Whether this is the protection that algorithms give by themselves."""
         return self.unit.rows == 1 and self.relation == REPLACED
 
     @property
@@ -87,11 +89,11 @@ class Protection:
     def row_parameters(
         self, checked: Mapping[str, Any], delta: float, planned: Planned
     ) -> tuple[dict[str, Any], tuple[Event, ...]]:
-        """Parameters of the run on rows, and its steps as the unit pays for them.
+        """Parameters of the run on rows, and its steps at their cost for the unit.
 
-        checked: those of the whole.  delta: of the run in fact, 0 where it needs none.  planned:
-        the steps of a run on rows, by its parameters.  Where the number of rows is private, the
-        run is one step: its own steps may follow from a number of rows.
+        checked: the parameters of the whole. delta: actual δ of the run, 0 if it needs none.
+        planned: the steps of a run on rows, by its parameters.  Where the number of rows is
+        private, the run is one step: its own steps may follow from a number of rows.
         """
         own = {**checked, "rows_per_unit": 1, "neighbours": REPLACED}
         first = self.count_epsilon(checked["epsilon"])
@@ -110,7 +112,7 @@ class Protection:
     def sized(
         self, source: MomentSource | MixedRows, epsilon: float, noise: NoiseSource
     ) -> MomentSource | MixedRows:
-        """The table that a run sees; epsilon: of the whole.
+        """The table that a run uses; epsilon: of the whole.
 
         Raises DataError for rows that are not in memory, and ParameterError, by public facts, for
         an ε with which noise on their number would be larger than any table.
@@ -118,13 +120,13 @@ class Protection:
         if self.relation == REPLACED:
             return source
         check_resizable(source)
-        # One unit more or less is up to so many rows more or less.
+        # Adding or removing one unit adds or removes up to this many rows.
         scale = up(self.unit.rows / self.count_epsilon(epsilon))
         if scale > _MOST_NOISE:
             raise ParameterError(
                 f"At epsilon {epsilon:g} the number of rows gets noise of about {scale:.2g} rows; "
-                "raise epsilon, give fewer rows per person, or protect what the rows say "
-                f"({REPLACED})."
+                "raise epsilon, give fewer rows per person, or protect only the values of the "
+                f"rows ({REPLACED})."
             )
         counted = noise.discrete_laplace_array(np.array([source.n], dtype=np.int64), scale)
         size = max(int(counted[0] - np.ceil(_BELOW * scale)), _LEAST_ROWS)
@@ -133,12 +135,12 @@ class Protection:
     def promised(
         self, outcome: Outcome, checked: Mapping[str, Any], size: int, bounded: int
     ) -> Outcome:
-        """The outcome of a run on rows, with what it promises and costs the unit.
+        """The outcome of a run on rows, with the guarantee and the cost for the unit.
 
-        size: rows that the run saw.  bounded: how many rows of a unit the table was left with.
+        size: number of rows that the run used. bounded: maximum rows per unit of the table.
         """
-        told, rows = outcome.guarantee, self.unit.rows
-        public, accountant = told.public, told.accountant
+        stated, rows = outcome.guarantee, self.unit.rows
+        public, accountant = stated.public, stated.accountant
         if rows > 1:
             accountant = f"{accountant}, for {rows:,} rows together"
         if self.relation == ADDED:
@@ -153,15 +155,15 @@ class Protection:
             name = self.unit.name
             public = (
                 *public,
-                f"no {name} has more than {rows:,} rows: said by the owner, not checked",
+                f"no {name} has more than {rows:,} rows: stated by the owner, not checked",
             )
         guarantee = replace(
-            told,
+            stated,
             epsilon=checked["epsilon"],
             neighbours=self.sentence,
             public=public,
             accountant=accountant,
-            proof=f"{told.proof}, {PROOF}" if told.proof else PROOF,
+            proof=f"{stated.proof}, {PROOF}" if stated.proof else PROOF,
         )
         factor = {"epsilon": rows, "rho": rows * rows}.get(outcome.spent.unit, 1)
         spent = replace(
@@ -181,15 +183,15 @@ def of_source(
     checked: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
 ) -> Protection:
-    """Whom a run on a source protects."""
+    """The unit that a run on a source protects."""
     return Protection.of(checked, source.unit) if algorithm.private else Protection(Unit())
 
 
 def _with_budget(values: Mapping[str, Any], epsilon: float, delta: float) -> dict[str, Any]:
-    """δ stays where the run needs none, or knows none."""
+    """δ stays as it is if the run needs none or has no such parameter."""
     return {**values, "epsilon": epsilon, **({"delta": delta} if delta > 0 else {})}
 
 
 def _with_delta(guarantee: Guarantee, checked: Mapping[str, Any]) -> Guarantee:
-    """A run that needs δ spends all of it, whatever a row is promised."""
+    """A run that needs δ spends all of it, whatever the guarantee of a row."""
     return replace(guarantee, delta=float(checked["delta"])) if guarantee.delta > 0 else guarantee

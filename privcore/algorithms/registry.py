@@ -9,7 +9,7 @@ from privcore.algorithms.search.model import Algorithm
 from privcore.errors import ParameterError
 from privcore.text import short
 
-# By name: where it is declared.  In this order they are listed everywhere.
+# Name and place of declaration, in the order of all lists.
 _PLACES = {
     "pc": "pc:PC",
     "moment-search": "moment_search.algorithm:MOMENT_SEARCH",
@@ -26,7 +26,7 @@ _PLACES = {
     "curate-score": "gradients.curate_score:CURATE_SCORE",
     "moment-notears": "gradients.moment_notears:MOMENT_NOTEARS",
 }
-# What is run where nobody says otherwise: docs/experiments has the measurements.
+# The default algorithm: docs/experiments has the measurements.
 RECOMMENDED = "moment-search"
 
 

@@ -33,8 +33,8 @@ _FLAW = (
 )
 SAMPLE_RATE = replace(
     parameters.RATE,
-    help="Every test sees this fraction of the rows, drawn anew. At rate 1 signal over noise is "
-    "best: a sub-sample shrinks the signal by more than it saves.",
+    help="Every test uses this fraction of the rows, drawn anew. The signal-to-noise ratio is best "
+    "at rate 1: a sub-sample loses more signal than it saves noise.",
     source="Wang, Pang & Song 2020, Section 4.2",
 )
 
@@ -138,7 +138,7 @@ def _run(run: Run[SGPCParameters]) -> Outcome:
 
 
 def _planned(run: Run[SGPCParameters]) -> tuple[Event, ...]:
-    """Without what sub-sampling amplifies, which these events do not know of."""
+    """These events leave out amplification by sub-sampling."""
     tests = Event(
         "gaussian", _planned_multiplier(run), planned_tests(run, run.parameters.max_tests)
     )
@@ -149,8 +149,8 @@ SG_PC = Algorithm(
     name="sg-pc",
     title="SG-PC",
     citation="Wang, Pang & Song 2020, Section 4.2; Wang, Balle & Kasiviswanathan 2019",
-    summary="Gaussian noise on every test, each on a fresh sub-sample, added up by a moments "
-    "accountant (Rényi differential privacy).",
+    summary="Gaussian noise on every test, each on a fresh sub-sample; a moments accountant (Rényi "
+    "differential privacy) composes them.",
     takes=SGPCParameters,
     calibrations=("proven", "published"),
     run=_run,

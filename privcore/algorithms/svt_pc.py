@@ -36,9 +36,9 @@ MAX_DELETIONS = Parameter(
     optional=True,
     auto_help="one for each pair of columns",
     slider=(1, 200),
-    help="The budget is split evenly over this many deletions, fixed before the run; questions "
-    "answered with “dependent” cost nothing more. With fewer than there are pairs, each gets more, "
-    "but the search ends when they are used up.",
+    help="The budget is split evenly over this many deletions, fixed before the run; tests with "
+    "the answer “dependent” are free. With fewer deletions than pairs, each gets more budget, but "
+    "the search ends when they are used up.",
     source="Wang, Pang & Song 2020, Algorithm 5",
 )
 
@@ -56,7 +56,7 @@ def planned_deletions(run: Run[SVTPCParameters]) -> int:
 
 
 class _SparseVector(PerTest[SVTPCParameters]):
-    """Each deletion ends one run of the sparse vector technique; the next is paid for anew."""
+    """Each deletion ends one run of the sparse vector technique; the next run is charged again."""
 
     noun = "deletions"
     proofs = ("docs/proofs/sparse_vector.md",)
@@ -111,13 +111,13 @@ class _SparseVector(PerTest[SVTPCParameters]):
         return [self._step] * self.rounds
 
     def rounds_to_finish(self, skeleton: Skeleton) -> int:
-        # Every further round deletes an edge, so there are no more of them than edges.
+        # Every further round deletes an edge, so there are at most as many rounds as edges.
         return self.rounds + len(skeleton.graph.skeleton)
 
     def guarantee(self) -> Guarantee:
         if self.proven:
             return super().guarantee()
-        # Algorithm 5 takes a total, which its quota keeps to.
+        # Algorithm 5 takes a total and stays within it by its quota.
         epsilon, delta = self.run.parameters.epsilon, self.run.parameters.delta
         flaws = (*self.measure.flaws, self.flaw)
         return common.published_guarantee(
@@ -146,7 +146,7 @@ SVT_PC = Algorithm(
     title="SVT-PC",
     citation="Wang, Pang & Song 2020, Algorithm 5 and Section 4.2",
     summary="One noisy threshold serves many tests: only answers that delete an edge cost budget, "
-    "and no edge is deleted twice.",
+    "and no edge can be deleted twice.",
     takes=SVTPCParameters,
     calibrations=("proven", "published"),
     run=_run,

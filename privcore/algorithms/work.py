@@ -1,8 +1,8 @@
-"""How much work a search will be, from public facts, and a limit on it.
+"""Estimated work of a search, from public facts, and a limit on it.
 
-The limit counts tests and never time.  How many tests a private search has made follows from its
-own noisy answers, so that stopping there is post-processing; how long they took depends on the
-exact data, and so would a graph that was cut off by a clock.
+The limit counts tests and never time.  The number of tests of a private search follows from its own
+noisy answers, so that stopping by it is post-processing; time depends on the exact data, and so
+would a graph that was cut off by a clock.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from privcore.algorithms.registry import get_algorithm
 from privcore.data import Column, Dataset
 from privcore.parameter import Parameter
 
-# Of every column after order 0, where nothing is known: real networks rarely have more.
+# Assumed neighbours of every column after order 0: real networks rarely have more.
 USUAL_DEGREE = 8
-# From so many likely tests on, a run is worth a word beforehand.
+# From this many likely tests on, a run is announced beforehand.
 LARGE = 20_000
-# And from so many seconds on, where the work is not by tests.
+# And from this many seconds on, for algorithms that do not work by tests.
 LARGE_SECONDS = 10.0
 
 DEGREE = Parameter(
@@ -35,17 +35,16 @@ DEGREE = Parameter(
     default=USUAL_DEGREE,
     low=1,
     high=10_000,
-    help="How many neighbours a column is supposed to keep after order 0, for the likely number "
-    "of tests.",
+    help="Assumed number of neighbours of a column after order 0, for the likely number of tests.",
     source="docs/performance.md",
 )
 
-# The stand-in that is measured on: small, and so dependent that no order comes to an end.
+# Simulated table for timing: small, and so dependent that no order comes to an end.
 _COLUMNS, _ROWS, _TESTS = 10, 20_000, 150
 
 
 class OrderWork(NamedTuple):
-    """Tests of one order: the most that any data can require, and with columns of `DEGREE`."""
+    """Tests of one order: the maximum for any data, and with `DEGREE` neighbours each."""
 
     order: int
     at_most: int
@@ -69,7 +68,7 @@ class Estimate(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Likely seconds, counting the rows apart."""
+        """Likely seconds, without counting the rows."""
         return self.tests * self.seconds_each
 
     def as_dict(self) -> dict[str, Any]:
@@ -89,7 +88,7 @@ class Estimate(NamedTuple):
 
 
 def most_tests(columns: int, order: int, degree: int | None = None) -> int:
-    """The most tests of one order with so many columns, each with at most `degree` neighbours.
+    """Maximum number of tests of one order, if columns have at most `degree` neighbours.
 
     Every pair of neighbours is tested given each set of that size from the neighbours of either
     end; with all pairs adjacent the two ends have the same neighbours.
@@ -101,7 +100,7 @@ def most_tests(columns: int, order: int, degree: int | None = None) -> int:
 
 
 def searches_by_tests(algorithm: str) -> bool:
-    """Whether an algorithm asks test by test, so that its work is their number."""
+    """Whether an algorithm works by tests, so that their number measures its work."""
     names = {parameter.name for parameter in get_algorithm(algorithm).parameters}
     return "stable" in names or algorithm == "em-pc"
 
@@ -114,9 +113,9 @@ def estimate(
     *,
     degree: int | str = USUAL_DEGREE,
 ) -> Estimate | None:
-    """The work of a run on n rows of columns with so many levels; None if it is not by tests.
+    """The work of a run on n rows of columns with these levels; None if it is not by tests.
 
-    No row of any data is looked at.  Raises ParameterError.
+    No row of any data is used.  Raises ParameterError.
     """
     checked = checked_parameters(algorithm, parameters)
     if not searches_by_tests(algorithm):
@@ -130,7 +129,10 @@ def estimate(
 def large_work_sentence(
     n: int, levels: tuple[int, ...], algorithm: str, parameters: Mapping[str, Any]
 ) -> str:
-    """What to expect of a run with many tests; empty for a smaller one.  Raises ParameterError."""
+    """A note on the expected duration of a long run; empty for a shorter one.
+
+    Raises ParameterError.
+    """
     checked = checked_parameters(algorithm, parameters)
     if algorithm == "moment-search":
         large = moment_search_work(levels, checked["whole_table"])[0] >= LARGE_SECONDS
@@ -144,15 +146,15 @@ def large_work_sentence(
     return expected.sentence() if expected else ""
 
 
-# Columns from which on somebody has to choose among them, and what can be recommended.
+# Number of columns above which the user should choose some, and a recommended number.
 WIDE, _SOME = 450, 200
 
 
 def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float, float]:
-    """Seconds and GiB of memory of moment search on columns with so many levels.
+    """Seconds and GiB of memory of moment search on columns with these numbers of levels.
 
-    Measured with 20,000 to 100,000 rows, where it finds much; with more noise it takes less.  What
-    it releases of pairs has as many numbers as pairs of levels.  See docs/performance.md.
+    Measured with 20,000 to 100,000 rows, where it finds many edges; with more noise it takes less.
+    The release of pairs has one number for each pair of levels.  See docs/performance.md.
     """
     if prod(levels) <= whole_table:
         return 1.0, 0.3
@@ -162,12 +164,12 @@ def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float
 
 
 def wide_sentence(columns: int, how: str) -> str:
-    """That a table is too wide to begin with, how long fewer columns take, and how to choose."""
+    """A note that a table has too many columns, how long fewer take, and how to choose."""
     some, many = (time_text(moment_search_work((8,) * k, 0)[0]) for k in (_SOME, WIDE))
     return (
         f"The table has {columns:,} columns, more than {WIDE}. Moment search takes {some} on "
-        f"{_SOME} columns and {many} on {WIDE}: {how}. What depends on an outcome cannot be looked "
-        "up for nothing: that costs ε."
+        f"{_SOME} columns and {many} on {WIDE}: {how}. Choosing columns by their dependence on an "
+        "outcome would use the data, so it would cost ε."
     )
 
 
@@ -197,9 +199,9 @@ def _orders(columns: int, largest: int | None, degree: int) -> tuple[OrderWork, 
 def _measured(
     rows: int, levels: tuple[int, ...], algorithm: str, settled: tuple[tuple[str, Any], ...]
 ) -> float:
-    """Seconds for each test of a short run on simulated rows.
+    """Seconds per test in a short run on simulated rows.
 
-    Beyond `_ROWS` rows a test hardly costs more, as rows are merged before they are counted.
+    More than `_ROWS` rows hardly take longer, as equal rows are merged before they are counted.
     """
     hidden = np.random.default_rng(1)
     share = hidden.random(rows)
@@ -219,7 +221,7 @@ def _measured(
 
 
 def _rounded(number: int) -> str:
-    """Two digits of a large number, or its power of ten."""
+    """A large number with two digits, or as a power of ten."""
     if number >= 10**9:
         return f"{number:.1e}"
     digits = max(len(str(number)) - 2, 0)

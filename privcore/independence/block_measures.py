@@ -18,11 +18,10 @@ from privcore.privacy.mechanisms import NoiseSource, SmoothMedian
 from privcore.rounding import up
 
 # G² and χ² on random blocks of the rows, aggregated so that one record matters little.
-#
-# One record is in one block, so it changes one block's p-value. Two ways to make the same
-# decision from the p-values of an odd number of blocks: the *votes*, how many blocks find the
-# pair independent, which change by at most 1; and the *median* p-value, with noise scaled to its
-# smooth sensitivity (Wang, Pang & Song 2020, Appendix F and Algorithm 6).
+# One record is in one block, so it changes one block's p-value. Two measures lead to the same
+# decision from the p-values of an odd number of blocks: the *votes*, the number of blocks that find
+# the pair independent, which changes by at most 1; and the *median* p-value, with noise scaled to
+# its smooth sensitivity (Wang, Pang & Song 2020, Appendix F and Algorithm 6).
 
 
 def fits(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
@@ -51,13 +50,13 @@ def block_p_values(
 
 
 def votes(p_values: Vector, level: float) -> float:
-    """How many blocks find the pair independent: p at least the significance level."""
+    """Number of blocks that find the pair independent: p at least the significance level."""
     return float((p_values >= level).sum())
 
 
 @dataclass(frozen=True)
 class VoteMeasure:
-    """How many of an odd number of blocks find the pair independent; a majority decides."""
+    """Number of blocks, of an odd number, that find the pair independent; a majority decides."""
 
     base: str
     count: int
@@ -120,8 +119,8 @@ class MedianMeasure:
         if self.calibration == "proven":
             return ()
         return (
-            "the printed noise of the median multiplies by ln(1/δ) where it must divide, so a "
-            "neighbour's noise may be of quite another size",
+            "the printed noise of the median multiplies by ln(1/δ) where it must divide, so the "
+            "noise on neighbouring data may have quite a different scale",
         )
 
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
@@ -145,7 +144,7 @@ class MedianMeasure:
 
     def sensitivity(self, rows: int, strata: int = 1) -> float:
         raise ParameterError(
-            "The median of blocks has no one sensitivity, which this algorithm needs; choose the "
+            "The median of blocks has no fixed sensitivity, which this algorithm needs; choose the "
             f"score {self.base}-votes, which makes the same decision."
         )
 

@@ -12,8 +12,8 @@ from privcore.arrays import Matrix, Vector
 from privcore.counts import MomentSource
 from privcore.independence.score import Score
 
-# Residual variances below this share of the variance count as 0: the column is determined by
-# those given, and what is left of it is rounding.
+# Residual variances below this share of the variance count as 0: the conditioning set determines
+# the column, and the residual is rounding error.
 _DETERMINED = 1e-10
 
 
@@ -24,7 +24,7 @@ def covariance(moments: Matrix) -> Matrix:
 
 
 def partial_correlation(sigma: Matrix, x: int, y: int, conditioning_set: Sequence[int]) -> float:
-    """Correlation of x and y given columns, in [−1, 1]; 0 where either is determined by them.
+    """Partial correlation of x and y given columns, in [−1, 1]; 0 if these determine either.
 
     sigma: a symmetric positive semi-definite matrix.
     """
@@ -33,7 +33,7 @@ def partial_correlation(sigma: Matrix, x: int, y: int, conditioning_set: Sequenc
     if conditioning_set:
         rest = np.array(conditioning_set)
         across = sigma[pair[:, None], rest]
-        # Least squares, so that collinear columns among those given do no harm.
+        # Least squares, so that collinear columns in the conditioning set do no harm.
         solved = np.linalg.lstsq(sigma[rest[:, None], rest], across.T, rcond=_DETERMINED)[0]
         block = block - across @ solved
     if block[0, 0] <= _DETERMINED * sigma[x, x] or block[1, 1] <= _DETERMINED * sigma[y, y]:
@@ -45,9 +45,9 @@ def partial_correlation(sigma: Matrix, x: int, y: int, conditioning_set: Sequenc
 def residual(
     sigma: Matrix, means: Vector, mean_share: float, column: int, others: Sequence[int]
 ) -> Vector:
-    """What is left of a column given others, as weights of (mean_share, x), shape (p + 1,).
+    """The residual of a column given others, as weights of (mean_share, x), shape (p + 1,).
 
-    Raises LinAlgError where one of the others is a sum of the rest.
+    Raises LinAlgError if one of the others is a linear combination of the rest.
     """
     weights = np.zeros(len(means) + 1)
     weights[1 + column] = 1.0
@@ -59,7 +59,7 @@ def residual(
 
 
 def fisher_z(correlation: float, n: int, order: int) -> float:
-    """√(n − k − 3) artanh(r), standard normal when r is 0; 0 when n is too small to tell."""
+    """√(n − k − 3) artanh(r), standard normal when r is 0; 0 if n is too small for a test."""
     dof = n - order - 3
     if dof <= 0:
         return 0.0

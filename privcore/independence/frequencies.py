@@ -1,7 +1,7 @@
 """G² and χ² over strata.
 
-Degrees of freedom count only the levels that occur in a stratum: (r_b − 1)(c_b − 1) summed, so
-that empty rows and columns do not make a test look weaker than it is.
+Degrees of freedom count only the levels that occur in a stratum: (r_b − 1)(c_b − 1) summed, so that
+empty rows and columns do not weaken the test.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def g_squared_of(tables: Tables) -> Values:
 def chi_squared_of(tables: Tables) -> Values:
     """χ² = Σ (n_xyb − expected)² / expected, over the last three axes (strata, x, y).
 
-    Cells without an expectation count for nothing.
+    Cells with expectation 0 are ignored.
     """
     counts = tables.astype(np.float64)
     expected = _expected(counts)

@@ -1,4 +1,4 @@
-"""The distance score of EM-PC: how many records stand between a test and another verdict.
+"""The distance score of EM-PC: the number of records whose change would reverse a test.
 
 Xu, Yuan & Wu 2017, Equation 5 is the smallest number of records to change; the authors'
 code removes records greedily instead.  The result is not a distance: one replaced record can
@@ -20,7 +20,7 @@ Tables = NDArray[np.int64]
 # Far from the boundary, this share of the removals so far is removed at once, so that thousands
 # of removals take a few hundred steps; the last step is halved until it is exact.
 _STRIDE = 32
-# Up to so many cells, all degrees of freedom that they might have get a critical value.
+# For up to this many cells, critical values are computed for all possible degrees of freedom.
 _CELLS = 4096
 
 
@@ -28,17 +28,17 @@ def greedy_distance(tables: Tables, level: float) -> int:
     """Signed number of removals after which G²'s p-value crosses `level`.
 
     Positive where the pair counts as independent (p ≥ level).  Each removal is the one that moves
-    G² most towards the boundary.  If it is never crossed, the number of records that could go.
+    G² most towards the boundary.  If it is never crossed, the number of removable records.
     """
     strata, rx, ry = tables.shape
     most = strata * (rx - 1) * (ry - 1) if tables.size <= _CELLS else degrees_of_freedom(tables)
-    # Few sizes, so that critical values are made once for most tables.
+    # Few sizes, so that critical values are computed once for most tables.
     size = 1 << int(most).bit_length()
     left = np.array(tables, dtype=np.int64, order="C")
     return int(kernels.distance.greedy_removals(left, critical_values(level, size), _STRIDE))
 
 
 def p_value(tables: Tables) -> float:
-    """G²'s p-value; 1 where nothing can be tested."""
+    """G²'s p-value; 1 if there is nothing to test."""
     degrees = degrees_of_freedom(tables)
     return float(chdtrc(degrees, g_squared(tables, 0))) if degrees > 0 else 1.0

@@ -1,8 +1,8 @@
-"""Columns with levels as few numbers each, and tests of these that see trends.
+"""Columns with levels coded in few numbers each, and tests for trends.
 
-Ordered levels are a line: the middle of the ranks of each.  Levels without an order are the most
-frequent ones and the rest.  Columns of such numbers are tested as normal ones are (a degenerate
-Gaussian: Andrews, Ramsey & Cooper 2019).
+Ordered levels are coded by their midranks. Unordered levels are coded by the most frequent ones and
+the rest. The coded columns are tested as if they were normal (a degenerate Gaussian: Andrews,
+Ramsey & Cooper 2019).
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from privcore.independence.fisher import covariance
 from privcore.independence.log_tail import SMALLEST, log_chi2_tail
 from privcore.independence.score import Score, ScoreValue
 
-# Into how many groups levels without an order are put.
+# Number of groups of unordered levels.
 GROUPS = 3
-# Columns given of which plain arithmetic is faster than arrays.
+# Size of the conditioning set up to which plain arithmetic is faster than arrays.
 _FEW = 6
-# What is left of a column given others counts as nothing below this share of it.
+# A residual variance below this share of a column's variance counts as 0.
 _DETERMINED = 1e-9
 
 
 def coordinates(levels: int, ordered: int) -> int:
-    """How many numbers a column is measured in; levels, ordered: as of `CountSource`."""
+    """Number of coordinates of a column; levels, ordered: see `CountSource`."""
     return 1 if ordered or levels <= 2 else min(levels, GROUPS) - 1
 
 
 def basis_of(shares: Vector, ordered: int) -> Matrix:
     """Coordinates of the levels of a column, shape (levels, coordinates).
 
-    shares: of the levels.  ordered: how many of the first levels are in an order; 0 for none.
-    By the shares each coordinate has mean 0, and they have the variance 1 in the mean.
+    shares: of the levels.  ordered: number of leading levels that are ordered; 0 for none. Under
+    the shares, each coordinate has mean 0, and their mean variance is 1.
     """
     basis = _line(shares, ordered or 2) if ordered or len(shares) <= 2 else _groups(shares)
     basis = basis - shares @ basis
@@ -49,7 +49,7 @@ def basis_of(shares: Vector, ordered: int) -> Matrix:
 
 
 def _line(shares: Vector, ordered: int) -> Matrix:
-    """The middle of the ranks; a level without a place is in the middle of all."""
+    """Midranks; a level without a place in the order gets the overall middle."""
     own = shares[:ordered] / max(shares[:ordered].sum(), 1e-300)
     ranks = np.cumsum(own) - own / 2
     return np.append(ranks, np.full(len(shares) - len(own), 0.5))[:, None]
@@ -64,8 +64,10 @@ def _groups(shares: Vector) -> Matrix:
 
 
 class _Measured(NamedTuple):
-    """Covariances of the coordinates, those of each column, and the covariances as plain numbers
-    where each column has one coordinate."""
+    """Covariances of the coordinates, and the coordinates of each column.
+
+    Also the covariances as plain numbers if each column has one coordinate.
+    """
 
     sigma: Matrix
     spans: list[slice]
@@ -127,9 +129,9 @@ def _degrees(source: CountSource, x: int, y: int) -> int:
 
 
 def _explained(sigma: list[list[float]], x: int, y: int, others: tuple[int, ...]) -> float | None:
-    """The squared partial correlation of two numbers, the others swept out one after the other.
+    """The squared partial correlation of two numbers, with the others swept out one by one.
 
-    None where the others are nearly collinear, or determine one of the two.
+    None if the others are nearly collinear, or determine one of the two.
     """
     columns = (*others, x, y)
     left = [[sigma[a][b] for b in columns] for a in columns]

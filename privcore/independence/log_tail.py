@@ -15,7 +15,7 @@ _TERMS = 500
 def log_chi2_tail(degrees: NDArray[np.int64], values: Vector) -> Vector:
     """log P(X > value) of chi-squared variables, shape (k,); 0 where there are no degrees.
 
-    Where the probability has no floating point number, Legendre's continued fraction of the
+    If the probability underflows, by Legendre's continued fraction of the
     incomplete gamma function (DLMF 8.9.2), by Lentz's method.
     """
     tails = np.where(degrees > 0, chdtrc(np.maximum(degrees, 1), values), 1.0)

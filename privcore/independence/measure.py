@@ -1,4 +1,4 @@
-"""What a private decision compares: a number for a pair, its threshold and its sensitivity.
+"""Dependence measures for private decisions: a value for a pair, its threshold and sensitivity.
 
 Three kinds: a score on the scale of Z or of its p-value (`score_measure`), the votes of blocks, and
 the median p-value of blocks (`block_measures`).  All decisions are made on the *margin*, which is
@@ -22,7 +22,7 @@ class Measure(Protocol):
 
     independent_above: whether values at or above the threshold mean independence, as p-values
     and votes do, or values at or below it, as |Z| does.
-    unit: what the value is, for tables of decisions.  base: the score that it is made of.
+    unit: name of the value, for tables of decisions. base: the underlying score.
     needs_delta: whether each noisy value costs a δ of its own.
     """
 
@@ -40,7 +40,7 @@ class Measure(Protocol):
     def needs_delta(self) -> bool: ...
 
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
-        """The rows as this measure wants them, such as split into blocks."""
+        """The rows in the form that this measure needs, such as split into blocks."""
         ...
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
@@ -52,13 +52,13 @@ class Measure(Protocol):
         ...
 
     def threshold(self, x: int, y: int) -> float:
-        """Where the decision changes, in units of the value."""
+        """The threshold of the decision, in units of the value."""
         ...
 
     def tweak(self, deviations: float) -> float:
         """A distance from the threshold, given in standard deviations of Z, in units of the value.
 
-        Of votes, which have no such unit, a number of blocks.
+        For votes, which have no such unit, a number of blocks.
         """
         ...
 

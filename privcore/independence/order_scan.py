@@ -1,9 +1,9 @@
 """All tests of one order of a search at once, by compiled kernels.
 
 The kernels test each pair given one set of neighbours after another until one separates it, as the
-search does; they do not make p-values, but compare G² or χ² with its critical value.  A value too
-close to that for rounding not to matter is left to the path that makes them, and so is a test
-with more cells or degrees of freedom than a scan has room for.  Decisions are the same as there.
+search does; they compare G² or χ² with its critical value and compute no p-values. If a value is so
+close to it that rounding matters, or a test has more cells or degrees of freedom than a scan has
+room for, the slower path by p-values decides. The decisions are the same as on that path.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _DEGREES = 4096
 # Tests that one call may make, and pairs between two chances to cancel.
 _TESTS = 1 << 14
 _PAIRS = 64
-# Cells of a table from which further ones are summed.
+# Maximum cells of a table from which margins are summed.
 _SUMMED = 1 << 17
-# Counts whose n log n is looked up.
+# Counts up to this have n log n in a table.
 _KNOWN = 1 << 16
 
 
 class Scanned(NamedTuple):
-    """What became of a pair: the number of the set that separated it, None if none did.
+    """The result for a pair: the number of the set that separated it, None if none did.
 
-    p_values: of all tests made, in turn.
+    p_values: of all tests made, in order.
     """
 
     separated_by: int | None
@@ -54,10 +54,10 @@ def scan_order(
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
 ) -> Iterator[Scanned | None] | None:
-    """For each pair what its tests given `order` neighbours say, None where it must be asked again.
+    """The result of each pair's tests given `order` neighbours, None if it must be tested again.
 
-    None altogether where there are no kernels for the score or the source.
-    adjacent: neighbours of each column before the order, as `conditioning_sets` takes them.
+    None altogether if there are no kernels for the score or the source. adjacent: neighbours of
+    each column before the order, as for `conditioning_sets`.
     """
     if not _scans(source, score):
         return None
@@ -74,7 +74,7 @@ def scan_every(
 ) -> Iterator[Vector | None] | None:
     """For each pair the log p-values of all its tests given `first` to `last` neighbours.
 
-    By the number of neighbours, and then as in `conditioning_sets`; None as in `scan_order`.
+    Ordered by the number of neighbours, then as in `conditioning_sets`; None as in `scan_order`.
     """
     if not _scans(source, score):
         return None
@@ -98,7 +98,7 @@ def _scanned(
     around = _matrix(adjacent)
     asked = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     described = ("scan", score, level, order, around.tobytes(), asked.tobytes())
-    # Once, and not at all where all results are kept from before.
+    # Once, and not at all if all results are cached.
     packed: Packed | None = None
 
     done = 0
@@ -192,7 +192,7 @@ def _every(
 
 
 def _cells(source: InMemoryCounts, order: int) -> int:
-    """Cells of the largest table of a test of this order, at most those there is room for."""
+    """Cells of the largest table of a test of this order, limited by the available room."""
     return min(prod(sorted(source.levels)[-order - 2 :]), _CELLS)
 
 

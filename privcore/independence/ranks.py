@@ -35,12 +35,12 @@ def z_star(tables: Tables, n: int) -> float:
     replacement by 6/√n, however many strata there are.  docs/proofs/z_star.md.
     """
     terms = kernels.tables.z_star_terms(_plain(tables))
-    # Rounded once, whatever the order: docs/proofs/fixed_point.md bounds what rounding does.
+    # Rounded once, whatever the order: docs/proofs/fixed_point.md bounds the rounding error.
     return 3.0 * fsum(terms.tolist()) / sqrt(n)
 
 
 def _plain(tables: Tables) -> Tables:
-    """Laid out as the kernels take them."""
+    """In the memory layout that the kernels need."""
     if tables.dtype == np.int64 and tables.flags.carray:
         return tables
     return np.require(tables, np.int64, ("C", "W"))

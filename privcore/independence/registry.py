@@ -51,8 +51,8 @@ _ALL: tuple[Score, ...] = (
         proof="docs/proofs/z_star.md",
         corrects_ties=True,
         citation="CausalVeil, docs/guarantees.md",
-        help="Kendall's test with one small sensitivity for every conditioning set. "
-        "Sees monotone association in the order of the levels.",
+        help="Kendall's test with one small sensitivity for every conditioning set. Detects "
+        "monotone association in the order of the levels.",
     ),
     Score(
         name="kendall",
@@ -86,10 +86,10 @@ _ALL: tuple[Score, ...] = (
         label="Spearman as published",
         scale="z",
         statistic=ranks.spearman,
-        # The theorem says nothing once there are as many strata as rows; one row is left over.
+        # The theorem does not apply with as many strata as rows; one row is left over.
         published=lambda n, strata: 31 * sqrt(min(strata, n - 1) / (n - min(strata, n - 1))),
         published_flaw="the constant of Theorem 9 is several times too large, and its printed "
-        "proof, which treats the normaliser as if it were fixed, does not carry it",
+        "proof, which treats the normaliser as if it were fixed, does not establish it",
         citation=f"{_WANG}, Definition 8 and Theorem 9",
         help="Rank correlation per stratum. Its published sensitivity needs far more noise than "
         "spearman-fixed's proven one.",
@@ -116,7 +116,7 @@ _ALL: tuple[Score, ...] = (
         statistic=frequencies.g_squared,
         degrees=frequencies.degrees_of_freedom,
         citation="McDonald 2009",
-        help="Sees any kind of dependence between categories. One record can change it without "
+        help="Detects any kind of dependence between categories. One record can change it without "
         "bound, so only the non-private PC uses it directly.",
     ),
     Score(
@@ -137,7 +137,8 @@ _ALL: tuple[Score, ...] = (
         label="Partial correlation",
         scale="z",
         citation="Kalisch & Bühlmann 2007",
-        help="For numeric columns: sees linear dependence. Levels are coded −1 … 1 in their order.",
+        help="For numeric columns: detects linear dependence. Levels are coded −1 … 1 in their "
+        "order.",
     ),
     LineScore(
         name="lines",
@@ -147,8 +148,8 @@ _ALL: tuple[Score, ...] = (
         scale="chi2",
         degrees=lambda tables: 1,
         citation="Andrews, Ramsey & Cooper 2019",
-        help="Sees trends: ordered levels are one line, others two groups and the rest. In small "
-        "tables it sees what level-by-level tests miss.",
+        help="Detects trends: ordered levels become one linear score, unordered levels two groups "
+        "and the rest. In small tables it detects dependence that level-by-level tests miss.",
     ),
 )
 

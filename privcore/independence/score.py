@@ -1,4 +1,4 @@
-"""What a conditional-independence score is."""
+"""Declaration of a conditional-independence score."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Effect = Callable[[float, int], EffectSize]
 
 
 def with_rounding(sensitivity: float, n: int) -> float:
-    """A proven bound of a rank score, with what floating point may add to it.
+    """A proven sensitivity bound of a rank score, including floating-point error.
 
     docs/proofs/fixed_point.md, statement 3.
     """
@@ -59,14 +59,14 @@ def _no_tables(tables: Tables, n: int) -> float:
 class Score:
     """A score of the dependence of x and y given S, computed from contingency tables.
 
-    label: what it is in a few plain words, for lists.
+    label: a short plain name, for lists.
     scale: "z" if the null distribution is (at most as spread as) standard normal,
         "chi2" if it is chi-squared with `degrees` degrees of freedom.
-    statistic: tables, shape (strata, levels of x, levels of y), and n, to the value.
-    degrees: the same tables to the degrees of freedom, for "chi2".
-    effect: level and n to the effect size that is just significant without conditioning.
-    proven: n to the proven sensitivity when one of n records is replaced; None if there is none.
-    published: n and the number of strata to the paper's constant; None if there is none.
+    statistic: maps tables, shape (strata, levels of x, levels of y), and n to the value. degrees:
+        maps the same tables to the degrees of freedom, for "chi2". effect: maps level and n to the
+        effect size that is just significant without conditioning. proven: maps n to the proven
+        sensitivity when one of n records is replaced; None if there is none. published: maps n and
+        the number of strata to the paper's constant; None if there is none.
     published_flaw: why the published constant is not proven.
     corrects_ties: whether its variance under independence shrinks with ties as that of Z* does.
 
@@ -114,16 +114,16 @@ class Score:
 
     @property
     def needs_levels(self) -> bool:
-        """Whether it is made from contingency tables, so that numbers must be cut."""
+        """Whether it is computed from contingency tables, so that numbers must be cut."""
         return True
 
     @property
     def of_tables(self) -> bool:
-        """Whether contingency tables are all that it is made from."""
+        """Whether it is computed from contingency tables only."""
         return self.needs_levels
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
-        """The value, remembered by the source: it does not depend on any noise."""
+        """The value, cached by the source: it does not depend on noise."""
         x, y = (x, y) if x < y else (y, x)
         ordered = tuple(sorted(conditioning_set))
 

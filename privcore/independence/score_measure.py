@@ -79,7 +79,7 @@ class ScoreMeasure:
             return bound
         if self.calibration == "published":
             return bound * sqrt(2 / pi)
-        # With what two p-values are rounded by: docs/proofs/fixed_point.md, statement 3.
+        # Includes the rounding error of two p-values: docs/proofs/fixed_point.md, statement 3.
         return erf(bound / sqrt(2)) + 2.0**-47
 
     def laplace_scale(

@@ -42,8 +42,8 @@ BETA_KEEP = Parameter(
     low=0.0,
     high=0.99,
     slider=(0.0, 0.9),
-    help="A noisy value beyond the threshold by this share of it, on the dependent side, keeps the "
-    "edge; between the two margins a coin decides.",
+    help="The edge stays if the noisy value is on the dependent side of the threshold by more than "
+    "this share of it; between the two margins a coin decides.",
     source=SOURCE,
 )
 BETA_DELETE = replace(
@@ -51,8 +51,8 @@ BETA_DELETE = replace(
     name="beta_delete",
     title="Margin beyond which an edge goes",
     symbol="β₂",
-    help="A noisy value beyond the threshold by this share of it, on the independent side, deletes "
-    "the edge.",
+    help="The edge is deleted if the noisy value is on the independent side of the threshold by "
+    "more than this share of it.",
 )
 SLACK = Parameter(
     name="slack",
@@ -64,8 +64,8 @@ SLACK = Parameter(
     low=0.0,
     high=1.0,
     slider=(0.0, 1.0),
-    help="Stands for the probability that a noisy value falls between the margins, in the bound on "
-    "errors that the allocation minimises. The paper leaves it open.",
+    help="Assumed probability that a noisy value falls between the margins, in the error bound "
+    "that the allocation minimises. The paper does not give a value.",
     source="Bhattacharjee & Tandon 2024, Lemma 1",
 )
 NOISE_LIMIT = Parameter(
@@ -80,16 +80,16 @@ NOISE_LIMIT = Parameter(
     high=1e9,
     scale="log",
     slider=(0.5, 100.0),
-    help="An order is left out if its noise would be more than this many times the threshold: its "
-    "answers would be coin tosses that delete edges. The paper has no such limit; a very large one "
-    "gives its form.",
+    help="An order is skipped if its noise would be more than this many times the threshold: its "
+    "decisions would be coin tosses that delete edges. The paper has no such limit; a very large "
+    "value reproduces it.",
     source="docs/proofs/curate.md",
     calibrations=("proven",),
 )
 SAMPLE_RATE = replace(
     parameters.RATE,
-    help="The whole run sees one sub-sample of this fraction of the rows, drawn once. Signal over "
-    "noise is best at rate 1.",
+    help="The whole run uses one sub-sample of this fraction of the rows, drawn once. The "
+    "signal-to-noise ratio is best at rate 1.",
     source=SOURCE,
 )
 
@@ -162,8 +162,9 @@ class PerOrder(PerTest[CurateParameters]):
         parameters = run.parameters
         if self.measure.needs_delta:
             raise ParameterError(
-                "CURATE spends as many tests as it can pay for, so a test cannot have a δ of its "
-                f"own; choose the score {self.measure.base}-votes, which makes the same decision."
+                "The number of tests in CURATE is not fixed in advance, so a test cannot have a δ "
+                f"of its own; choose the score {self.measure.base}-votes, which makes the same "
+                "decision."
             )
         n = run.source.n
         self._rows = checked_rows(n, parameters.rate)
@@ -176,14 +177,15 @@ class PerOrder(PerTest[CurateParameters]):
         limit = parameters.max_order
         self._last = self._p - 2 if limit is None else min(limit, self._p - 2)
         self.sensitivity = self.measure.sensitivity(self._rows)
-        # In units of the sensitivity, before ties give each pair a threshold of its own.
+        # In units of the sensitivity, before the correction for ties gives each pair its own
+        # threshold.
         self._reach = abs(self.measure.threshold(0, 1)) / self.sensitivity
         self._start()
         self._epsilon = 0.0
         self._order_tests: list[tuple[float, int]] = []
 
     def _start(self) -> None:
-        """Fix the unit and the total, before any data are seen."""
+        """Fix the unit and the total, before any data are used."""
         parameters = self.run.parameters
         tests = max(1, self.run.known.open_pairs)
         self._delta = parameters.delta
@@ -202,17 +204,17 @@ class PerOrder(PerTest[CurateParameters]):
         self.measure = corrected(self.run, self.measure, 2 * scale * scale)
 
     def _guess(self, tests: int) -> float:
-        """An ε per test of order 0, for the noise that the threshold correction reckons with."""
+        """ε per test of order 0: the threshold correction uses its noise."""
         if self.filter is None:
             raise RuntimeError("only a proven run has a filter")
         total = self.filter.total
         return sqrt(2 * total / tests) if self._rule == "rho" else total / tests
 
     def begin_order(self, order: int, pairs: int, tests: Callable[[], dict[int, int]]) -> None:
-        """Solve for the budgets of this and later orders, from the edges and the budget left.
+        """Optimise the budgets of this and later orders, given the remaining edges and budget.
 
-        The published form plans for t_j ≤ e·C(p − 2, j) tests; the proven one for those that the
-        graph still allows, which are never more.
+        The published form plans for t_j ≤ e·C(p − 2, j) tests; the proven one for the tests that
+        the graph still allows, which are never more.
         """
         if order > self._last or pairs == 0:
             return
@@ -233,7 +235,7 @@ class PerOrder(PerTest[CurateParameters]):
             )
         least = 1 / (self.run.parameters.noise_limit * self._reach) if self.proven else 0.0
         self._epsilon = 0.0
-        # As many orders as can be tested with noise within the limit; the first one always.
+        # As many orders as the noise limit allows; the first one always.
         for last in range(self._last, order - 1, -1):
             planned = counts[: last - order + 1].tolist()
             split = allocate(planned, budget, margins, self._rule, self._delta)
@@ -244,7 +246,7 @@ class PerOrder(PerTest[CurateParameters]):
 
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         if not self._epsilon > 0:
-            raise BudgetError("What is left of the budget would buy nothing but noise.", "noise")
+            raise BudgetError("The remaining budget would buy nothing but noise.", "noise")
         charge = self.pay(self._epsilon)
         epsilon, tests = self._order_tests[-1]
         self._order_tests[-1] = (epsilon, tests + 1)
@@ -264,7 +266,7 @@ class PerOrder(PerTest[CurateParameters]):
         return verdict
 
     def _left_published(self) -> float:
-        """The total minus what the tests so far cost, as Algorithm 1 refunds it."""
+        """The total minus the cost of the tests so far, which Algorithm 1 refunds."""
         spent = sum(self.published_steps())
         return float(self._left - spent)
 
@@ -280,7 +282,7 @@ class PerOrder(PerTest[CurateParameters]):
             return None
         left = sum(skeleton.unreached.values())
         steps = [(e, composition.rho_of_pure(e), t) for e, t in self._order_tests if t]
-        # What is left at the noise of the last order that was tested, or at the largest allowed.
+        # Remaining tests, at the noise of the last tested order or at the largest allowed.
         limit = 1 / (self.run.parameters.noise_limit * self._reach)
         last = self._epsilon if self._epsilon > 0 else limit
         steps.append((last, composition.rho_of_pure(last), left))
@@ -306,7 +308,7 @@ class PerOrder(PerTest[CurateParameters]):
     def spent(self) -> Spent:
         if self.filter:
             used, total = self.filter.used, self.filter.total
-            # Tests are paid for as they come, so there is no number of them to keep to.
+            # Tests are paid for one by one, so no number of them is planned.
             return Spent(self.filter.unit, used, total, self.rounds, 0, self.noun)
         return Spent("epsilon", sum(self.published_steps()), 0.0, self.rounds, noun=self.noun)
 
@@ -319,8 +321,8 @@ CURATE = Algorithm(
     name="curate",
     title="CURATE",
     citation=SOURCE,
-    summary="Noise on every test, with more budget for the early orders: how much is solved for "
-    "before each order, from the edges and the budget that are left.",
+    summary="Noise on every test, with more budget for the early orders: the split is optimised "
+    "before each order, given the remaining edges and budget.",
     takes=CurateParameters,
     calibrations=("proven", "published"),
     run=_run,

@@ -19,7 +19,7 @@ CostRule = Literal["epsilon", "rho", "published"]
 
 @dataclass(frozen=True)
 class Margins:
-    """What the error bounds of Lemma 1 are made of.
+    """The inputs of Lemma 1's error bounds.
 
     keep, delete: distance from the threshold to the end of the coin's range, on either side, over
     the sensitivity of the value: Tβ₁/Δ and Tβ₂/Δ.  slack: the constants c₁ = c₂.
@@ -61,13 +61,13 @@ def allocate(
 ) -> Vector:
     """ε_j for each order from now on: not increasing, within the budget, with the least error.
 
-    Solved by sequential least squares from the even split; if the solver ends outside the
-    constraints or no better than the even split, that is taken, since it always fits.
+    Solved by sequential least squares from the even split; if the solver violates the constraints
+    or does no better than the even split, the even split is used, since it is always feasible.
     """
     return _allocated(tuple(tests), budget, margins, rule, delta).copy()
 
 
-# Runs that differ in their noise only ask the same question before their first order.
+# Runs that differ only in their noise solve the same problem before their first order.
 @lru_cache(maxsize=4096)
 def _allocated(
     tests: tuple[float, ...], budget: float, margins: Margins, rule: CostRule, delta: float
@@ -90,7 +90,7 @@ def _allocated(
     largest = math.sqrt(counts.sum() / counts[0]) if rule == "rho" else counts.sum() / counts[0]
     start = np.ones(counts.size)
     best, lowest = start, objective(start)
-    # The bound is not convex: from the even split, and from all of it on the first order.
+    # The bound is not convex, so start from the even split and from all budget on the first order.
     first = np.full(counts.size, 1e-3)
     first[0] = 0.9 * largest
     for guess in (start, first):
@@ -105,7 +105,7 @@ def _allocated(
         shares = np.minimum.accumulate(np.clip(minimum, 1e-4, None))
         if not np.isfinite(shares).all():
             continue
-        # What rounding put outside the budget is scaled back into it.
+        # Rounding may exceed the budget; scale back.
         over = cost(even * shares, counts, rule, delta) / budget
         if over > 1:
             shares = shares / over if rule != "rho" else shares / math.sqrt(over)

@@ -115,8 +115,8 @@ def remove_neighbours(
 ) -> Skeleton:
     """Algorithm 2: every column in turn, order by order, until no neighbourhood is large enough.
 
-    Tests that do not fit are passed over, by public facts alone.
-    removals: filled with what was removed, and why.
+    Tests that do not fit are skipped; public facts alone decide which. removals: filled with what
+    was removed, and why.
     """
     p, limit = len(run.source.names), run.parameters.max_order
     known = run.known
@@ -177,7 +177,7 @@ def remove_neighbours(
 
 
 def _wanted(skeleton: PDAG, removals: dict[Edge, Removal]) -> dict[Edge, Removal]:
-    """Pairs whose separating set can matter: removed given some column, with a common neighbour."""
+    """Pairs removed given some column that have a common neighbour: their set can matter."""
     return {
         pair: removal
         for pair, removal in removals.items()
@@ -226,7 +226,7 @@ def _run(run: Run[EMPCParameters]) -> Outcome:
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Original PC, which like EM-PC removes edges at once, with the score of the run."""
+    """The original PC, which removes edges immediately as EM-PC does, with the score of the run."""
     settings = reference({**parameters, "stable": False})
     if parameters["calibration"] == "published":
         settings["score"] = "g2"
@@ -237,8 +237,8 @@ EM_PC = Algorithm(
     name="em-pc",
     title="EM-PC",
     citation=SOURCE,
-    summary="For each column, the exponential mechanism chooses how many of its neighbours go, and "
-    "which: a few selections in place of many noisy tests.",
+    summary="For each column, the exponential mechanism chooses how many neighbours to remove, and "
+    "which: a few selections replace many noisy tests.",
     takes=EMPCParameters,
     calibrations=("proven", "published"),
     run=_run,

@@ -1,4 +1,4 @@
-"""What a user may set in EM-PC."""
+"""Parameters of EM-PC."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ SELECTION = Parameter(
     default="exponential",
     choices=("exponential", "permute-and-flip"),
     labels=(("exponential", "Exponential mechanism"), ("permute-and-flip", "Permute and flip")),
-    help="How a candidate is chosen. Permute-and-flip errs less at the same ε; the exponential "
-    "mechanism costs a quarter of it where many choices are added up with δ above 0.",
+    help="How a candidate is chosen. Permute-and-flip has a smaller error at the same ε; in the "
+    "composition of many choices with δ above 0, the exponential mechanism costs a quarter as "
+    "much.",
     source="McSherry & Talwar 2007; McKenna & Sheldon 2020",
     calibrations=("proven",),
 )
@@ -36,8 +37,8 @@ NUMBER_SHARE = Parameter(
     high=1.0,
     open_high=True,
     slider=(0.1, 0.9),
-    help="How a round's budget is split between choosing how many neighbours go and which; the "
-    "paper halves it.",
+    help="Share of a round's budget for choosing how many neighbours to remove; the rest chooses "
+    "which ones. The paper uses a half.",
     source=SOURCE,
     calibrations=("proven",),
 )
@@ -52,9 +53,9 @@ DIRECTION_SHARE = Parameter(
     high=1.0,
     open_high=True,
     slider=(0.0, 0.9),
-    help="Part of the budget kept for choosing the separating sets that directions are read from. "
-    "The paper uses the exact ones, which tells more than it pays for. At 0, only pairs separated "
-    "by nothing give directions, and what the rounds leave over.",
+    help="Share of the budget reserved for choosing the separating sets, which determine "
+    "directions. The paper uses the exact sets without paying for them. At 0, directions come "
+    "only from marginally independent pairs and from budget that the rounds leave unused.",
     source="docs/proofs/em_pc.md",
     calibrations=("proven",),
 )
@@ -69,8 +70,8 @@ SCORE = replace(
 MAX_ORDER = replace(
     parameters.MAX_ORDER,
     default=2,
-    help="Rounds condition on at most this many columns. Each order pays for one round of every "
-    "column, so a higher one leaves less for each.",
+    help="Tests condition on at most this many columns. Every order takes one round per column, so "
+    "a higher maximum leaves less budget for each round.",
 )
 
 

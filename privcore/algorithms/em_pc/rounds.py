@@ -1,4 +1,4 @@
-"""EM-PC's private selections, and what they cost: docs/proofs/em_pc.md."""
+"""EM-PC's private selections and their cost: docs/proofs/em_pc.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from privcore.rounding import down, sum_up
 
 
 class Removal(NamedTuple):
-    """A pair that was removed, from which side, and the sets that it may have been separated by."""
+    """A removed pair, the node it was removed from, and its possible separating sets."""
 
     node: int
     other: int
@@ -30,14 +30,14 @@ class Removal(NamedTuple):
 
 
 def _rounds(run: Run[EMPCParameters]) -> int:
-    """Rounds that a run pays for: one for each column with an open pair, and order."""
+    """Rounds that a run pays for: one per order for each column with an open pair."""
     p, limit = len(run.source.names), run.parameters.max_order
     asked = int(run.known.open.any(axis=0).sum())
     return max(1, asked) * ((p - 2 if limit is None else min(limit, p - 2)) + 1)
 
 
 def _new_filter(run: Run[EMPCParameters]) -> tuple[PrivacyFilter, float]:
-    """The filter, fixed before any data are seen, and the ε of a round."""
+    """The filter, fixed before any data are used, and the ε of a round."""
     parameters, planned = run.parameters, _rounds(run)
     number, kind = parameters.number_share, parameters.selection
     share = 1 - parameters.direction_share
@@ -52,13 +52,13 @@ def _new_filter(run: Run[EMPCParameters]) -> tuple[PrivacyFilter, float]:
 
 
 def planned_total(run: Run[EMPCParameters]) -> tuple[Event, ...]:
-    """A proven run as one step: its filter's total, as the last selections take what is left."""
+    """A proven run as one step of its filter's total, as the last selections use all of it."""
     whole, _ = _new_filter(run)
     return (Event("zcdp" if whole.unit == "rho" else "pure", whole.total),)
 
 
 class ProvenRounds:
-    """The private selections, and what they cost."""
+    """The private selections and their cost."""
 
     def __init__(self, run: Run[EMPCParameters], recorder: common.Recorder) -> None:
         parameters = run.parameters
@@ -76,9 +76,9 @@ class ProvenRounds:
         self._number, self._which = down(size * number), down(size * (1 - number))
 
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:
-        """One round: how many of the candidates go, then which."""
+        """One round: choose how many of the candidates to remove, then which."""
         if self.rounds == self.planned:
-            raise BudgetError("All rounds that were paid for are used.")
+            raise BudgetError("All rounds that were paid for are used up.")
         self.rounds += 1
         charge = self._charge(self._number)
         quality = self.utilities.counts(candidates)
@@ -100,7 +100,7 @@ class ProvenRounds:
         return [candidates[position] for position in chosen]
 
     def separate(self, removals: dict[Edge, Removal]) -> dict[Edge, frozenset[int]]:
-        """Choose a separating set for each pair, evenly from all of the budget that is left."""
+        """Choose a separating set for each pair; the remaining budget is split evenly."""
         left = self.filter.left
         if not removals or not left > 0:
             return {}

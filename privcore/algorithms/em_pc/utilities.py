@@ -1,8 +1,8 @@
-"""What EM-PC's selections are made from: utilities of neighbours and of separating sets.
+"""Utilities of neighbours and of separating sets, for EM-PC's selections.
 
 Proven: the margin of the most independent test of each neighbour, in units of its sensitivity, so
 that one replaced record changes every utility by at most 1.  Published: the greedy distance score
-(Xu, Yuan & Wu 2017, Equations 5–8), of which that is not true.  docs/proofs/em_pc.md.
+(Xu, Yuan & Wu 2017, Equations 5–8), for which this does not hold.  docs/proofs/em_pc.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from privcore.privacy.mechanisms.selection import count_utilities
 
 
 class Candidate(NamedTuple):
-    """A neighbour: its utility, and the tests it rests on.
+    """A neighbour: its utility, and the sets that it was tested with.
 
     best: the set with the most independent test, which must not be released by itself.
     """
@@ -41,7 +41,7 @@ class ProvenUtilities:
 
     @property
     def limit(self) -> float:
-        """The utility of an exactly independent pair: a public scale for the end points."""
+        """The utility of an exactly independent pair, which gives a public scale for the ends."""
         return self._measure.threshold(0, 1) / self._sensitivity
 
     def of_set(self, x: int, y: int, conditioning_set: Columns) -> float:
@@ -54,7 +54,7 @@ class ProvenUtilities:
         return np.array([self.of_set(x, y, conditioning_set) for conditioning_set in sets])
 
     def fits(self, node: int, other: int, conditioning_set: Columns) -> bool:
-        """Whether a test can be made, from levels and the number of rows alone."""
+        """Whether a test is possible, by the levels and the number of rows alone."""
         return self._measure.fits(self._source, node, other, conditioning_set)
 
     def candidate(self, node: int, other: int, sets: tuple[Columns, ...]) -> Candidate:
@@ -79,7 +79,7 @@ class PublishedUtilities:
         self._level = level
 
     def fits(self, node: int, other: int, conditioning_set: Columns) -> bool:
-        """As of `ProvenUtilities`."""
+        """See `ProvenUtilities`."""
         return cells_of_test(self._source, node, other, conditioning_set) <= MAX_CELLS
 
     def candidate(self, node: int, other: int, sets: tuple[Columns, ...]) -> Candidate:

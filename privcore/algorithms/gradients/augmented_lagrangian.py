@@ -1,4 +1,4 @@
-"""Minimise under h(W) = 0: an outer loop over penalties, an inner one that anyone may supply.
+"""Minimise under h(W) = 0: an outer loop over penalties, with an exchangeable inner solver.
 
 Plain NOTEARS solves each inner problem exactly (`exact_steps`); private forms take a few noisy
 steps (`noisy_steps`).  Both share the penalised minimiser, and the rule by which ρ and α grow
@@ -22,7 +22,8 @@ from privcore.arrays import Matrix
 from privcore.errors import DataError
 from privcore.threads import one_thread
 
-# No exponential of weights within `safe_weight` exceeds e to this power; squared, it is finite too.
+# The exponential of weights within `safe_weight` is at most e to this power, so its square is
+# finite.
 _EXPONENT = 300.0
 
 
@@ -31,7 +32,7 @@ class WeightsTooLarge(DataError):
 
 
 def safe_weight(nodes: int) -> float:
-    """No weights of at most this size make h(W), or its square, overflow."""
+    """Largest weight for which neither h(W) nor its square overflows."""
     return math.sqrt(_EXPONENT / nodes)
 
 
@@ -50,7 +51,7 @@ def acyclicity(weights: Matrix) -> tuple[float, Matrix]:
             "The weights grew so large that the acyclicity constraint overflows; bring the columns "
             "to similar scales, or raise the sparsity penalty."
         )
-    # Rounding may take a sum of non-negative terms below 0.
+    # Rounding may make a sum of non-negative terms negative.
     return max(value, 0.0), gradient
 
 
@@ -72,7 +73,7 @@ class Penalty(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """When to stop, and how fast the penalty grows; the defaults are those of Zheng et al.
+    """When to stop, and how fast the penalty grows; the defaults follow Zheng et al.
 
     sparsity: λ.  progress: ρ grows by `rho_factor` unless h fell to this share.
     """
@@ -94,7 +95,7 @@ class Solution(NamedTuple):
 
 
 class Exhausted(Exception):
-    """Raised by a loss that may not be looked at again."""
+    """Raised by a loss that may not be evaluated again."""
 
 
 Inner = Callable[[Matrix, Penalty], Matrix]
@@ -112,7 +113,7 @@ def solve(
 ) -> Solution:
     """Weights near h(W) = 0, from W = 0.
 
-    inner: from weights and a penalty to better weights; may raise Exhausted, before any is found.
+    inner: from weights and a penalty to better weights; may raise Exhausted before it finds any.
     objective: of the weights, without the penalties on h.
     watch: called after each iteration with its number from 1; what it raises ends the run.
     """
@@ -160,8 +161,8 @@ def minimise(
 
     limit: of all weights, or of each, shape (d, d).
     smooth: what it raises ends the search.  keep: called with the weights after each iteration.
-    Where columns determine each other the loss is flat, and a first trial of a step may be so long
-    that h overflows; the search then begins again within weights for which it cannot.
+    If columns determine each other, the loss is flat, and the first trial step may be so long that
+    h overflows; the search then restarts within weights for which it cannot.
     """
     try:
         return _minimised(smooth, start, penalty, limit, keep)
@@ -170,7 +171,7 @@ def minimise(
         if np.max(limit) <= safe:
             raise
         stationary = _minimised(smooth, start, penalty, np.minimum(limit, safe), keep)
-        # A minimum inside the narrower limit is one without it; at it, none is known.
+        # A minimum inside the narrower limit is also one without it; at the limit, it may not be.
         if np.abs(stationary).max() >= safe:
             raise
         return stationary
@@ -194,7 +195,7 @@ def _minimised(
         weights = joined(both)
         loss, slope = smooth(weights)
         h, h_slope = acyclicity(weights)
-        # A step far too long makes these infinite, and the line search turns back.
+        # A step that is far too long makes these infinite, and the line search shortens it.
         with np.errstate(over="ignore"):
             slope = slope + (penalty.alpha + penalty.rho * h) * h_slope
         total = loss + penalty.alpha * h + 0.5 * penalty.rho * h * h
@@ -219,12 +220,12 @@ def _minimised(
 
 
 def exact_steps(smooth: Smooth, limit: float | Matrix = math.inf) -> Inner:
-    """Each inner problem solved for a loss that may be looked at freely."""
+    """Solve each inner problem for a loss that may be evaluated freely."""
     return partial(minimise, smooth, limit=limit)
 
 
 def limited_steps(smooth: Smooth, limit: float | Matrix) -> Inner:
-    """Each inner problem solved, as far as a loss goes that raises Exhausted in the end."""
+    """Solve each inner problem until the loss raises Exhausted."""
 
     def inner(weights: Matrix, penalty: Penalty) -> Matrix:
         best = None
@@ -251,12 +252,12 @@ def noisy_steps(
     limit: float | Matrix,
     search: Search | None = None,
 ) -> Inner:
-    """Inner problems of `count` noisy gradients each, `total` in all; then weights stay.
+    """Inner problems of `count` noisy gradients each, `total` in all; afterwards weights stay.
 
-    The penalties need no data, so each step minimises them exactly beside the linear model that
-    the gradient gives.
+    The penalties need no data, so each step minimises them exactly together with the linear model
+    of the gradient.
     steps: public step sizes to try, at most 2 over the largest eigenvalue of the second moments.
-    search: chooses among the weights that they lead to; not needed where there is one.
+    search: chooses among the resulting weights; not needed for a single step size.
     """
     left = total
 

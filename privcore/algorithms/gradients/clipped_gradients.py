@@ -1,4 +1,4 @@
-"""Gradients of the least-squares loss that one record can change only so much.
+"""Gradients of the least-squares loss with bounded sensitivity to one record.
 
 The gradient of record x is g = −x(x − Wᵀx)ᵀ; its diagonal is left out, as the weights have none.
 
@@ -6,9 +6,9 @@ Proven: each record's g is scaled down to the Euclidean norm C before the mean o
 taken.  Replacing one record moves the mean by the difference of two vectors of norm at most C,
 divided by n: at most 2C/n in L2, whatever the rows are.
 
-Published (NOLEAKS, Ma et al. 2022): the entries of the *mean* gradient are cut to [−s, s], and the
-change is called at most √(d(d − 1))·2s/n.  One record may change every entry of the mean by
-up to 2s, so only √(d(d − 1))·2s holds for unbounded rows.
+Published (NOLEAKS, Ma et al. 2022): the entries of the *mean* gradient are clipped to [−s, s], and
+the change is claimed to be at most √(d(d − 1))·2s/n.  One record may change every entry of the mean
+by up to 2s, so only √(d(d − 1))·2s holds for unbounded rows.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from privcore.algorithms.gradients.least_squares import least_squares
 from privcore.arrays import Matrix, Vector
 from privcore.fixed_point import of_means, on_grid, step_of, sum_of_columns
 
-# Rows worked on at a time: few enough to stay in a processor's cache.
+# Rows per block: few enough for a processor's cache.
 _BLOCK = 1 << 13
-# Of what a row may be, that are kept: far more than the noise leaves.
+# Bits kept of a row's values: far more than the noise leaves.
 _ROW_BITS = 24
-# Of |x| times |residual|: what the difference of the squares of norms loses, up to 1,000 columns.
+# Rounding error of the difference of squared norms, relative to |x| times |residual|, for up to
+# 1,000 columns.
 _CANCELLED = 2.0**-20
-# More than what the few other operations on a row are rounded by.
+# More than the rounding error of the few other operations on a row.
 _HAIR = 2.0**-40
 
 
@@ -60,8 +61,8 @@ def clipped_mean(
 
     rows: unique rows, shape (u, d); multiplicities: how often each occurs, shape (u,).
     clip: C, in squared units of the scaled columns.
-    widths, centre: each column becomes (x − centre)·width first, by numbers that are public or
-        were released before.
+    widths, centre: each column first becomes (x − centre)·width, with public or previously released
+        numbers.
     """
     total, n = np.zeros(weights.shape), int(multiplicities.sum())
     step = step_of(n)
@@ -73,7 +74,7 @@ def clipped_mean(
         squares, residuals = x * x, residual * residual
         whole = sum_of_columns(squares) * sum_of_columns(residuals)
         norm = np.sqrt(np.maximum(whole - sum_of_columns(squares * residuals), 0.0))
-        # With what rounding both factors can add to it; docs/proofs/fixed_point.md.
+        # Includes the rounding error of both factors; docs/proofs/fixed_point.md.
         bound = norm + np.sqrt(whole) * (half + _CANCELLED)
         most = clip * (1 - half * (1 + half) - _HAIR)
         share = np.minimum(1.0, most / np.maximum(bound, 1e-300))
@@ -88,7 +89,7 @@ def clipped_mean(
 def residuals_of(x: Matrix, weights: Matrix) -> Matrix:
     """x − Wᵀx of each row, without rounding, of weights rounded to about 20 bits.
 
-    So that a row's residual is the same wherever it stands, and whatever kernel multiplies.  x: as
+    A row's residual is then the same at any position and with any kernel.  x: as
     from `scaled_blocks`.
     """
     largest = math.frexp(float(np.abs(weights).max(initial=0.0)))[1]
@@ -102,7 +103,7 @@ def clipped_sensitivity(clip: float, n: int) -> float:
 
 
 def published_gradient(moments: Matrix, weights: Matrix, clip: float) -> Matrix:
-    """The mean gradient with its entries cut to [−s, s], shape (d, d), zero diagonal."""
+    """The mean gradient with its entries clipped to [−s, s], shape (d, d), zero diagonal."""
     gradient = np.clip(least_squares(moments, weights)[1], -clip, clip)
     np.fill_diagonal(gradient, 0.0)
     return gradient
@@ -121,5 +122,5 @@ def release_gradient(gradient: Matrix, noisy: Vector) -> Matrix:
 
 
 def off_diagonal(nodes: int) -> NDArray[np.bool_]:
-    """Where a weight may be, shape (d, d)."""
+    """Which weights are allowed, shape (d, d)."""
     return ~np.eye(nodes, dtype=bool)

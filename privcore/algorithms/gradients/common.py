@@ -1,4 +1,4 @@
-"""What the score-based algorithms share: units of the columns, checks, and wrapping up."""
+"""Shared parts of the score-based algorithms: units of the columns, checks, and the result."""
 
 from __future__ import annotations
 
@@ -37,12 +37,11 @@ Edge = tuple[int, int]
 def strong_edges(
     weights: Matrix, threshold: float, known: Constraints | None = None
 ) -> frozenset[Edge]:
-    """Edges i → j with |W[i, j]| above the threshold, and of each cycle all but the weakest.
+    """Edges i → j with |W[i, j]| above the threshold, without the weakest edge of each cycle.
 
-    From the weakest up, an edge that still lies on a cycle is dropped: it is the weakest of that
-    cycle, and no edge that was kept before can come to lie on one.
-    known: background knowledge; required edges stay whatever they weigh, the others are no edges
-    of a cycle with them.
+    In order of increasing weight, an edge that still lies on a cycle is dropped: it is the weakest
+    of that cycle, and no edge kept earlier can lie on one later. known: background knowledge;
+    required edges stay whatever their weight, and other edges do not close a cycle with them.
     """
     known = known or Constraints.none(len(weights))
     size = np.abs(weights) * known.allowed
@@ -59,14 +58,14 @@ def strong_edges(
 
 
 def weight_limits(run: Run[WeightParameters], limit: float) -> Matrix:
-    """The largest size of each weight, shape (p, p): 0 where what is known allows no arrow."""
+    """Bound on each absolute weight, shape (p, p): 0 where knowledge allows no arrow."""
     return np.where(run.known.allowed, limit, 0.0)
 
 
-# Of the smallest eigenvalue of the correlations: below it, a column is called determined.
+# Bound on the smallest eigenvalue of the correlations, below which a column counts as determined.
 _COLLINEAR = 1e-10
 
-# A variance of columns in −1 … 1 that is nothing but rounding.
+# A variance of columns in −1 … 1 that is due to rounding alone.
 _CONSTANT = 1e-24
 
 
@@ -140,7 +139,7 @@ def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
 
 
 class Watching:
-    """Tells the run's hooks how far it is, and lets them cancel it, between the smallest steps."""
+    """Reports progress to the run's hooks, and lets them cancel it, between the smallest steps."""
 
     def __init__(
         self, run: Run[GraphParameters], noun: Literal["iteration", "gradient"], planned: int
@@ -149,7 +148,7 @@ class Watching:
         self._done = self._steps = 0
 
     def advance(self, *_: object) -> None:
-        """One of those planned is done."""
+        """One of the planned steps is done."""
         self._done += 1
         self.step()
 
@@ -171,7 +170,7 @@ def descend(
 ) -> Solution:
     """The augmented Lagrangian with `total` noisy gradients, in stages of equal length.
 
-    steps, search: as in `noisy_steps`.
+    steps, search: see `noisy_steps`.
     """
     parameters = run.parameters
     count = math.ceil(total / parameters.stages)
@@ -192,7 +191,7 @@ def descend(
 
 
 def too_small(run: Run[PrivateParameters]) -> ParameterError:
-    """That the noise of ε would drown even one gradient."""
+    """The error for an ε whose noise would exceed even one gradient."""
     return ParameterError(
         f"epsilon is {run.parameters.epsilon:g}, too small for even one step: the noise would "
         f"exceed the largest gradient of {run.source.n:,} rows; raise epsilon."
@@ -207,9 +206,9 @@ def wrap_up(
     spent: Spent,
     gradients: int = 0,
 ) -> Outcome:
-    """The graph of the weights above the threshold, and all else of an outcome.
+    """The outcome, with the graph of the weights above the threshold.
 
-    gradients: noisy ones that were made, in place of tests.
+    gradients: number of noisy gradients, in place of tests.
     """
     edges = strong_edges(solution.weights, run.parameters.weight_threshold, run.known)
     return Outcome(

@@ -2,7 +2,8 @@
 
 NOLEAKS with a budget that changes from one gradient to the next.  Proven: a number of gradients
 fixed before the run, μ_k in proportion to the schedule, Σ μ_k² = μ² exactly.  Published: ε_k by the
-schedule from ε₀, as many as Lemma 2 allows, each gradient with its own δ, added up after the run.
+schedule from ε₀, as many as Lemma 2 allows; each gradient has its own δ, and all are added up after
+the run.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from privcore.errors import ParameterError
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.events import Event
 
-# More gradients than this would take hours, and none of them could be seen through its noise.
+# More gradients than this would take hours, and each would be drowned in noise.
 _MOST = 100_000
 
 SCHEDULE = Parameter(
@@ -66,8 +67,8 @@ FIRST_EPSILON = Parameter(
     high=1e6,
     scale="log",
     slider=(0.001, 2.0),
-    help="Budget of the first gradient; with the total it says how many gradients the schedule "
-    "allows.",
+    help="Budget of the first gradient; with the total, it determines how many gradients the "
+    "schedule allows.",
     source=f"{BHATTACHARJEE}, Lemma 2",
     calibrations=("published",),
 )
@@ -122,8 +123,8 @@ CURATE_SCORE = Algorithm(
     name="curate-score",
     title="CURATE, score-based",
     citation=BHATTACHARJEE,
-    summary="NOLEAKS with budgets that grow from one gradient to the next, for the last steps are "
-    "those that decide. Levels are coded −1 … 1 in their order.",
+    summary="NOLEAKS with budgets that grow from one gradient to the next, since the last steps "
+    "decide. Levels are coded −1 … 1 in their order.",
     takes=CurateScoreParameters,
     calibrations=("proven", "published"),
     run=fit,

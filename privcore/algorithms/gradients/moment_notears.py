@@ -1,4 +1,4 @@
-"""NOTEARS on second moments that got noise once (ours).
+"""NOTEARS on second moments with noise added once (ours).
 
 The least-squares loss depends on the rows through their second moments only, so one noisy release
 of them pays for any number of iterations, of line searches, and of values of the objective.
@@ -71,8 +71,8 @@ MOMENT_NOTEARS = Algorithm(
     name="moment-notears",
     title="Moment-NOTEARS",
     citation="ours",
-    summary="Noise on the second moments of the columns, once; NOTEARS then looks at the noisy "
-    "matrix as often as it likes. Levels are coded −1 … 1 in their order.",
+    summary="Noise is added once to the second moments of the columns; NOTEARS then uses the noisy "
+    "matrix without further cost. Levels are coded −1 … 1 in their order.",
     takes=MomentNotearsParameters,
     calibrations=("proven",),
     run=fit,

@@ -1,12 +1,12 @@
-"""Noisy gradients of the least-squares loss, each charged, that NOLEAKS and CURATE descend.
+"""Noisy gradients of the least-squares loss for NOLEAKS and CURATE, each of them charged.
 
 The proven form.  A tenth of μ² releases the columns' means and mean squares, by which rows are
 centred and scaled.  Every record's gradient is then clipped to the norm C, so that the mean's L2
 sensitivity is 2C/n (`clipped_gradients.py`), and gets Gaussian noise of σ_k = 2C/(n μ_k).  With a
 line search every gradient shares its μ_k² with one release of the slopes of the loss
-(`clipped_slopes`).  The weights at which a gradient is taken follow from the releases before it,
-so the mechanisms are adaptive; together they are one with μ² = Σ μ_k² (Dong, Roth & Su 2022,
-Corollary 2), and μ is the largest for which that is (ε, δ)-DP.
+(`clipped_slopes`).  The weights at which a gradient is taken depend on the earlier releases, so the
+mechanisms are adaptive; their composition has μ² = Σ μ_k² (Dong, Roth & Su 2022, Corollary 2), and
+μ is the largest for which that is (ε, δ)-DP.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.column_release import release_columns
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 
-# Public step sizes; without looking at the data none of them is known to be best.
+# Public step sizes; which one is best depends on the data.
 TRIAL_STEPS = (0.025, 0.1, 0.4)
 
 
@@ -60,12 +60,12 @@ def clipped_slopes(
     """Mean over the rows of their clipped slopes towards each of the trials, shape (k,).
 
     Between weights W and V, the loss of record x changes by ½|x − Vᵀx|² − ½|x − Wᵀx|².  Divided by
-    |V − W| it is a slope, of about the size of the record's gradient; so each record's slope is cut
-    to ±C before the mean over n rows is taken.  For k trial steps from the same W, replacing one
-    record moves the k means by at most 2C/n each, and by 2C√k/n in L2
+    |V − W| this is a slope, of about the size of the record's gradient; so each record's slope is
+    clipped to ±C before the mean over n rows is taken.  For k trial steps from the same W,
+    replacing one record moves the k means by at most 2C/n each, and by 2C√k/n in L2
     (docs/proofs/clipped_gradients.md).
 
-    A trial that is where the weights are has slope 0.  Other arguments are as in `clipped_mean`.
+    A trial at the weights themselves has slope 0. For other arguments see `clipped_mean`.
     """
     total, n = np.zeros(len(trials)), float(multiplicities.sum())
     step = step_of(int(n), factors=1)
@@ -94,7 +94,7 @@ def slopes_sensitivity(clip: float, trials: int, n: int) -> float:
 def best_trial(
     weights: Matrix, trials: Sequence[Matrix], slopes: Vector, penalty: Penalty
 ) -> Matrix:
-    """The trial with the least loss and penalty by (noisy) slopes; `weights`, if none has less."""
+    """The trial with the least loss and penalty by (noisy) slopes; `weights` if none is better."""
     here = penalty.of(weights)
     changes = [
         float(slope * np.linalg.norm(trial - weights)) + penalty.of(trial) - here
@@ -106,16 +106,16 @@ def best_trial(
 
 PROOF = "docs/proofs/clipped_gradients.md"
 
-# Shares of μ²: of the whole for the columns, and of each gradient's for its line search.
+# Shares of μ²: of the total for the columns, and of each gradient's part for its line search.
 COLUMNS_SHARE = 0.1
 SEARCH_SHARE = 0.25
 
 
 def run_proven(run: Run[DescentParameters], shares: Sequence[float]) -> Outcome:
-    """Weights and graph from as many noisy gradients as there are `shares`, which add up to 1.
+    """Weights and graph from noisy gradients, one for each of the `shares`, which add up to 1.
 
-    Raises DataError for values that are not finite, and ParameterError if the noise would drown
-    even a single gradient with all of the budget.
+    Raises DataError for values that are not finite, and ParameterError if the noise would exceed
+    even a single gradient with the whole budget.
     """
     recorder = Recorder(run.keep_trace)
     gradients = NoisyGradients(run, shares, recorder)
@@ -130,7 +130,7 @@ def run_proven(run: Run[DescentParameters], shares: Sequence[float]) -> Outcome:
 
 
 def planned_gradients(run: Run[DescentParameters], shares: Sequence[float]) -> tuple[Event, ...]:
-    """All Gaussian releases of `run_proven`, equal ones together."""
+    """All Gaussian releases of `run_proven`, with equal ones merged."""
     mu = planned_mu(run.parameters.epsilon, run.parameters.delta)
     columns, gradients, searches = _split(run, shares)
     counted = Counter(share for share in (columns, *gradients, *searches) if share > 0)
@@ -157,7 +157,7 @@ def _split(
 class NoisyGradients:
     """Gradients, and slopes of the loss, with Gaussian noise; one of each for every share.
 
-    used: how many gradients were made.  charged: the shares of μ² that went, in order.
+    used: number of gradients made. charged: the shares of μ² spent, in order.
     """
 
     def __init__(
@@ -211,7 +211,7 @@ class NoisyGradients:
         return best_trial(weights, trials, noisy, penalty)
 
     def _charge(self, share: float) -> float:
-        """μ of a release with that share of μ²."""
+        """μ of a release with this share of μ²."""
         self.charged.append(share)
         return self._mu * math.sqrt(share)
 

@@ -1,8 +1,9 @@
 """NOLEAKS (Ma, Ji, Pang & Wang 2022): NOTEARS by noisy clipped gradients.
 
-Proven: gradients clipped record by record, a number of them fixed before the run, all composed
-exactly; see `noisy_gradients`.  Published: entries of the mean gradient clipped, the authors'
-sensitivity and line search, and the total computed after the run; see `published_gradients`.
+Proven: gradients are clipped record by record, their number is fixed before the run, and they are
+composed exactly; see `noisy_gradients`.  Published: entries of the mean gradient are clipped, with
+the authors' sensitivity and line search, and the total is computed after the run; see
+`published_gradients`.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ NOLEAKS = Algorithm(
     name="noleaks",
     title="NOLEAKS",
     citation=MA,
-    summary="NOTEARS that sees the data through clipped gradients with Gaussian noise. Levels are "
-    "coded −1 … 1 in their order.",
+    summary="NOTEARS that uses the data only through clipped gradients with Gaussian noise. Levels "
+    "are coded −1 … 1 in their order.",
     takes=DescentParameters,
     calibrations=("proven", "published"),
     run=fit,

@@ -38,7 +38,7 @@ class _Parameters(NotearsParameters):
 
 
 def optimise(run: Run[NotearsParameters], sigma: Matrix) -> Solution:
-    """Plain NOTEARS on a covariance matrix in the run's units, exact or made private before."""
+    """Plain NOTEARS on a covariance matrix in the run's units, exact or already private."""
     parameters = run.parameters
     sparsity = parameters.sparsity
     watching = Watching(run, "iteration", parameters.iterations)
@@ -73,7 +73,7 @@ NOTEARS = Algorithm(
     title="NOTEARS (not private)",
     citation=ZHENG,
     summary="Linear weights that explain each column by others at the least squared error, under a "
-    "smooth constraint that forbids cycles. Levels are coded −1 … 1 in their order, which supposes "
+    "smooth constraint that forbids cycles. Levels are coded −1 … 1 in their order, which assumes "
     "that effects are linear in the codes.",
     takes=_Parameters,
     calibrations=("none",),

@@ -1,4 +1,4 @@
-"""What a user may set in the algorithms that optimise a score."""
+"""Parameters of the algorithms that optimise a score by gradients."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from privcore.parameter import Parameter
 ZHENG = "Zheng, Aragam, Ravikumar & Xing 2018"
 _OURS = "choice made here"
 
-# What "auto" means, for columns of numbers and for columns of levels.  Those of levels were chosen
-# on random tables, not on the networks: effects of codes are weaker, and their rare values longer.
+# Values of "auto" for numeric columns and for columns with levels. The latter were chosen on random
+# tables, not on the networks: effects of level codes are weaker, and rare levels give longer rows.
 _AUTOMATIC: dict[str, tuple[float, float]] = {
     "sparsity": (0.05, 0.02),
     "weight_threshold": (0.3, 0.05),
@@ -24,7 +24,7 @@ _AUTOMATIC: dict[str, tuple[float, float]] = {
 
 
 def auto_help(name: str) -> str:
-    """The words for a parameter that is left to the kind of the columns."""
+    """Help text for a parameter whose default depends on the kind of the columns."""
     numbers, levels = _AUTOMATIC[name]
     return f"{numbers:g} for numbers, {levels:g} for levels"
 
@@ -32,8 +32,8 @@ def auto_help(name: str) -> str:
 DELTA = replace(
     parameters.DELTA,
     open_low=True,
-    help="Probability with which the bound ε may fail, above 0 for Gaussian noise. Keep it well "
-    "below 1/n; where the total is computed after the run, that of one gradient.",
+    help="Probability with which the bound ε may fail; Gaussian noise needs one above 0. Keep it "
+    "well below 1/n. Where the total is computed after the run, this is the δ of one gradient.",
 )
 SPARSITY = Parameter(
     name="sparsity",
@@ -47,7 +47,7 @@ SPARSITY = Parameter(
     auto_help=auto_help("sparsity"),
     slider=(0.0, 0.5),
     help="Weight of the sum of all |W|, in units of the columns' mean variance. Larger values give "
-    "fewer edges, and shrink the weights of those that stay.",
+    "fewer edges, and shrink the weights of the remaining ones.",
     source=f"{ZHENG}, Equation 3",
 )
 WEIGHT_THRESHOLD = Parameter(
@@ -61,9 +61,9 @@ WEIGHT_THRESHOLD = Parameter(
     optional=True,
     auto_help=auto_help("weight_threshold"),
     slider=(0.0, 1.0),
-    help="Edges whose weight is below this in size are left out. A public choice, made without the "
-    "true graph; changing it afterwards costs no privacy. Codes of levels have weaker linear "
-    "effects than numbers.",
+    help="Edges with an absolute weight below this are left out. It is a public choice, made "
+    "without the true graph; changing it afterwards costs no privacy. Level codes have weaker "
+    "linear effects than numbers.",
     source=f"{ZHENG}, Section 4.2",
 )
 UNITS = Parameter(
@@ -75,16 +75,17 @@ UNITS = Parameter(
     default="original",
     choices=("original", "bounds"),
     labels=(("original", "As they are"), ("bounds", "Scaled by their bounds")),
-    help="original: columns as they are, only centred; weights are in units of effect per cause. "
-    "bounds: each column scaled to −1 … 1 by its public bounds. Least squares tells directions "
-    "by the columns' variances, so the choice matters. Levels are coded −1 … 1 in their order.",
+    help="original: columns are only centred; weights are in units of the effect per unit of the "
+    "cause. bounds: each column is scaled to −1 … 1 by its public bounds. Least squares orients "
+    "edges by the columns' variances, so the choice matters. Levels are coded −1 … 1 in their "
+    "order.",
     source="Reisach, Seiler & Weichwald 2021",
 )
 MOMENT_UNITS = replace(
     UNITS,
     choices=("original", "bounds", "unit variance"),
-    help=f"{UNITS.help} unit variance: each column divided by its standard deviation, which takes "
-    "away what tells directions.",
+    help=f"{UNITS.help} unit variance: each column is divided by its standard deviation, which "
+    "removes the information on directions.",
 )
 DEGENERATE = Parameter(
     name="degenerate",
@@ -95,9 +96,9 @@ DEGENERATE = Parameter(
     default="refuse",
     choices=("refuse", "keep"),
     labels=(("refuse", "End the run"), ("keep", "Let the penalty decide")),
-    help="refuse: such a column is named, and the run ends, because weights are not unique. keep: "
-    "the penalty chooses among weights that explain the columns equally well; so it is for the "
-    "reference of private runs, which cannot look for such columns.",
+    help="refuse: the run ends with an error that names the column, because weights are not "
+    "unique. keep: the penalty chooses among weights that explain the columns equally well. The "
+    "reference of private runs uses keep, as private runs cannot check for such columns.",
     source=_OURS,
 )
 RADIUS = Parameter(
@@ -113,9 +114,9 @@ RADIUS = Parameter(
     optional=True,
     auto_help=auto_help("radius"),
     slider=(0.05, 1.0),
-    help="Rows longer than R times √p, with columns scaled to −1 … 1, are shortened to it: the "
-    "shorter, the less noise. Shortened rows keep their direction, which is what matters most "
-    "here. A public choice, made without looking at the rows; 1 cuts nothing off.",
+    help="Rows longer than R times √p, with columns scaled to −1 … 1, are shortened to that "
+    "length: a smaller R needs less noise. Shortened rows keep their direction, which matters "
+    "most here. It is a public choice, made without looking at the rows; 1 cuts nothing off.",
     source="docs/proofs/weighted_moments.md",
 )
 ITERATIONS = Parameter(
@@ -128,16 +129,17 @@ ITERATIONS = Parameter(
     low=1,
     high=1000,
     slider=(1, 200),
-    help="How often the penalty on cycles may grow; the search ends before, once there is none.",
+    help="How often the penalty on cycles may grow; the search ends earlier once the graph has no "
+    "cycle.",
     source=f"{ZHENG}, Algorithm 1",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class WeightParameters(GraphParameters):
-    """Parameters of every algorithm that cuts a graph from weights.
+    """Parameters of every algorithm that thresholds a weight matrix.
 
-    What depends on the kind of the columns is None until `settled`.
+    Values that depend on the kind of the columns are None until `settled`.
     """
 
     sparsity: float = SPARSITY.field()
@@ -145,7 +147,7 @@ class WeightParameters(GraphParameters):
     units: str = UNITS.field()
 
     def settled(self, *, numeric: bool) -> Self:
-        """With what was left to the kind of the columns filled in."""
+        """The parameters with the defaults for this kind of columns filled in."""
         chosen: dict[str, Any] = {
             name: numbers if numeric else levels
             for name, (numbers, levels) in _AUTOMATIC.items()
@@ -175,8 +177,8 @@ GRADIENTS = Parameter(
     high=100_000,
     scale="log",
     slider=(10, 1000),
-    help="How many noisy gradients the run may make, fixed before it. More let it get nearer to "
-    "its aim, but each gets more noise.",
+    help="Number of noisy gradients, fixed before the run. More gradients come closer to the "
+    "optimum, but each gets more noise.",
     source="docs/proofs/clipped_gradients.md",
 )
 STAGES = Parameter(
@@ -219,10 +221,10 @@ STEP_RULE = Parameter(
     choices=("fixed", "line search"),
     optional=True,
     auto_help="fixed when proven, line search when published",
-    help="line search: noisy values of the loss at three steps choose among them, for a quarter of "
-    "the budget of each gradient. At equal budgets it does worse than the fixed step where ε is "
-    "small, and no better than a larger fixed step where it is large. Published: the authors' line "
-    "search, on 1,000 of the rows without noise.",
+    help="line search: the loss is evaluated at three step sizes, with noise, for a quarter of the "
+    "budget of each gradient. At equal budgets it does worse than a fixed step where ε is small, "
+    "and no better than a larger fixed step where ε is large. In the published calibration: the "
+    "authors' line search, on 1,000 of the rows without noise.",
     source=f"{MA}; docs/proofs/clipped_gradients.md",
 )
 CENTRING = Parameter(
@@ -235,8 +237,9 @@ CENTRING = Parameter(
     choices=("released", "middle"),
     labels=(("released", "Noisy means"), ("middle", "Middle of the bounds")),
     help="released: a tenth of the budget goes to noisy means and mean squares, by which columns "
-    "are centred and scaled. middle: the middle of the bounds is taken as the mean, with a little "
-    "less noise, but wrong where it is not, as for levels of which one is rare.",
+    "are centred and scaled. middle: the middle of the bounds is taken as the mean. This needs a "
+    "little less noise but is biased where the mean lies elsewhere, for example if one level is "
+    "rare.",
     source="docs/proofs/clipped_gradients.md",
     calibrations=("proven",),
 )
@@ -254,9 +257,9 @@ CLIP = Parameter(
     auto_help=auto_help("clip"),
     scale="log",
     slider=(0.1, 10.0),
-    help="A longer gradient of a single record is shortened to C times the number of columns, in "
-    "units of the columns' variance, as released or supposed. Less lets in less noise, but bends "
-    "the mean, most of all for rare levels.",
+    help="The gradient of a single record is clipped to the norm C times the number of columns, in "
+    "units of the columns' released or assumed variance. A smaller C needs less noise but biases "
+    "the mean gradient, above all for rare levels.",
     source="Abadi et al. 2016; docs/proofs/clipped_gradients.md",
     calibrations=("proven",),
 )
@@ -272,7 +275,7 @@ ENTRY_CLIP = Parameter(
     high=1000.0,
     scale="log",
     slider=(0.1, 10.0),
-    help="Entries of the mean gradient beyond ±s are cut to it, in units of the columns' supposed "
+    help="Entries of the mean gradient are clipped to ±s, in units of the columns' assumed "
     "variance.",
     source=f"{MA}; {BHATTACHARJEE}, Section II",
     calibrations=("published",),
@@ -291,9 +294,9 @@ REACH = Parameter(
     scale="log",
     slider=(1.0, 20.0),
     unit="standard deviations",
-    help="How many standard deviations the public bounds are supposed to reach from the middle. "
-    "λ, C and the step size are in units of the variance that follows, so that no variance has to "
-    "be read from the data.",
+    help="Assumed distance of the public bounds from their middle, in standard deviations. λ, C "
+    "and the step size are in units of the variance that follows, so that no variance has to be "
+    "estimated from the data.",
     source=_OURS,
     calibrations=("proven",),
     only_with=("centring", ("middle",)),
@@ -330,7 +333,7 @@ class DescentParameters(WeightParameters, PrivateParameters):
     weight_limit: float = WEIGHT_LIMIT.field()
 
     def settled(self, *, numeric: bool) -> Self:
-        """And with the step rule of the calibration, where none was chosen."""
+        """The parameters with the defaults filled in, the calibration's step rule included."""
         rule = "fixed" if self.calibration == "proven" else "line search"
         filled = super().settled(numeric=numeric)
         return replace(filled, step_rule=filled.step_rule or rule)

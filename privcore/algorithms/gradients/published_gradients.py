@@ -1,9 +1,9 @@
-"""The published form of NOLEAKS, and of CURATE on top of it: gradients with the authors' constants.
+"""The published forms of NOLEAKS and CURATE: gradients with the authors' constants.
 
-The entries of the mean gradient are cut to ±s, and its sensitivity is called √(d(d − 1))·2s/n.
-The authors' line search is that of L-BFGS-B: its gradients are noisy, its values those of the loss
-on 1,000 of the rows, without noise, charged once by (ln((n + 1)/(n + 1 − m)), m/n) for m rows (Ma
-et al. 2022, the authors' code, where they are the first rows; here they are drawn at random).
+The entries of the mean gradient are clipped to ±s, and its sensitivity is claimed to be √(d(d −
+1))·2s/n. The authors' line search is that of L-BFGS-B: its gradients are noisy, its values are the
+loss on 1,000 of the rows without noise, charged once by (ln((n + 1)/(n + 1 − m)), m/n) for m rows
+(Ma et al. 2022, the authors' code, where they are the first rows; here they are drawn at random).
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from privcore.privacy.mechanisms.gaussian import gaussian_mu
 
 FLAW = (
     "it clips the mean gradient, not that of each record, so that one record can change all its "
-    "entries by 2s, n times what the sensitivity √(d(d − 1))·2s/n says"
+    "entries by 2s, n times the claimed sensitivity √(d(d − 1))·2s/n"
 )
 SEARCH_FLAW = (
-    "its line search looks at 1,000 rows without noise, and the δ that it counts for them is only "
-    "the chance of being one of those rows"
+    "its line search uses 1,000 rows without noise, and the δ that it charges for them is only the "
+    "probability of being among these rows"
 )
 SEARCH_ROWS = 1_000
 
@@ -59,9 +59,8 @@ SEARCH_ROWS = 1_000
 def run_published(run: Run[DescentParameters], charges: Sequence[float], planned: float) -> Outcome:
     """Weights and graph from at most as many gradients as there are `charges`, each an ε.
 
-    planned: the ε that all of them are said to add up to.
-    Raises DataError for values that are not finite, and ParameterError if the noise would drown
-    even a single gradient with all of the budget.
+    planned: their claimed total ε. Raises DataError for values that are not finite, and
+    ParameterError if the noise would exceed even a single gradient with the whole budget.
     """
     recorder = Recorder(run.keep_trace)
     gradients = _Gradients(run, charges, recorder)
@@ -83,7 +82,7 @@ def run_published(run: Run[DescentParameters], charges: Sequence[float], planned
 
 
 def _sample_covariance(run: Run[DescentParameters], size: int) -> Matrix:
-    """Covariances of rows drawn without replacement, without noise, in units as the gradients'."""
+    """Covariances of rows drawn without replacement, without noise, in the gradients' units."""
     unique, multiplicities = run.source.rows()
     drawn = run.noise.subsample(np.asarray(multiplicities, dtype=np.int64), size)
     kept = np.flatnonzero(drawn)
@@ -92,14 +91,14 @@ def _sample_covariance(run: Run[DescentParameters], size: int) -> Matrix:
 
 
 def _widths(run: Run[DescentParameters]) -> Vector:
-    """What columns in −1 … 1 are multiplied by: their supposed mean variance becomes 1."""
+    """Factor for columns in −1 … 1 that makes their assumed mean variance 1."""
     return np.asarray(half_widths(run) * run.parameters.reach)
 
 
 def _search(
     run: Run[DescentParameters], gradients: _Gradients, sigma: Matrix, total: int
 ) -> Solution:
-    """L-BFGS-B by noisy gradients and by values from a sample, until no gradient is left."""
+    """L-BFGS-B by noisy gradients and by values from a sample, until all gradients are used."""
     watching = Watching(run, "gradient", total)
 
     def smooth(weights: Matrix) -> tuple[float, Matrix]:

@@ -6,13 +6,13 @@ With iterations i = 0 … I − 1 the published budgets are
     exponential     ε_i = ε₀ e^{i/I}       sum ε₀(e − 1)/(e^{1/I} − 1)
     multiplicative  ε_i = ε₀^{1 + i/I}     sum ε₀(1 − ε₀)/(1 − ε₀^{1/I})
 
-Where the paper is off:
+Errors of the paper:
 
 * I_exp of Lemma 2 bounds the sum by e·I·ε₀.  The sum is about (e − 1)·I·ε₀, so that 58 % more
   iterations fit (`largest_count`).  The proof's sum runs to i = I, one term more; its bound
   then fails at I = 1, where it says 1 + e ≤ e.
-* "Multiplicative" budgets *shrink* for ε₀ < 1, from ε₀ to nearly ε₀², so that they give the least
-  to the last iterations, against the paper's aim; that is why so many iterations fit.
+* "Multiplicative" budgets *shrink* for ε₀ < 1, from ε₀ to nearly ε₀², so the last iterations get
+the least, against the paper's aim; hence the many iterations.
 * Algorithm 2 uses i/(I − 1) in place of i/I, with which the sum is above the lemma's whenever
   budgets grow.
 
@@ -70,7 +70,7 @@ def lemma_count(schedule: Schedule, epsilon: float, first: float) -> int:
         count = epsilon
     else:
         count = math.log(first) / math.log1p(first * (first - 1) / epsilon)
-    # A hair more, so that a count that is whole is not lost to rounding.
+    # Slightly more, so that rounding does not lose a whole count.
     return math.floor(count * (1 + 1e-12))
 
 
@@ -99,9 +99,9 @@ def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
 
 
 def published_schedules(epsilon: float, first: float) -> dict[str, NDArray[np.float64]]:
-    """Per schedule, ε of each iteration that Lemma 2 allows for (ε_total, ε₀); none may fit.
+    """Per schedule, ε of each iteration that Lemma 2 allows for (ε_total, ε₀), possibly none.
 
-    Those of more than ten thousand iterations are left out: no picture could show them.
+    Schedules of more than ten thousand iterations are left out: no figure could show them.
     """
     counts = {name: lemma_count(name, epsilon, first) for name in SCHEDULES}
     return {
@@ -118,7 +118,7 @@ def growing_shares(schedule: Schedule, growth: float, count: int) -> NDArray[np.
     """μ_i/μ of each iteration, shape (count,), whose squares add up to 1.
 
     The schedule's relative sizes, for Gaussian noise, where Σμ_i² = μ² is exact.
-    growth: of the multiplicative schedule, last over first budget; unlike ε₀ < 1 it grows.
+    growth: of the multiplicative schedule, last over first budget; unlike for ε₀ < 1, budgets grow.
     """
     if schedule == "multiplicative":
         sizes = growth ** (np.arange(count) / max(count - 1, 1))

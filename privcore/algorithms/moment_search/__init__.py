@@ -1,5 +1,5 @@
 """Tests and scores on counts that carry known Gaussian noise.
 
-What is released is a Gaussian mechanism's output, so the variance that the noise adds to any
-statistic is known; the tests here put it into the null beside the sampling variance.
+The released counts are the output of a Gaussian mechanism, so the variance that noise adds to any
+statistic is known; the tests here add it to the sampling variance under the null hypothesis.
 """

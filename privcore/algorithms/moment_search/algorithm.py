@@ -1,9 +1,9 @@
 """Noise-aware search over moments (ours), the algorithm that the product recommends.
 
 Where columns have few combinations of levels, all of them are counted once.  Otherwise all one-way
-and two-way counts are released once; what they show decides which larger tables are released
-next, in a few rounds with fixed shares of the budget.  Everything else is post-processing: tests
-that know the noise, a search over DAGs, and a choice of edges that keeps false ones to a level.
+and two-way counts are released once; they determine which larger tables are released next, in a few
+rounds with fixed shares of the budget. Everything else is post-processing: noise-aware tests, a
+search over DAGs, and a choice of edges that controls the false discovery rate.
 Proof: docs/proofs/moment_search.md; method: docs/moment_search.md.
 """
 
@@ -52,15 +52,15 @@ MOST_COLUMNS = 1_000
 
 
 def planned(run: Run[MomentSearchParameters]) -> Plan:
-    """What a run releases; after a run before, all that is left buys more of the same.
+    """The releases of a run; after an earlier run, the remaining budget buys more of the same.
 
-    Raises ParameterError where nothing is left, or for too many columns.
+    Raises ParameterError if no budget remains, or for too many columns.
     """
     source, parameters, before = run.source, run.parameters, run.earlier.kept
     if len(source.names) > MOST_COLUMNS:
         raise ParameterError(
-            f"Moment search says something of every pair of columns, and these are "
-            f"{len(source.names):,}; leave columns out, so that at most {MOST_COLUMNS:,} are left."
+            f"Moment search reports on every pair of columns, and there are {len(source.names):,} "
+            f"columns; leave columns out, so that at most {MOST_COLUMNS:,} are left."
         )
     if has_numbers(source):
         plan = plan_numbers(source.n, source.own_levels, parameters)
@@ -79,10 +79,11 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
 
 
 def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
-    """What a run spends, after what a run before has, as one step.
+    """The cost of a run, with that of an earlier run, as one step.
 
-    Of numbers, the last release is one of moments, or rounds of counts worth as much together.
-    Counts of all combinations refine those before, and are no more than these alone.
+    For numeric columns, the last release is one of moments, or rounds of counts with the same total
+    cost. Counts of all combinations refine the earlier ones, so they cost no more than by
+    themselves.
     """
     before, plan = run.earlier.kept, planned(run)
     earlier = (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()
@@ -97,7 +98,10 @@ def _delta(run: Run[MomentSearchParameters]) -> float:
 
 
 def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[str, str]:
-    """The form of levels, which δ depends on; where the number of rows is private, not by that."""
+    """The form of levels, on which δ depends.
+
+    If the number of rows is private, it does not affect the form.
+    """
     parameters, source = run.parameters, run.source
     if run.earlier.kept is not None or not has_levels(source) or parameters.measured is not None:
         return {}
@@ -109,7 +113,7 @@ def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[s
 
 
 def _run(run: Run[MomentSearchParameters]) -> Outcome:
-    # Thousands of tests on matrices of a few rows each: more threads take twice the time.
+    # Thousands of tests on matrices of a few rows each: several threads take twice the time.
     with one_thread():
         return _searched(run)
 
@@ -130,7 +134,7 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
 
 
 def _again(run: Run[MomentSearchParameters], kept: Kept) -> Outcome:
-    """The search of what was released, by whatever parameters; nothing is spent."""
+    """Search released numbers with the given parameters; nothing is spent."""
     recorder = common.Recorder(run.keep_trace)
     with one_thread():
         if isinstance(kept, KeptTable):
@@ -142,7 +146,7 @@ def _again(run: Run[MomentSearchParameters], kept: Kept) -> Outcome:
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """PC's own choice of a score: G² for levels, Fisher's z for numbers."""
+    """PC's default score: G² for levels, Fisher's z for numbers."""
     shared = ("threshold", "max_order", "hidden_causes")
     return {"score": None, **{name: parameters[name] for name in shared}}
 
@@ -151,10 +155,11 @@ MOMENT_SEARCH = Algorithm(
     name="moment-search",
     title="Moment search",
     citation="ours",
-    summary="Noise on the counts of all combinations of levels once, where these are few; "
-    "otherwise on those of all pairs, then on a few larger tables that these show to matter. Tests "
-    "and likelihoods that know the noise find the edges and their directions. Of numbers, noise "
-    "on their second moments, or on counts of intervals where these show more.",
+    summary="Noise is added once to the counts of all combinations of levels if these are few; "
+    "otherwise to the counts of all pairs, then to a few larger tables that these suggest. "
+    "Noise-aware tests and likelihoods find the edges and their directions. For numeric columns, "
+    "noise is added to their second moments, or to counts of intervals where dependence is not "
+    "linear.",
     takes=MomentSearchParameters,
     calibrations=("proven",),
     run=_run,

@@ -1,7 +1,7 @@
-"""How a total (ε, δ) is split over the releases, from public facts alone.
+"""Split of a total (ε, δ) over the releases, by public facts alone.
 
 A plan for each form: all combinations of levels at once; pairs of columns and rounds of larger
-tables; and second moments of rows, which are numbers, or levels in few numbers each.
+tables; and second moments of rows of numbers, or of levels coded in few numbers each.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, weighted_sensitivity
 from privcore.rounding import down, up
 
-# Of μ², for each release that says no more than how the next ones are made.
+# Share of μ² for each release that only determines how the next ones are made.
 _FIRST = 0.1
-# With fewer intervals no shape can be seen.
+# With fewer intervals no shape can be detected.
 _LEAST_INTERVALS = 3
-# How long rows of numbers may be, in standard deviations of their columns, each with the noise on a
-# correlation up to which it is worth it: shortening rows bends their moments a little.
+# Maximum length of numeric rows, in standard deviations of their columns, each with the noise on a
+# correlation up to which it pays off: shortening rows biases their moments a little.
 # docs/experiments/numbers.md.
 _RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012), (1.0, math.inf))
-# And rows of levels.
+# The same for rows of levels.
 _RADIUS = 0.9
-# Below this many cells no table would hold more than what the pairs say already.
+# A table with fewer cells would add nothing to the pairs.
 LEAST_CELLS = 16
 _MOST_CELLS = 1_000_000
 # Rounds of tables, with equal shares.
@@ -57,12 +57,12 @@ class WholePlan:
 
     @property
     def scale(self) -> float:
-        """Scale of the discrete Laplace noise on each count: two of them move by 1."""
+        """Scale of the noise on each count: replacing a row changes two counts by 1."""
         return up(2 / self.epsilon)
 
     @property
     def weight(self) -> float:
-        """What is left of the information on balanced and independent columns."""
+        """The share of information that remains, for balanced and independent columns."""
         expected = self.n / math.prod(self.levels)
         return expected * float(cell_information(np.array(expected), self.scale))
 
@@ -75,8 +75,8 @@ class WholePlan:
 class GaussianPlan:
     """Releases with Gaussian noise.
 
-    n: rows.  levels: of each column, 0 of numbers.  mus: Gaussian-DP parameters of the releases in
-    their order, 0 where one is left out.
+    n: rows.  levels: of each column, 0 for numeric columns. mus: Gaussian-DP parameters of the
+    releases in their order, 0 for a release that is not made.
     """
 
     n: int
@@ -85,7 +85,7 @@ class GaussianPlan:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Parts of μ² of the releases that are made."""
+        """Shares of μ² of the releases that are made."""
         squares = [mu * mu for mu in self.mus if mu]
         return tuple(square / math.fsum(squares) for square in squares)
 
@@ -98,7 +98,7 @@ class GaussianPlan:
 class MomentPlan(GaussianPlan):
     """Counts of pairs, and rounds of tables; mus: of the pairs, and of all tables together.
 
-    cells: of a table, at most; 0 without tables.  only: the pairs that are counted, none for all.
+    cells: maximum for a table; 0 without tables. only: the pairs that are counted, empty for all.
     """
 
     cells: int = 0
@@ -111,7 +111,7 @@ class MomentPlan(GaussianPlan):
 
     @property
     def noise(self) -> float:
-        """Its variance on a pair, as a part of what n balanced rows vary by chance."""
+        """Noise variance on a pair, relative to the sampling variance of n balanced rows."""
         return sensitivity(self.levels, self.n, self.only) ** 2 / (self.n * self.mus[0] ** 2)
 
     @property
@@ -124,7 +124,7 @@ class MomentPlan(GaussianPlan):
         return down(self.mus[1] / math.sqrt(self.rounds))
 
     def tables_sigma(self, tables: int) -> float:
-        """Noise on each cell of a round's tables: a replaced record moves each by √2 at most."""
+        """Noise on each cell of a round's tables, which a record changes by at most √2 in L2."""
         return planned_sigma(math.sqrt(2 * tables), self.mu_round)
 
     @property
@@ -135,14 +135,14 @@ class MomentPlan(GaussianPlan):
 
 @dataclass(frozen=True, kw_only=True)
 class RowsPlan(GaussianPlan):
-    """Second moments of rows, which are numbers, or levels in few numbers each.
+    """Second moments of rows of numbers, or of levels coded in few numbers each.
 
-    mus: of what says in which units, the numbers' middle and spread, or the counts of each column;
-    of the pairs that show whether numbers depend on each other in lines, 0 where that is taken for
-    granted, or levels are counted anyway; and of the moments, or of all that is counted instead.
-    columns: how many numbers a row is.  radius: how long it may be, in standard deviations of
-    these, over √columns.  intervals: into which numbers are cut where levels are counted; 0 of
-    levels alone.  ordered: as of `CountSource`.  mean_share: weight of the means.
+    mus: of the release that sets the units, which is the numbers' middle and spread, or the counts
+    of each column; of the pairs that show whether numbers depend on each other linearly, 0 if that
+    is assumed or levels are counted anyway; and of the moments, or of all counts instead. columns:
+    how many numbers a row has.  radius: its maximum length, in standard deviations of these, over
+    √columns. intervals: number that numeric columns are cut into if levels are counted; 0 for
+    levels alone. ordered: see `CountSource`.  mean_share: weight of the means.
     """
 
     columns: int
@@ -153,31 +153,33 @@ class RowsPlan(GaussianPlan):
 
     @property
     def cut(self) -> tuple[int, ...]:
-        """Numbers of levels of the columns, where numbers are cut."""
+        """Numbers of levels of the columns after numbers are cut."""
         return tuple(r or self.intervals for r in self.levels)
 
     @property
     def scaled(self) -> tuple[int, ...]:
-        """Columns whose middle and spread are released: of levels that are counted, none is."""
+        """Columns whose middle and spread are released: none if levels are counted."""
         counted = counts_levels(self.levels)
         return tuple(c for c, r in enumerate(self.levels) if not (r and counted))
 
     @property
     def longest(self) -> float:
-        """Length of a row, where each number has mean 0 and variance 1."""
+        """Maximum length of a row, where each number has mean 0 and variance 1."""
         return self.radius * math.sqrt(self.columns)
 
     @property
     def units_sigma(self) -> float:
-        """A mean and a mean square of a number in [−1, 1] move together by 2/n at most; of a
-        column's levels, one has a row less and another a row more."""
+        """A mean and a mean square of a number in [−1, 1] together change by 2/n at most.
+
+        Of a column's levels, one loses a row and another gains one.
+        """
         if self.intervals:
             return planned_sigma(columns_sensitivity(len(self.scaled), self.n), self.mus[0])
         return planned_sigma(math.sqrt(2 * len(self.levels)), self.mus[0])
 
     @property
     def shapes_sigma(self) -> float:
-        """Noise on the sums of each pair's features; there must be such a release."""
+        """Noise on the sums of each pair's features; the plan must have this release."""
         return planned_sigma(sensitivity(self.cut, self.n), self.mus[1])
 
     @property
@@ -187,7 +189,7 @@ class RowsPlan(GaussianPlan):
 
     @property
     def correlation_noise(self) -> float:
-        """Standard deviation of the noise on a correlation, where the units fit."""
+        """Standard deviation of the noise on a correlation, if the units fit the columns."""
         return self.moments_sigma * self.radius**2 * self.columns
 
 
@@ -195,7 +197,7 @@ Plan = WholePlan | MomentPlan | RowsPlan
 
 
 def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> WholePlan | None:
-    """None where the columns have more combinations of levels than `cells`, or there is but one."""
+    """None if the columns have more combinations of levels than `cells`, or only one."""
     if len(levels) < 2 or math.prod(levels) > cells:
         return None
     return WholePlan(n, tuple(levels), epsilon)
@@ -207,7 +209,7 @@ def plan_moments(
     """mu: of all releases together.
 
     A test on a table of c cells has a noise variance of about c σ²/n of its sampling variance;
-    with a table for each column σ² = 2p/μ².  So the most noise in a table limits its cells.
+    with a table for each column σ² = 2p/μ².  So the largest noise in a table limits its cells.
     """
     share, most = parameters.table_share, parameters.table_noise_ratio
     cells = min(most * n * (share * mu * mu) / (2 * len(levels)), _MOST_CELLS)
@@ -218,7 +220,7 @@ def plan_moments(
 
 
 def plan_numbers(n: int, own_levels: Sequence[int], parameters: MomentSearchParameters) -> RowsPlan:
-    """own_levels: as of `NumberSource`.  Rows are as long as fits the noise, or as is set."""
+    """own_levels: see `NumberSource`. The length of rows is as set, or fits the noise."""
     columns, epsilon = len(own_levels), parameters.epsilon
     intervals = usual_intervals(n, columns, epsilon)
     looked = intervals >= _LEAST_INTERVALS and columns > 1 and not counts_levels(own_levels)
@@ -258,7 +260,7 @@ def plan_lines(
 
 
 def plan_rounds(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
-    """Pairs and tables for a part of the budget; mu: of all of them together."""
+    """Pairs and tables for a share of the budget; mu: of all of them together."""
     if run.earlier.only:
         only = run.earlier.only
         return MomentPlan(n=run.source.n, levels=tuple(levels), mus=(mu, 0.0), only=only)
@@ -266,17 +268,17 @@ def plan_rounds(run: Run[MomentSearchParameters], mu: float, levels: Sequence[in
 
 
 def total_mu(run: Run[MomentSearchParameters]) -> float:
-    """Gaussian-DP parameter of all releases together, those of a run before included."""
+    """Gaussian-DP parameter of all releases together, including an earlier run."""
     return planned_mu(run.parameters.epsilon, run.parameters.delta)
 
 
 def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
-    """What a run before has not used of it; raises ParameterError where that is nothing."""
+    """The part of it that an earlier run has not used; raises ParameterError if there is none."""
     parameters, before, total = run.parameters, run.earlier.kept, total_mu(run)
     assert isinstance(before, WithMu)
     if not 0 < before.mu < total:
         raise ParameterError(
-            f"The release before has used all of ε = {parameters.epsilon:g} at δ = "
+            f"The earlier release has used all of ε = {parameters.epsilon:g} at δ = "
             f"{parameters.delta:g}, or it cannot be added to; give a larger total."
         )
     return down(math.sqrt((total - before.mu) * (total + before.mu)))

@@ -1,8 +1,8 @@
-"""How likely noisy counts of cells are, given what a model expects of them.
+"""The likelihood of noisy cell counts, given their expectations under a model.
 
-A count of expectation m is a Poisson one and carries discrete Laplace noise of scale b.  That tells
-twice as much of small cells as normal noise of the same variance would, and where no
-model expects anything the noise does not distinguish models.
+A count of expectation m is Poisson and has discrete Laplace noise of scale b. This likelihood has
+twice as much information on small cells as one with normal noise of the same variance, and cells
+that are empty under every model do not affect the comparison.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from privcore import kernels
 from privcore.arrays import Vector
 from privcore.kernels.arguments import Noisy
 
-# Below this expectation the Poisson law is summed up, above it is taken as normal; and so it is
-# where the noise is much wider than what it would be wrong by.
+# Below this expectation the Poisson distribution is summed exactly; above it, and where the noise
+# is much wider than the error, it is approximated by a normal one.
 _SUMMED = 10.0
 _WIDE = 5.0
 # A Poisson count of that expectation is larger with probability below 1e-15.
 _LARGEST = 45
-# What is less likely than that is left to the normal law, whose logarithm does not fail.
+# Less likely counts use the normal distribution, whose logarithm does not underflow.
 _LEAST = 1e-200
 
 
@@ -37,8 +37,8 @@ class CellLikelihood:
 
     def __init__(self, counts: Vector, scale: float) -> None:
         self.scale = float(scale)
-        # Probability of the noise that turns each true count into the noisy one, up to a factor
-        # of each cell that keeps the largest at 1.
+        # Probability of the noise between each true count and the noisy one, scaled in each cell so
+        # that the largest is 1.
         distance = np.abs(counts[:, None] - np.arange(_LARGEST + 1))
         nearest = distance.min(axis=1)
         self.noisy = Noisy(

@@ -1,16 +1,15 @@
-"""Which edges a DAG has: those that its score wants, those that its other edges do not explain, and
-of these those that false discoveries are kept to a level by.
+"""Edges of a DAG: chosen by its score, added where it leaves a dependence, pruned at an FDR level.
 
 Each edge is tested given the rest of the graph, and the p-values go through the procedure of
 Benjamini & Hochberg (1995) over all pairs of columns; a pair without an edge counts as one whose
 p-value is 1.
 
-DAGs of one Markov equivalence class say the same of what depends on what, but not given the same
-columns.  Where parents and children of a column are wrong together, an edge may make up for it: it
-is significant given the other parents of its effect in this DAG, but not given those in another.
-It goes then, too, and the other DAG stays.  These are the deletions of the backward phase of GES:
-if tests were never wrong, they would lead from any DAG that leaves nothing unexplained to the class
-of the true one (Chickering 2002, theorems 4 and 17).
+Markov-equivalent DAGs encode the same independences, but with different conditioning sets. If both
+parents and children of a column are wrong, a false edge may compensate: it is significant given the
+other parents of its effect in this DAG, but not given its parents in an equivalent one. Then it is
+deleted as well, and the equivalent DAG is used. These are the deletions of the backward phase of
+GES: with tests that are never wrong, they lead from any DAG that explains all dependences to the
+class of the true one (Chickering 2002, theorems 4 and 17).
 """
 
 from __future__ import annotations
@@ -48,12 +47,12 @@ from privcore.graphs import EquivalenceClass, cpdag_of_dag
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.pdag import ordered
 
-# Of two columns given others; None where nothing can be said.
+# Test of two columns given others; None if it has no information.
 Test = Callable[[int, int, tuple[int, ...]], Statistic | None]
-# Of a column and others, those that may depend on it given these; None for any.
+# Per column and conditioning set, the columns that may depend on it; None for any column.
 Suspects = Callable[[int, tuple[int, ...]], Sequence[int]]
-# Level at which a pair that is no candidate becomes one, or gets an edge in the end: what is still
-# wrong in a model would make many more.
+# Level at which a pair that is no candidate becomes one, or gets an edge in the end: with a higher
+# level, errors of the model would add many more.
 _LOOKED_AT = 1e-6
 
 
@@ -63,7 +62,7 @@ def unexplained(
     test: Test,
     suspects: Suspects | None = None,
 ) -> list[tuple[int, int]]:
-    """Pairs that are no candidates and depend on each other given the parents of the later one."""
+    """Pairs that are not candidates but depend on each other given the parents of the later one."""
     return [
         (x, y)
         for x, y in _apart(dag, suspects)
@@ -80,10 +79,10 @@ def completed(
     max_parents: int,
     suspects: Suspects | None = None,
 ) -> Parents:
-    """The DAG with edges for pairs that its other edges do not explain, the clearest first.
+    """The DAG with edges for pairs that its other edges do not explain, the most significant first.
 
-    level: the FDR level.  Candidates get an edge where it would stay as the only one there is
-    (`kept_edges`), other pairs only where there is no doubt.
+    level: the FDR level.  Candidates get an edge if it would stay as the only edge (`kept_edges`),
+    other pairs only if it is highly significant.
     """
     enough = level / comb(len(dag), 2)
     while True:
@@ -104,7 +103,10 @@ def completed(
 
 
 def _apart(dag: Parents, suspects: Suspects | None) -> Iterator[tuple[int, int]]:
-    """Pairs without an edge, in an order of the DAG; suspects: of the later one."""
+    """Pairs without an edge, in an order of the DAG.
+
+    suspects: columns that may depend on the later one.
+    """
     order = causes_first(dag)
     place = {column: k for k, column in enumerate(order)}
     for later in order:
@@ -115,7 +117,7 @@ def _apart(dag: Parents, suspects: Suspects | None) -> Iterator[tuple[int, int]]
 
 
 def _p_value(dag: Parents, x: int, y: int, test: Test) -> tuple[float, float]:
-    """And how significant the pair is, the more the less: many p-values are 0."""
+    """With the pair's significance, smaller for more significant pairs: many p-values are 0."""
     statistic = test(x, y, tuple(sorted(dag[y])))
     return (statistic.p_value, -statistic.noncentrality) if statistic is not None else (1.0, 0.0)
 
@@ -129,7 +131,7 @@ def searched_among(
 ) -> Parents:
     """The best DAG by scores of families, of edges among the candidates.
 
-    start: one of these; what is found is no worse.  orders: as of `best_of_orders`.
+    start: a DAG of these edges; the result is at least as good. orders: see `best_of_orders`.
     """
     return best_of_orders(
         obeying(score, run.known, run.source.n),
@@ -141,12 +143,12 @@ def searched_among(
     )
 
 
-# Searches for one DAG, each with the candidates that the last one requires.
+# Searches for one DAG, each with the candidates that the previous one added.
 _SEARCHES = 3
-# What an edge costs beside its score, per row, in the searches of which the sparsest DAG is the
-# result: what is wrong in a model grows with the rows.
+# Additional cost of an edge, per row, in the searches of which the sparsest DAG is the result: the
+# effect of an error of the model grows with the rows.
 _COSTS = (0.0, 0.003, 0.01)
-# How often the edges that are left are searched once more.
+# How often the remaining edges are searched again.
 _PASSES = 2
 
 
@@ -155,9 +157,9 @@ def sparsest_dag(
     evidence: TableEvidence,
     candidates: Around,
 ) -> tuple[Parents, Around]:
-    """The one with the fewest edges, of several whose edges pass their tests and leave nothing out.
+    """The DAG with the fewest edges, of several that pass all tests and explain all dependences.
 
-    And the candidates, with those that came to them.
+    Also the candidates, including added ones.
     """
     parameters, dags = run.parameters, []
     around = {column: set(others) for column, others in candidates.items()}
@@ -165,7 +167,7 @@ def sparsest_dag(
         dag = _explaining(run, evidence, around, cost)
         dag = kept_edges(evidence, dag, parameters.false_edges, run.known)
         for _ in range(_PASSES):
-            # Without the others, another DAG of these edges may need fewer of them.
+            # Among these candidates alone, another DAG may need fewer edges.
             dag = searched_among(run, evidence.score, _around(dag), dag)
             dag = completed(
                 dag,
@@ -185,14 +187,14 @@ def sparsest_dag(
 def first_guess(
     run: Run[MomentSearchParameters], evidence: TableEvidence, candidates: Around
 ) -> Parents:
-    """The best DAG by a quick search, whose families are worth a table."""
+    """The best DAG by a quick search, which selects the families to tabulate."""
     return searched_among(run, _costly(run, evidence, _COSTS[1]), candidates, orders=1)
 
 
 def _explaining(
     run: Run[MomentSearchParameters], evidence: TableEvidence, around: Around, cost: float
 ) -> Parents:
-    """The best DAG where each edge costs that; what it does not explain comes to the candidates."""
+    """The best DAG if each edge costs this; pairs that it does not explain become candidates."""
     score = _costly(run, evidence, cost)
     test = _allowed(run, evidence.unexplained, run.known.possible)
     for _ in range(_SEARCHES):
@@ -205,7 +207,7 @@ def _explaining(
 
 
 def _costly(run: Run[MomentSearchParameters], evidence: TableEvidence, cost: float) -> Scorer:
-    """Scores from which each edge takes that, per row."""
+    """Scores minus this cost per edge and row."""
 
     def score(column: int, parents: frozenset[int]) -> float:
         return evidence.score(column, parents) - cost * run.source.n * len(parents)
@@ -214,7 +216,7 @@ def _costly(run: Run[MomentSearchParameters], evidence: TableEvidence, cost: flo
 
 
 def fewest_edges(dags: Sequence[Parents], score: Scorer) -> Parents:
-    """The DAG with the fewest edges; of several the one with the best score, of these the first."""
+    """The DAG with the fewest edges; ties are broken by the score, then by order."""
     return min(dags, key=lambda dag: (sum(map(len, dag)), -total(score, dag)))
 
 
@@ -231,7 +233,7 @@ def _let_in(around: Around, pairs: Iterable[tuple[int, int]]) -> None:
 
 
 def _allowed(run: Run[MomentSearchParameters], test: Test, allowed: NDArray[np.bool_]) -> Test:
-    """The same test, of pairs that are allowed; the run can be cancelled before each."""
+    """The same test for allowed pairs; the run can be cancelled before each."""
 
     def tested(x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         end_if_cancelled(run)
@@ -240,13 +242,13 @@ def _allowed(run: Run[MomentSearchParameters], test: Test, allowed: NDArray[np.b
     return tested
 
 
-# Level that an edge has to reach, alone, in the other DAGs of the class, where it is not held to a
-# larger one in its own.
+# Level that an edge has to reach by itself in the other DAGs of the class, unless its level in its
+# own DAG is larger.
 _ELSEWHERE = 0.01
 
 
 class EdgeTests(Protocol):
-    """Tests of edges on what was released."""
+    """Tests of edges on released numbers."""
 
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
         """The test of one edge of a DAG, as if all others were right."""
@@ -256,10 +258,10 @@ class EdgeTests(Protocol):
 def kept_edges(
     evidence: EdgeTests, dag: Parents, level: float, known: Constraints | None = None
 ) -> Parents:
-    """A DAG without the edges that are not significant, the weakest taken away first.
+    """A DAG without the edges that are not significant, with the weakest deleted first.
 
-    known: background knowledge; required edges stay untested, and the level is kept over the pairs
-    that it leaves open.
+    known: background knowledge; required edges stay untested, and the FDR is controlled over the
+    pairs that it leaves open.
     """
     known = known or Constraints.none(len(dag))
     pairs = known.open_pairs
@@ -279,7 +281,7 @@ def kept_edges(
 
 
 def edge_p_values(evidence: EdgeTests, dag: Parents) -> dict[tuple[int, int], float]:
-    """Per edge (cause, effect)."""
+    """The p-value of each edge (cause, effect)."""
     return {
         (parent, child): evidence.edge(dag, parent, child).p_value
         for child, parents in enumerate(dag)
@@ -288,14 +290,14 @@ def edge_p_values(evidence: EdgeTests, dag: Parents) -> dict[tuple[int, int], fl
 
 
 def without_edge(dag: Parents, cause: int, effect: int) -> Parents:
-    """The DAG less one edge."""
+    """The DAG without one edge."""
     return tuple(p - {cause} if c == effect else p for c, p in enumerate(dag))
 
 
 def _elsewhere(
     evidence: EdgeTests, dag: Parents, known: Constraints
 ) -> Iterator[tuple[float, int, int, Parents]]:
-    """p-values, alone, of edges (cause, effect) in other DAGs of the class that obey, and these."""
+    """p-values of edges (cause, effect) in other valid DAGs of the class, and these DAGs."""
     nodes = [str(column) for column in range(len(dag))]
     same = EquivalenceClass(cpdag_of_dag(nodes, edges_of(dag)))
     for effect, causes in same.families():

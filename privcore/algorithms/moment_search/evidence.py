@@ -1,4 +1,4 @@
-"""What the search, the posterior and the findings ask of a release."""
+"""The interface to a release for the search, the posterior and the findings."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from privcore.arrays import Columns
 
 
 class Power(NamedTuple):
-    """What a test of a pair could see.
+    """Power of a test of a pair.
 
-    dof: its degrees of freedom.  asked: χ² that a search wants before it adds the edge.
+    dof: its degrees of freedom. asked: χ² from which a search adds the edge.
     information: noncentrality for a dependence of size 1.
     """
 
@@ -23,15 +23,15 @@ class Power(NamedTuple):
 
 
 class Evidence(Protocol):
-    """Tests and scores of a column given others, each of which knows its noise.
+    """Noise-aware tests and scores of a column given others.
 
-    penalty: what a score subtracts for each degree of freedom.
+    penalty: of a score, for each degree of freedom.
     """
 
     penalty: float
 
     def score(self, column: int, parents: frozenset[int]) -> float:
-        """How well the parents explain the column, in units of deviance; 0 without any."""
+        """How well the parents explain the column, in units of deviance; 0 without parents."""
         ...
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
@@ -39,7 +39,7 @@ class Evidence(Protocol):
         ...
 
     def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """The linear test, on the moments of pairs, which are known of all columns."""
+        """The linear test, on the moments of pairs, which are available for all columns."""
         ...
 
     def row(self, column: int, parents: Columns) -> Statistics:
@@ -59,13 +59,13 @@ class Evidence(Protocol):
         return self.final(cause, effect, tuple(sorted(dag[effect] - {cause})))
 
     def effect(self, x: int, y: int) -> float:
-        """Size of the dependence of a pair given nothing, noise taken off."""
+        """Size of the marginal dependence of a pair, corrected for noise."""
         statistic = self.first(x, y, ())
         information = self.information(x, y, statistic)
         return min(sqrt(statistic.noncentrality / information), 1.0) if information > 0 else 0.0
 
     def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
-        """Power of the test that an edge between x and y has to pass; None without any."""
+        """Power of the test that an edge between x and y has to pass; None without a test."""
         statistic = self.first(x, y, conditioning_set)
         if not statistic.second:
             return None

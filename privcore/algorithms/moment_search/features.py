@@ -31,15 +31,17 @@ def sum_zero_basis(levels: int) -> Matrix:
 def sensitivity(levels: Sequence[int], n: int, only: Collection[tuple[int, int]] = ()) -> float:
     """The largest Euclidean change of the sums over n rows when a record is replaced.
 
-    only: the pairs whose products are released, without any column by itself; none for all.
+    only: the pairs whose products are released, without single columns; empty for all.
     """
     own = chosen_pairs_sensitivity(levels, only) if only else pair_features_sensitivity(levels)
     return own + rounding_of_features(levels, n)
 
 
 def rounding_of_features(levels: Sequence[int], n: int) -> float:
-    """The most, as a Euclidean length, that floating point adds to the difference of two tables'
-    sums of features over n rows: docs/proofs/fixed_point.md, statement 2."""
+    """Maximum L2 error of floating point in the difference of two tables' sums of features.
+
+    n: rows. Proof: docs/proofs/fixed_point.md, statement 2.
+    """
     blocks = len(levels) * (len(levels) + 1) / 2
     return (2 * max(levels) + 10) * math.sqrt(blocks) * n * 2.0**-52
 
@@ -51,7 +53,7 @@ def pair_features_sensitivity(levels: Sequence[int]) -> float:
     """
     own = [1 - 1 / r for r in levels]
     total, squares = math.fsum(own), math.fsum(k * k for k in own)
-    # With m columns that differ, the inner product is least when they are those of fewest levels.
+    # With m columns that differ, the inner product is smallest if these have the fewest levels.
     gains = sorted((2 / r - 1 for r in levels), reverse=True)
     same = total + (total * total - squares) / 2
     largest = 0.0
@@ -63,9 +65,9 @@ def pair_features_sensitivity(levels: Sequence[int]) -> float:
 
 
 def chosen_pairs_sensitivity(levels: Sequence[int], pairs: Collection[tuple[int, int]]) -> float:
-    """A bound on the same where only the products of these pairs are released.
+    """An upper bound on the same if only the products of these pairs are released.
 
-    A pair's product moves most where one of its two columns stays; the bound adds these up.
+    A pair's product changes most if one of its two columns stays; the bound sums these changes.
     """
     squares = [
         2 * ((1 - 1 / r) * (1 - 1 / s) + max((1 - 1 / r) / s, (1 - 1 / s) / r))

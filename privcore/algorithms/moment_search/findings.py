@@ -1,7 +1,7 @@
-"""What a release says of each pair of columns: how sure an edge is, and what could have been seen.
+"""Findings on each pair of columns: the probability of an edge, and the power to detect one.
 
-Everything here is post-processing of numbers that were released anyway, so it is covered by the
-same guarantee and costs nothing.
+Everything here is post-processing of released numbers, so the same guarantee covers it and it costs
+nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Pair = tuple[int, int]
 
 
 class Powers(Protocol):
-    """What is asked of a release about a pair; see `Evidence`."""
+    """The interface to a release for one pair; see `Evidence`."""
 
     def effect(self, x: int, y: int) -> float: ...
 
@@ -32,8 +32,11 @@ class Powers(Protocol):
 
 
 class Rules(NamedTuple):
-    """level: the FDR level of the graph; candidates: of the tests on the first release;
-    reference: the dependence that counts as worth seeing."""
+    """Levels of the tests.
+
+    level: the FDR level of the graph; candidates: of the tests on the first release; reference: the
+    smallest dependence of interest.
+    """
 
     level: float
     candidates: float
@@ -43,7 +46,8 @@ class Rules(NamedTuple):
 def as_known(stated: Matrix, known: Constraints) -> Matrix:
     """Probabilities of arrows i → j, shape (p, p), given background knowledge too.
 
-    A required edge is certain; where one direction is ruled out, the other has what both had.
+    A required edge has probability 1; if one direction is ruled out, the other gets the sum of
+    both.
     """
     if known.empty:
         return stated
@@ -67,8 +71,8 @@ def pair_findings(
     """The finding on every pair (i < j) that background knowledge does not rule out.
 
     dag: the result.  compelled: its edges (cause, effect) that have a direction in the CPDAG.
-    stated: the probability of each edge i → j, shape (p, p).  separating: what separated a pair,
-    if a search did.
+    stated: the probability of each edge i → j, shape (p, p).  separating: the separating set of a
+    pair, if a search found one.
     """
     pairs = max(known.open_pairs, 1)
     edges = {(min(edge), max(edge)) for edge in edges_of(dag)}
@@ -80,7 +84,7 @@ def pair_findings(
         if pair in edges:
             findings[pair] = stated_finding("edge", pair, stated, effect, arrows=compelled)
             continue
-        # An edge more than there are would be the weakest of them.
+        # A further edge would be the weakest of them.
         level = rules.level * (len(edges) + 1) / pairs
         apart = separating.get(pair, frozenset())
         visible = smallest_seen(evidence, dag, pair, apart, level, rules.candidates)
@@ -93,10 +97,10 @@ def pair_findings(
 def of_edges_alone(
     findings: Mapping[Pair, PairFinding], skeleton: frozenset[Pair]
 ) -> dict[Pair, PairFinding]:
-    """The findings where there may be unobserved confounders, which no probability of a direction
-    is calibrated for.
+    """The findings if there may be unobserved confounders.
 
-    skeleton: pairs that have an edge; an edge too few of them is one that cannot be told.
+    No probability of a direction is calibrated for these. skeleton: pairs that have an edge; pairs
+    without one are undecided.
     """
     made = {}
     for pair, finding in findings.items():
@@ -117,9 +121,9 @@ def stated_finding(
     visible: float | None = None,
     arrows: frozenset[Pair] = frozenset(),
 ) -> PairFinding:
-    """The finding on a pair (i, j) with its probabilities, of which `stated` holds each i → j.
+    """The finding on a pair (i, j) with its probabilities; `stated` holds that of each i → j.
 
-    arrows: of the graph; an edge that is one has the probability of its direction, too.
+    arrows: of the graph; an arrow has the probability of its direction, too.
     """
     i, j = pair
     forward, backward = float(stated[i, j]), float(stated[j, i])
@@ -143,8 +147,8 @@ def smallest_seen(
 ) -> float | None:
     """The largest of what each test needs that an edge would have to pass.
 
-    apart: what separated the pair in a search.  level, candidates: of the tests in the end and in
-    the beginning.
+    apart: the separating set of the pair in a search. level, candidates: levels of the last and the
+    first tests.
     """
     x, y = pair
     tests = [((), candidates), (tuple(sorted(apart)), candidates)]

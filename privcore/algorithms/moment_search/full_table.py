@@ -4,16 +4,16 @@ Twice the log of a DAG's posterior probability, up to a constant, is
 
     2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e] − 2 log C(p(p − 1)/2, k)
 
-The last part is the prior: every number k of edges is as likely as any other before, and so is
-every choice of so many pairs (Scott & Berger 2010), so that the more pairs there are, the more is
-wanted of the first edges.  Beyond half of the pairs, k stays there: a graph of all of them is no
-choice of one.
+The last part is the prior: every number k of edges has the same prior probability, and so has every
+choice of k pairs (Scott & Berger 2010), so that the first edges need more evidence the more pairs
+there are. Above half of the pairs, k is held at that value: otherwise the complete graph, which is
+a single choice, would be favoured.
 
-L is the likelihood of the noisy counts, θ̂ its maximum for the DAG, and e of a cell the rows that
-the noisy count is worth: m² times the information on its expectation m, summed to each family.
-Without noise e are the counts and the score is BDeu's (Heckerman, Geiger & Chickering 1995) with an
-equivalent sample size of 1; where the noise says everything, it is the prior.  Equivalent DAGs have
-the same score.
+L is the likelihood of the noisy counts, θ̂ its maximum for the DAG, and e is, for a cell, the
+effective number of rows of the noisy count: m² times the information on its expectation m, summed
+to each family. Without noise e are the counts and the score is BDeu's (Heckerman, Geiger &
+Chickering 1995) with an equivalent sample size of 1; where the noise dominates, it is the prior.
+Equivalent DAGs have the same score.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from privcore.arrays import Vector
 from privcore.graphs.constraints import Constraints
 from privcore.kernels.arguments import Near
 
-# With noise of a smaller scale a count is wrong with a probability below 1e-8, and the likelihood,
-# which is made for noise, loses its digits.
+# With noise of a smaller scale a count is wrong with a probability below 1e-8, and the likelihood
+# loses precision.
 _LEAST_SCALE = 0.05
-# Part of the noisy counts in the expectations that scores are near, usually.
+# Usual weight of the noisy counts in the expectations near which scores are computed.
 _MIXED = 0.01
 
 
 class Fit(NamedTuple):
-    """value: the score, or if the fit is not `exact`, less than that.
+    """value: the score, or a lower bound on it if the fit is not `exact`.
 
     expected: of each cell; slopes: of the log-likelihood in it.
     """
@@ -83,16 +83,16 @@ class TableScore:
         self._places = np.array(places, dtype=np.int64)
         self._levels = np.array(self.levels, dtype=np.int64)
         self._sample = nearest_table(self._counts, self.n)
-        # A cell that begins with nothing cannot come back.
+        # A cell that starts at 0 stays at 0.
         self._start = np.maximum(self._sample, 0.5)
         self._fits: dict[Any, Fit] = {}
 
     def fit(self, dag: Masks, wanted: float = -math.inf) -> Fit:
-        """wanted: a score; what is far below it is not fitted to the end.
+        """wanted: a score; fits far below it are not completed.
 
-        Kept by Markov equivalence class, without what is known beforehand.  Every fit begins from
-        the nearest table: one that begins from the fit of a DAG alike is often caught where that
-        DAG's expectations are next to nothing, and so would the search be.
+        Cached by Markov equivalence class, without background knowledge. Every fit starts from the
+        nearest table: a start at the fit of a similar DAG often gets stuck where that DAG's
+        expectations are close to 0, and so would the search.
         """
         beside = self.worth(dag) + float(self._prior[sum(mask.bit_count() for mask in dag)])
         key, hopeless = class_of(dag), wanted - beside - kernels.table_fits.HOPELESS
@@ -113,11 +113,11 @@ class TableScore:
         return fit._replace(value=fit.value + beside)
 
     def worth(self, dag: Masks) -> float:
-        """What a DAG is worth by background knowledge alone."""
+        """Log prior of a DAG by background knowledge alone."""
         return sum(self._known_worth(*family) for family in enumerate(dag))
 
     def _known_worth(self, column: int, parents: int) -> float:
-        """What the parents of a column are worth by background knowledge alone."""
+        """Log prior of the parents of a column by background knowledge alone."""
         if self.known.empty:
             return 0.0
         return float(sum(self._worth[column, parent] for parent in bits(parents)))
@@ -125,11 +125,11 @@ class TableScore:
     def near(self, fit: Fit, mixed: float = _MIXED) -> Families:
         """Scores of families near a fit, all columns being candidates.
 
-        mixed: part of the noisy counts in the expectations, so that cells in which the fit expects
-        nothing can come back.
+        mixed: weight of the noisy counts in the expectations, so that cells at 0 in the fit can
+        become positive.
 
-        Each family's probabilities are taken one step of Fisher scoring away from the fit, and
-        scored by BDeu as if as many rows had shown them as the noisy counts have information of.
+        Each family's probabilities are one step of Fisher scoring away from the fit, and are scored
+        by BDeu with the effective number of rows of the noisy counts.
         """
         near = self.counts_near(fit, mixed)
 
@@ -141,7 +141,7 @@ class TableScore:
         return Families(score, every, self._prior, self.max_parents)
 
     def counts_near(self, fit: Fit, mixed: float = _MIXED) -> Near:
-        """What these scores are made of."""
+        """The inputs of these scores."""
         expected = np.maximum((1 - mixed) * fit.expected + mixed * self._sample, 1e-9)
         rows = expected * expected * cell_information(expected, self.scale)
         size = self._places.shape[1]
@@ -155,7 +155,7 @@ class TableScore:
 
     @property
     def fitted(self) -> int:
-        """How many classes of DAGs were fitted."""
+        """Number of classes of DAGs that were fitted."""
         return len(self._fits)
 
 
@@ -171,7 +171,7 @@ def _log_prior(pairs: int) -> Vector:
 
 
 def nearest_table(counts: Vector, n: float) -> Vector:
-    """The table without negative counts that adds up to n and is nearest to the noisy one.
+    """The nearest table to the noisy one that has no negative counts and adds up to n.
 
     The projection on a simplex (Duchi et al. 2008).
     """
@@ -183,7 +183,7 @@ def nearest_table(counts: Vector, n: float) -> Vector:
 
 @lru_cache(maxsize=10_000)
 def class_of(dag: Masks) -> tuple[Masks, frozenset[tuple[int, int, int]]]:
-    """Skeleton and v-structures, which are the same of equivalent DAGs (Verma & Pearl 1990)."""
+    """Skeleton and v-structures, which equivalent DAGs share (Verma & Pearl 1990)."""
     near = list(dag)
     for effect, mask in enumerate(dag):
         for cause in bits(mask):

@@ -1,4 +1,4 @@
-"""Tests and scores of columns measured in few numbers each, from noisy second moments of these."""
+"""Tests and scores of columns coded in few numbers each, from their noisy second moments."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from privcore.arrays import Columns
 from privcore.independence.fisher import covariance
 from privcore.privacy.mechanisms.second_moments import positive, upper_triangle
 
-# Where a test says nothing a family is worth so much less.
+# Penalty of a family whose test has no information.
 _HUGE = 1e12
 
 
 class LineEvidence(LinearTests, Evidence):
-    """penalty: what a score subtracts for each coordinate of a parent in one of the column."""
+    """penalty: of a score, for each parent coordinate per coordinate of the column."""
 
     def __init__(self, kept: KeptRows, penalty: float) -> None:
         d, columns = sum(kept.coordinates), len(kept.coordinates)
@@ -29,7 +29,7 @@ class LineEvidence(LinearTests, Evidence):
         self.covariance = positive(covariance(moments), kept.sigma)
         moments[0, 1:] = moments[1:, 0] = self.means
         moments[1:, 1:] = self.covariance + np.outer(self.means, self.means)
-        # In counts, as the tests take them.
+        # As counts, the scale of the tests.
         noise = np.full((columns + 1,) * 2, (kept.n * kept.sigma) ** 2)
         noise[0] = noise[:, 0] = noise[1, 1] / kept.mean_share**2
         diagonal = np.arange(1, columns + 1)

@@ -1,8 +1,8 @@
 """Linear tests of independence on noisy second moments.
 
-What a test knows of x, y and S are their first two moments, so it sees the linear part of a
-dependence given S.  A column is a block of coordinates, and a dependence of two is one of their
-blocks (a degenerate Gaussian: Andrews, Ramsey & Cooper 2019).
+A test uses the first two moments of x, y and S only, so it detects the linear part of a dependence
+given S.  A column is a block of coordinates, and a dependence of two is one of their blocks (a
+degenerate Gaussian: Andrews, Ramsey & Cooper 2019).
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from privcore.algorithms.moment_search.search import DIGITS
 from privcore.algorithms.moment_search.statistic import Statistic, Statistics
 from privcore.arrays import Columns, Integers, Matrix, Vector
 
-# Part of a column's variance that another explains, at most.
+# Maximum share of a column's variance that another explains.
 _MOST = 1 - 1e-9
 
 
 class LinearTests:
-    """moments: means over rows of (1, u)(1, u)ᵀ, u the coordinates of all columns.  coordinates:
-    how many each column has.  variances: of the noise on the sums of 1 and each column (row) with 1
-    and each (column).  n: rows.  penalty: of a gain, for each coordinate of a parent in one of the
-    column.  together: columns whose tests with one are made together, where not all are.
+    """moments: means over rows of (1, u)(1, u)ᵀ, u the coordinates of all columns.
+
+    coordinates: number per column. variances: of the noise on the sums of products of 1 and each
+    column (row) with 1 and each (column).  n: rows.  penalty: of a gain, for each parent coordinate
+    per coordinate of the column. together: columns whose tests with one column are made together,
+    if not all are.
     """
 
     def __init__(
@@ -61,7 +63,10 @@ class LinearTests:
         return self._tests[key]
 
     def tests_of(self, y: int, conditioning_set: Columns) -> Statistics:
-        """The tests of y and each column of `together`; of others and of those given nothing."""
+        """The tests of y and each column of `together`.
+
+        For other columns and those in the conditioning set, no information.
+        """
         key = (y, tuple(sorted(conditioning_set)))
         if key not in self._rows:
             tests = np.zeros((self.columns, 4))
@@ -70,15 +75,16 @@ class LinearTests:
         return self._rows[key]
 
     def tests(self, asked: Sequence[tuple[int, int, Columns]]) -> Statistics:
-        """Tests of x and y given others, as many for each."""
+        """Tests of x and y given others, with conditioning sets of one size."""
         xs, ys = (np.array([test[k] for test in asked], np.int64) for k in range(2))
         others = np.array([test[2] for test in asked], np.int64).reshape(len(asked), -1)
         return Statistics(*kernels.moment_tests.linear_tests_each(*self._known, xs, ys, others).T)
 
     def gains(self, column: int, parents: frozenset[int]) -> Vector:
-        """What each column would explain as a further parent, shape (p,); −∞ where nothing is said.
+        """Gain of each column as a further parent, shape (p,); −∞ where a test has no information.
 
-        The deviance of normal columns, n log 1/(1 − r²), less the penalty, both with the noise.
+        The deviance of normal columns, n log 1/(1 − r²), minus the penalty, both corrected for
+        noise.
         """
         key = column, tuple(sorted(parents))
         if key not in self._gains:
@@ -94,12 +100,12 @@ class LinearTests:
         return np.where(says, np.round(gains, DIGITS), -np.inf)
 
     def _made(self, xs: Integers, y: int, conditioning_set: Columns) -> Matrix:
-        """Tests of y and each of xs (rows); of y itself and of those given nothing."""
+        """Tests of y and each of xs (rows); no information for y and the conditioning set."""
         others = np.array(conditioning_set, np.int64)
         return np.asarray(kernels.moment_tests.linear_tests(*self._known, xs, y, others))
 
 
-# Levels of a column up to which its tests with all others are made together.
+# Maximum number of levels of a column whose tests with all others are made together.
 _FEW_LEVELS = 32
 
 
@@ -119,7 +125,7 @@ class LevelTests(LinearTests):
         return self._shares[column]
 
     def _cleaned(self, column: int) -> Matrix:
-        """Shares of the levels, no smaller than the noise can tell from 0."""
+        """Shares of the levels, at least as large as the noise can distinguish from 0."""
         r, n = self.levels[column], self._released.n
         share = sum_zero_basis(r) @ self._released.sums(column) / n + 1 / r
         floor = max(2 * math.sqrt(self._released.variance(column)), 1.0) / n
@@ -136,10 +142,10 @@ class LevelTests(LinearTests):
         return variances
 
     def _means(self) -> Matrix:
-        """Codes of a column have the covariance of its cleaned shares, but the released mean.
+        """Codes of a column have the covariance of its corrected shares, but the released mean.
 
-        Released products of two columns have the noise of that: beside any other means it would
-        pass for a dependence.
+        The released products of two columns share the noise of the means: with other means it would
+        look like a dependence.
         """
         n, sums = self._released.n, self._released.sums
         ends = 1 + np.cumsum([0, *(r - 1 for r in self.levels)])

@@ -1,12 +1,13 @@
-"""Moment search on rows of numbers, or of levels in few numbers each: by their second moments.
+"""Moment search by second moments, on rows of numbers or of levels coded in few numbers each.
 
-First it is released in which units rows are measured: the middle and spread of numbers, or the
-counts of each column by itself.  Of numbers, where there are rows enough to see more than lines,
-all pairs of columns follow, cut evenly by these, and what they show decides what the rest of the
-budget buys: second moments in units that fit, or counts of the cut columns, as of any others with
-levels.  Yes/no columns beside numbers count as −1 and 1; where a column has more levels, the rest
-buys counts.  By second moments, a search over orders of the columns follows, and a choice of edges
-that keeps false ones to a level.  Proof: docs/proofs/moment_search.md, statements 4 and 7.
+The first release sets the units of the rows: the middle and spread of numbers, or the counts of
+each column. For numeric columns, if there are enough rows to detect more than linear dependence,
+the counts of all pairs of columns follow, cut evenly by these. They decide how the rest of the
+budget is spent: on second moments in these units, or on counts of the cut columns, as for any
+columns with levels. In a table with numeric columns, yes/no columns count as −1 and 1; if a column
+has more levels, the rest of the budget is spent on counts.  By second moments, a search over orders
+of the columns follows, and a choice of edges that controls the false discovery rate.  Proof:
+docs/proofs/moment_search.md, statements 4 and 7.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 def run_on_rows(
     run: Run[MomentSearchParameters], plan: RowsPlan, recorder: common.Recorder
 ) -> tuple[Run[MomentSearchParameters], Found]:
-    """What was found by moments, or on numbers that were cut, and the run on these."""
+    """The result by moments, or on numbers that were cut, and the run on these."""
     source, before = run.source, run.earlier.kept
     if isinstance(before, KeptSums):
         on_levels = _cut(run, [np.array(ends) for ends in before.points or ()])
@@ -90,7 +91,7 @@ def searched_lines(
     spent: Spent,
     recorder: common.Recorder,
 ) -> Found:
-    """What the noisy moments show, and nothing else: they can be searched again."""
+    """Search the noisy moments only; they can be searched again."""
     parameters, names, n = run.parameters, run.source.names, kept.n
     evidence = LineEvidence(kept, penalty=LINE_PENALTY * log(n))
     known = run.known
@@ -107,7 +108,7 @@ def searched_lines(
 
 
 def _candidates(run: Run[MomentSearchParameters], evidence: LineEvidence) -> list[set[int]]:
-    """Per column, those that may be adjacent to it; of many, those that depend on it by itself."""
+    """Per column, its possible neighbours; with many columns, those marginally dependent on it."""
     p, possible = evidence.columns, run.known.possible.copy()
     if p > USUAL_COLUMNS:
         level = run.parameters.level_of_candidates(p)

@@ -1,7 +1,7 @@
-"""Log-linear models of sets of columns, from noisy moments: what parents explain, and tests.
+"""Log-linear models of sets of columns from noisy moments: deviance of parents, and tests.
 
 The model of a set is the distribution of maximum entropy with the margins of its pairs, and of
-those three of its columns where a released table shows that pairs do not say everything.
+triples for which a released table shows a three-way interaction.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from privcore.arrays import Columns, Integers, Matrix, Vector
 
 
 class Difference(NamedTuple):
-    """What moments are off a model's by, and the test that it is chance.
+    """The difference of moments from a model's, and the test that it is due to chance.
 
     table: the model's probabilities.  sampling, noise: covariances times n, of the rows and of the
-    noise.  floor: smallest variance distinct from 0.
+    noise. floor: smallest variance that counts as positive.
     """
 
     table: Matrix
@@ -46,15 +46,15 @@ class Difference(NamedTuple):
 
 
 def shrunken(off: Difference) -> tuple[Matrix, float]:
-    """The difference as far as it is significant beside both errors (empirical Bayes).
+    """The difference, shrunk by both errors (empirical Bayes).
 
-    And what these add to a deviance all the same, in degrees of freedom.
+    Also the degrees of freedom that the errors still add to a deviance.
     """
     statistic = off.statistic
     if statistic.value <= statistic.first:
         return np.zeros_like(off.moments), 0.0
     signal = (statistic.value - statistic.first) / statistic.second
-    # In units in which the rows' errors are independent, and the noise's, too.
+    # In units in which the errors of sampling and of noise are each independent.
     whiten = kernels.table_tests.whitening(off.sampling, off.floor)
     noise, turn = np.linalg.eigh(whiten @ off.noise @ whiten.T)
     whiten = turn.T @ whiten
@@ -66,7 +66,7 @@ def shrunken(off: Difference) -> tuple[Matrix, float]:
 
 @lru_cache(maxsize=4096)
 def closed(terms: tuple[Axes, ...]) -> list[Axes]:
-    """All subsets of the terms but the empty one, the smallest first."""
+    """All non-empty subsets of the terms, the smallest first."""
     subsets = {
         subset
         for term in terms
@@ -78,15 +78,14 @@ def closed(terms: tuple[Axes, ...]) -> list[Axes]:
 
 @lru_cache(maxsize=4096)
 def _dependences(terms: tuple[Axes, ...]) -> list[Axes]:
-    """Subsets of two axes and more."""
+    """Subsets of two or more axes."""
     return [subset for subset in closed(terms) if len(subset) > 1]
 
 
 class Codes(NamedTuple):
-    """Products of codes that the margins of a model hold; see `model_test`.
+    """Products of codes in the margins of a model; see `model_test`.
 
-    subsets: their axes, one after the other.  within: the margin of each.  ends: how many products
-    there are up to each margin.
+    subsets: their axes. within: the margin of each. ends: cumulative number of products by margin.
     """
 
     subsets: tuple[Axes, ...]
@@ -96,7 +95,10 @@ class Codes(NamedTuple):
 
 @lru_cache(maxsize=256)
 def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], asked: Axes) -> Codes:
-    """Each once, in the first margin that holds its axes, 1 in the first of all; `asked` last."""
+    """Each product once, in the first margin that holds its axes; `asked` last.
+
+    The constant 1 is in the first margin.
+    """
     held: list[list[Axes]] = [[] for _ in terms] + [[asked]]
     for subset in ((), *closed(terms)):
         held[next(k for k, term in enumerate(terms) if set(subset) <= set(term))].append(subset)
@@ -111,7 +113,8 @@ def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], asked: Axes) -> C
 def codes_by_cell(codes: Sequence[Matrix], inside: Sequence[bool]) -> Vector:
     """Products of the codes of some columns (rows) by the cells of a margin, flat.
 
-    codes: of each column of the margin, by its levels (rows).  inside: whether it is one of these.
+    codes: of each column of the margin, by its levels (rows). inside: whether a column is in the
+    product.
     """
     products: Matrix = np.ones((1, 1))
     for own, asked in zip(codes, inside, strict=True):
@@ -121,9 +124,10 @@ def codes_by_cell(codes: Sequence[Matrix], inside: Sequence[bool]) -> Vector:
 
 # Sets of more combinations of levels have no model.
 _MOST_CELLS = 10_000
-# Margins of more cells have no test: what their moments vary by would have a matrix of the square.
+# Margins of more cells have no test: the covariance matrix of their moments is quadratic in the
+# cells.
 _MOST_CODES = 400
-# Level at which three columns interact.
+# Significance level of three-way interactions.
 _SEEN = 1e-3
 _PAIRS: tuple[Axes, ...] = ((0, 1), (0, 2), (1, 2))
 _TINY = 1e-9
@@ -137,10 +141,10 @@ class Explained(NamedTuple):
 
 
 class LogLinear:
-    """Models on what was released so far."""
+    """Models on all releases so far."""
 
     def __init__(self, moments: Moments, probabilities: Callable[[int], Matrix]) -> None:
-        """probabilities: of the levels of a column, none 0."""
+        """probabilities: of the levels of a column, all positive."""
         self._moments, self._probabilities = moments, probabilities
         self._margins: dict[Columns, Matrix | None] = {}
         self._dofs: dict[Columns, float] = {}
@@ -150,7 +154,7 @@ class LogLinear:
         self._tests: dict[tuple[Columns, Columns], Statistic | None] = {}
 
     def explained(self, column: int, parents: frozenset[int]) -> Explained | None:
-        """What the parents explain of a column; None where these are too many for a model."""
+        """Deviance of a column that its parents explain; None if these are too many for a model."""
         columns = tuple(sorted({column, *parents}))
         if columns not in self._explained:
             self._explained[columns] = self._explain(columns)
@@ -174,9 +178,9 @@ class LogLinear:
         return [Explained(*both) for both in zip(deviances, dofs, strict=True)]
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
-        """The test that x and y have the moments of the model with no term of both.
+        """The test that x and y have the moments of the model without a term of both.
 
-        None where the columns are too many for a model.
+        None if the columns are too many for a model.
         """
         key = ((min(x, y), max(x, y)), tuple(sorted(conditioning_set)))
         if key not in self._tests:
@@ -192,8 +196,10 @@ class LogLinear:
     def _difference(
         self, columns: Columns, terms: tuple[Axes, ...], asked: Axes
     ) -> Difference | None:
-        """What the moments of the axes `asked` are off the model by, which none of its terms holds;
-        None where the columns are too many."""
+        """Difference from the model in the moments of `asked`, axes that no term contains.
+
+        None if the columns are too many.
+        """
         released, axes = self._moments, (*terms, asked)
         if _cells([released.levels[c] for c in columns], axes) > _MOST_CODES:
             return None
@@ -228,11 +234,10 @@ class LogLinear:
         return Difference(table, moments, Statistic(*statistic), sampling, noise, n, floor)
 
     def _codes_of(self, column: int) -> Matrix:
-        """Those of a column's levels (rows), moved by a constant so that a model has the released
-        mean.
+        """Codes of a column's levels (rows), shifted so that a model has the released mean.
 
-        Models have cleaned margins.  Released products have the noise of the released means, and
-        beside those of a model with other means that would pass for a dependence.
+        Models have corrected margins. Released products share the noise of the released means,
+        which would look like a dependence in comparison with a model of other means.
         """
         if column not in self._codes:
             basis = sum_zero_basis(self._moments.levels[column])
@@ -261,7 +266,7 @@ class LogLinear:
         return self._dofs[columns]
 
     def _terms(self, columns: Columns, apart: Axes = ()) -> tuple[Axes, ...]:
-        """Axes of the margins that the model has, the largest ones; apart: in none of them."""
+        """Axes of the maximal margins of the model; apart: two axes that share no margin."""
         held = tuple(
             three
             for three, those in zip(_threes(len(columns)), combinations(columns, 3), strict=True)
@@ -279,7 +284,7 @@ class LogLinear:
         return fitted(np.full(levels, 1 / cells), margins)
 
     def _known(self, columns: Columns) -> Matrix:
-        """Shares of one or two columns, or of three that interact."""
+        """Joint probabilities of one or two columns, or of three that interact."""
         known = self._margins.get(columns)
         if known is not None:
             return known
@@ -295,7 +300,7 @@ class LogLinear:
         return known
 
     def _interaction(self, columns: Columns) -> Matrix | None:
-        """Shares of three columns where a table shows that pairs do not say everything."""
+        """Joint probabilities of three columns, if a table shows a three-way interaction."""
         if columns not in self._margins:
             self._margins[columns] = self._seen(columns)
         return self._margins[columns]
@@ -320,14 +325,14 @@ def _threes(columns: int) -> list[Axes]:
 
 @lru_cache(maxsize=4096)
 def _largest(columns: int, threes: tuple[Axes, ...], apart: Axes) -> tuple[Axes, ...]:
-    """Terms of all pairs but `apart`, of those three, and of single columns in none of these."""
+    """Terms of all pairs but `apart`, of interacting triples, and of remaining columns."""
     within = {apart, *(pair for three in threes for pair in combinations(three, 2))}
     held = [*threes, *(pair for pair in combinations(range(columns), 2) if pair not in within)]
     return (*held, *((axis,) for axis in sorted(set(range(columns)).difference(*held))))
 
 
 def _cells(levels: Sequence[int], margins: Sequence[Axes]) -> int:
-    """Cells of margins."""
+    """Cells of the margins."""
     return sum(math.prod(levels[axis] for axis in axes) for axes in margins)
 
 

@@ -18,8 +18,8 @@ from privcore import kernels
 from privcore.arrays import Integers, Matrix
 
 Axes = tuple[int, ...]
-# Fitting ends where the margins together are this near, or after so many rounds: margins that were
-# cut one by one may be those of no table.
+# Fitting ends when the margins are this close, or after this number of rounds: margins that were
+# corrected one by one may be inconsistent.
 _ENOUGH = 1e-5
 _MOST_ROUNDS = 40
 LIMITS = (_ENOUGH, _MOST_ROUNDS)
@@ -45,7 +45,8 @@ def margin(table: Matrix, axes: Axes) -> Matrix:
 def nearest_probabilities(counts: Matrix, least: float) -> Matrix:
     """The table of probabilities, none below `least`, that is nearest to counts in sum of squares.
 
-    What is cut at 0 is taken from all others alike, so that they are not too large in sum.
+    The mass added by raising negative cells is taken evenly from all others, so that the sum is
+    right.
     """
     flat = counts.reshape(-1) / counts.sum() - least
     total = 1 - least * flat.size
@@ -56,9 +57,11 @@ def nearest_probabilities(counts: Matrix, least: float) -> Matrix:
 
 
 class Layout(NamedTuple):
-    """levels: of the axes of a table.  members: of each margin (row) and axis, whether the axis is
-    one of the margin's.  starts: where the cells of each margin start, one after the other, and the
-    last ones end."""
+    """levels: of the axes of a table.
+
+    members: of each margin (row) and axis, whether the axis is one of the margin's.  starts:
+    offsets of the cells of each margin, and the end of the last.
+    """
 
     levels: Integers
     members: NDArray[np.bool_]

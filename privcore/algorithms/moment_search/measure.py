@@ -1,10 +1,10 @@
-"""What is released: the only code of the search that sees rows and exact counts.
+"""The releases: the only code of the search that uses rows and exact counts.
 
 Pairs of columns and tables over a few sets of them; all columns at once; or second moments of rows.
-Rows are in units that fit them: a small release before says in which, of numbers the mean and mean
-square of each column, of levels the counts of each column by itself, which say how far apart the
-levels of a line are, and which levels of others are grouped.  Rows are shortened to a public
-length.  Proof: docs/proofs/moment_search.md.
+A small first release sets the units of the rows: for numeric columns the mean and mean square of
+each, for levels the counts of each column, which give the distances between ordered levels and the
+grouping of unordered ones.  Rows are shortened to a public length.  Proof:
+docs/proofs/moment_search.md.
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ def release_pairs(
 ) -> Moments:
     """Moments of all columns and all pairs of columns, each with noise of deviation sigma.
 
-    before: what was released already, which these are added to.  only: these pairs, and no column
-    by itself.
+    before: an earlier release, to which these are added. only: these pairs, without single columns.
     """
     bases = [sum_zero_basis(r) for r in source.levels]
     exact: dict[Columns, NDArray[np.float64]] = {}
@@ -89,8 +88,8 @@ def release_whole(
 ) -> KeptTable:
     """Counts of all combinations of levels, each with discrete Laplace noise.
 
-    before: the same counts with more noise, released already, which these refine: both together
-    tell no more than these alone.
+    before: the same counts with more noise from an earlier release, which these refine: both
+    together reveal no more than these alone.
     """
     exact = source.table(range(len(source.levels))).reshape(-1).astype(np.int64)
     if before is None:
@@ -105,7 +104,7 @@ def release_whole(
 def release_units(
     source: MomentSource, plan: RowsPlan, noise: NoiseSource
 ) -> NumberUnits | LineUnits:
-    """What says in which units rows are measured."""
+    """The release that sets the units of the rows."""
     if has_numbers(source):
         return NumberUnits(*release_scales(source, plan, noise), plan.radius, _half(source))
     assert has_levels(source)
@@ -121,7 +120,7 @@ def _half(source: NumberSource) -> Vector:
 def release_scales(
     source: NumberSource, plan: RowsPlan, noise: NoiseSource
 ) -> tuple[Vector, Vector]:
-    """Middle and spread of each column, from noisy means and mean squares; 0 and 1 of others."""
+    """Middle and spread of each column, from noisy means and mean squares; 0 and 1 for others."""
     columns, sigma = np.array(plan.scaled, dtype=np.intp), plan.units_sigma
     exact = source.moments(math.sqrt(plan.columns))
     means_and_squares = np.concatenate([exact[0, 1 + columns], np.diag(exact)[1 + columns]])
@@ -129,7 +128,7 @@ def release_scales(
     sigma = width_of(noise, sigma)
     centre = np.clip(means, -1, 1)
     variance = squares - centre * centre
-    # Shrunk to their mean as far as they differ by no more than noise (James & Stein 1961).
+    # Shrunk towards their mean in proportion to the noise (James & Stein 1961).
     own = max(1 - sigma * sigma / max(float(np.var(variance)), 1e-300), 0.0)
     shrunk = own * variance + (1 - own) * variance.mean()
     middle, spread = np.zeros(plan.columns), np.ones(plan.columns)
@@ -147,8 +146,8 @@ def release_counts(source: CountSource, sigma: float, noise: NoiseSource) -> tup
 def bases_of(counts: Sequence[Vector], plan: RowsPlan, sigma: float) -> Bases:
     """Coordinates of the levels of each column, by noisy counts; rows of length 1 are the longest.
 
-    sigma: of the noise on a count.  Rarer levels than noise can tell from none would be far out:
-    none has a smaller share.
+    sigma: of the noise on a count. Shares are kept above what the noise can distinguish from 0,
+    since rarer levels would have extreme coordinates.
     """
     bases = []
     for own, ordered in zip(counts, plan.ordered, strict=True):
@@ -167,7 +166,7 @@ def release_rows(
     """Second moments of rows in the unit ball; mu: of all releases so far."""
     if isinstance(units, NumberUnits):
         assert has_numbers(source)
-        # A run before may have had other bounds, and so other units.
+        # An earlier run may have had other bounds, and so other units.
         units = units._replace(half=_half(source))
         longest = units.radius * math.sqrt(plan.columns)
         exact = source.moments_about(units.centre, units.scale, longest)

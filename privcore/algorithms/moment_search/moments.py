@@ -1,10 +1,10 @@
-"""What was released, as sums of products of codes: the best estimate of each from all releases.
+"""Released sums of products of codes, with the best estimate of each from all releases.
 
-A column's codes are those of `features`.  The sum over records of u_A = ⊗ u_c, c in A, is a moment
-of the columns A.  A table with independent noise of variance v on its cells, turned into the basis
-(1/√r, Q) of each axis, holds every moment of every subset A of its columns with independent noise
-of variance v ∏ r_c, c not in A.  So moments that several releases hold are averaged, each weighed
-by its variance, and nothing is lost: that is least squares over all releases.
+The codes of a column are defined in `features`.  The sum over records of u_A = ⊗ u_c, c in A, is a
+moment of the columns A.  A table with independent noise of variance v on its cells, turned into the
+basis (1/√r, Q) of each axis, holds every moment of every subset A of its columns with independent
+noise of variance v ∏ r_c, c not in A.  So moments in several releases are averaged with
+inverse-variance weights, without loss of information: this is least squares over all releases.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Moments:
         self.forget()
 
     def forget(self) -> None:
-        """Drop what was made of the sums; it is made again when it is needed."""
+        """Drop cached results; they are computed again on demand."""
         self._tables.clear()
         self._subsets.clear()
         self._cells.clear()
@@ -62,7 +62,7 @@ class Moments:
                 yield columns, sums, self._variances[columns]
 
     def copy(self) -> Moments:
-        """One to be added to, without a change of this one."""
+        """A copy that can be added to without changing this one."""
         other = Moments(self.n, self.levels)
         for columns, sums, variance in self.parts():
             other.add(columns, sums, variance)
@@ -79,7 +79,7 @@ class Moments:
         return self._variances[tuple(sorted(columns))]
 
     def table(self, columns: Sequence[int]) -> Matrix:
-        """Counts over columns that a release covers, in the order asked; some may be negative."""
+        """Counts over columns that a release covers, in the given order; some may be negative."""
         kept = tuple(sorted(columns))
         if kept not in self._tables:
             self._tables[kept] = self._built(kept)
@@ -92,10 +92,9 @@ class Moments:
         return turned_by(turned, [full_basis(r) for r in turned.shape])
 
     def widest(self, columns: Sequence[int]) -> float:
-        """Variance of the noise on a count over the columns that releases cover, at most.
+        """Upper bound on the noise variance of a count over columns that releases cover.
 
-        Moments that several releases hold have less, so that this is what noise of one variance on
-        every count would have.
+        Moments in several releases have less; this is the value for equal noise on every count.
         """
         variances = self.variances(sorted(columns))
         for axis, column in enumerate(sorted(columns)):
@@ -106,7 +105,7 @@ class Moments:
         return float(variances.max())
 
     def cell_variance(self, columns: Sequence[int], of: int | None = None) -> float:
-        """Noise variance of a count over the columns; of: only the part of moments with it."""
+        """Noise variance of a count over the columns; of: only the part with this column."""
         kept = tuple(sorted(columns))
         key = (kept, of)
         if key not in self._cells:
@@ -126,8 +125,10 @@ class Moments:
         return float(left)
 
     def variances(self, columns: Sequence[int]) -> Matrix:
-        """Noise variances of the moments of all subsets of the columns, an axis of two for each:
-        1 where it is in the subset."""
+        """Noise variances of the moments of all subsets of the columns.
+
+        Each column has an axis of length 2, with index 1 if it is in the subset.
+        """
         kept = tuple(sorted(columns))
         if kept not in self._subsets:
             each = [
@@ -145,8 +146,11 @@ def _insides(columns: int) -> list[tuple[bool, ...]]:
 
 @lru_cache(maxsize=1024)
 def _parts(levels: tuple[int, ...]) -> list[tuple[Columns, tuple[slice | int, ...], int]]:
-    """Where the moments of each subset of axes are in a table in orthonormal bases: the axes, the
-    place, and the combinations of levels of all others.  Smaller subsets first."""
+    """Position of the moments of each subset of axes in a table in orthonormal bases.
+
+    A tuple for each: the axes, the position, and the number of level combinations of all others.
+    Smaller subsets first.
+    """
     axes = range(len(levels))
     return [
         (
@@ -166,7 +170,10 @@ def full_basis(levels: int) -> Matrix:
 
 
 def turned_by(table: Matrix, bases: Sequence[Matrix]) -> Matrix:
-    """Each axis by its matrix.  The first goes last each time, so that all are in order then."""
+    """Multiply each axis by its matrix.
+
+    The first axis moves to the end each time, so that the order is restored.
+    """
     turned = table
     for basis in bases:
         turned = (basis @ turned.reshape(basis.shape[1], -1)).T

@@ -1,4 +1,4 @@
-"""What a user may set in the noise-aware search over moments."""
+"""Parameters of moment search, the noise-aware search over released moments."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ LEVEL = Parameter(
     open_high=True,
     scale="log",
     slider=(1e-4, 0.5),
-    help="Expected share of the edges in the graph that are false, the noise included; where all "
-    "columns are independent, the probability of any edge.",
+    help="Expected share of false edges among the edges of the graph, with noise accounted for. If "
+    "all columns are independent, this is the probability that the graph has any edge.",
     source="Benjamini & Hochberg 1995",
 )
 DELTA = replace(
@@ -35,14 +35,14 @@ THRESHOLD = replace(
     parameters.THRESHOLD,
     advanced=True,
     default=0.03,
-    help="A pair is called independent given others when the test on noisy counts does not reject "
-    "at this level, the variance of the noise included. Not used where all combinations of levels "
-    "are counted at once.",
+    help="A pair is called independent given other columns if the test on noisy counts, which "
+    "includes the variance of the noise, does not reject at this level. Not used where all "
+    "combinations of levels are counted at once.",
 )
 CANDIDATES = Parameter(
     name="candidate_level",
     advanced=True,
-    title="Significance level of the first look",
+    title="Significance level of the first release",
     symbol="a",
     kind="float",
     default=0.15,
@@ -52,10 +52,10 @@ CANDIDATES = Parameter(
     open_high=True,
     scale="log",
     slider=(1e-3, 0.5),
-    help="Pairs that are significant at this level in the first release are tested again. Higher "
-    "levels test more pairs, with more noise on each. With more than 60 columns it is lowered as "
-    "they grow, so that chance makes as many pairs of a column candidates as with 60. Not used "
-    "where all combinations of levels are counted at once.",
+    help="Pairs that are significant at this level in the first release are tested again. A higher "
+    "level tests more pairs, with more noise on each. Above 60 columns it is lowered, so that a "
+    "column has no more false candidates on average than with 60. Not used where all combinations "
+    "of levels are counted at once.",
     source=_OURS,
 )
 WHOLE = Parameter(
@@ -68,9 +68,10 @@ WHOLE = Parameter(
     low=0,
     high=100_000,
     slider=(0, 5000),
-    help="Columns with no more combinations of levels than this are counted all at once, with "
-    "noise on each combination, and δ is 0. With more, pairs are counted first and then larger "
-    "tables. 0: always pairs first; that finds less, but costs less of a budget kept in zCDP.",
+    help="If the columns have no more combinations of levels than this, all are counted in one "
+    "table, with noise on each combination, and δ is 0. Otherwise pairs are counted first and "
+    "then larger tables. 0: always pairs first, which finds less but costs less of a budget "
+    "accounted in zCDP.",
     source=_OURS,
 )
 SHARE = Parameter(
@@ -90,7 +91,7 @@ SHARE = Parameter(
 TABLES = Parameter(
     name="table_noise_ratio",
     advanced=True,
-    title="Most noise in a table",
+    title="Largest noise in a table",
     symbol="c",
     kind="float",
     default=100.0,
@@ -98,23 +99,24 @@ TABLES = Parameter(
     high=10_000.0,
     scale="log",
     slider=(1.0, 1000.0),
-    help="How much larger than the sampling variance the noise's may be in a test on a whole "
-    "table. It limits the size of the tables; where not even a small one fits, all of the budget "
-    "goes to the pairs.",
+    help="Largest ratio of noise variance to sampling variance in a test on a larger table. It "
+    "limits the size of these tables; if not even a small one fits, the whole budget goes to the "
+    "pairs.",
     source=_OURS,
 )
 PENALTY = Parameter(
     name="penalty",
     advanced=True,
-    title="Penalty per added number",
+    title="Penalty per parameter",
     symbol="λ",
     kind="float",
     default=3.0,
     low=0.0,
     high=100.0,
     slider=(1.0, 20.0),
-    help="What a cause must explain, in units of deviance, for each number that it adds. The place "
-    "of log n in BIC. Not used where all combinations of levels are counted at once.",
+    help="Reduction of deviance that a parent must bring for each parameter that it adds to the "
+    "model; takes the place of log n in BIC. Not used where all combinations of levels are "
+    "counted at once.",
     source=f"Schwarz 1978; {_OURS}",
 )
 REFERENCE = Parameter(
@@ -128,9 +130,10 @@ REFERENCE = Parameter(
     open_low=True,
     high=1.0,
     slider=(0.01, 0.5),
-    help="As Cramér's V: 0.1 is a difference of 10 percentage points between two balanced yes/no "
-    "columns; of numbers, a correlation. Of pairs without an edge it says whether the test had "
-    "power to see such a dependence. It changes no edge.",
+    help="As Cramér's V (0.1 is a difference of 10 percentage points between two balanced yes/no "
+    "columns) or, for numeric columns, as a correlation. For pairs without an edge, the result "
+    "states whether the test had power to detect a dependence of this size. It does not change "
+    "the graph.",
     source="Cohen 1988: a small effect",
 )
 RADIUS = Parameter(
@@ -145,8 +148,8 @@ RADIUS = Parameter(
     low=0.1,
     high=100.0,
     slider=(0.5, 5.0),
-    help="Of numbers: rows longer than R times √p, in standard deviations of their columns, are "
-    "shortened to it. The shorter, the less noise, but the more is cut off.",
+    help="For numeric columns: rows longer than R times √p, in standard deviations of their "
+    "columns, are shortened to that length. A smaller R needs less noise but cuts off more.",
     source=_OURS,
 )
 MEASURED = Parameter(
@@ -160,31 +163,32 @@ MEASURED = Parameter(
     auto_help="level by level where rows and ε allow",
     choices=("levels", "lines"),
     labels=(("levels", "Level by level"), ("lines", "In few numbers each")),
-    help="Level by level shows any dependence, and needs many rows. In few numbers each, ordered "
-    "levels are one line, and others two groups and the rest: that shows trends in small tables, "
-    "and no dependence that rises and falls again. Columns of numbers have their own form. Where "
-    "the number of rows is private, levels are counted unless this says otherwise.",
+    help="Level by level detects any dependence, but needs many rows. In few numbers each, ordered "
+    "levels become one linear score and unordered levels two groups and the rest: this detects "
+    "trends in small tables, but not a dependence that rises and falls again. Numeric columns "
+    "have their own form. Where the number of rows is private, the default is level by level.",
     source=_OURS,
 )
 MAX_PARENTS = Parameter(
     name="max_parents",
     advanced=True,
-    title="Parents of a column, at most",
+    title="Maximum number of parents",
     symbol="m",
     kind="int",
     default=4,
     low=1,
     high=10,
     slider=(1, 8),
-    help="No column gets more parents than this.",
+    help="Maximum number of parents of a column in the graph.",
     source=_OURS,
 )
 
-# Of a score, for each coordinate of a parent in one of its column, over BIC's log n: rows that are
-# neither normal nor linear show weak links that no column causes.
+# Penalty for each parent coordinate per coordinate of the column, relative to BIC's log n: rows
+# that are neither normal nor linear show weak associations that no column causes.
 # docs/experiments/small_tables.md.
 LINE_PENALTY = 1.5
-# Columns up to which `candidate_level` is as stated, and any pair of numbers may have an edge.
+# Up to this many columns, `candidate_level` applies as stated and any pair of numeric columns may
+# have an edge.
 USUAL_COLUMNS = 60
 
 
@@ -208,5 +212,5 @@ class MomentSearchParameters(parameters.ProvenParameters):
     hidden_causes: bool = parameters.HIDDEN_CAUSES.field()
 
     def level_of_candidates(self, columns: int) -> float:
-        """`candidate_level` for so many columns."""
+        """`candidate_level`, adjusted for this number of columns."""
         return self.candidate_level * min(1.0, (USUAL_COLUMNS - 1) / max(columns - 1, 1))

@@ -1,18 +1,18 @@
-"""How probable each edge is: DAGs drawn by their score, by two samplers.
+"""Posterior probabilities of edges: DAGs are drawn by their score, with two samplers.
 
-Parallel tempering (Geyer 1991).  A proposal is the end of a short walk by scores of families; where
-these are not the score itself, it stays with that one's probability (surrogate transitions: Liu
-2001), so that few DAGs are scored exactly and the sample is of the exact score.  Two samplers with
-other random numbers run one after the other: where they disagree, so much is said.
+Parallel tempering (Geyer 1991).  A proposal is the end of a short walk by scores of families; if
+these only approximate the score, it is accepted by the exact one (surrogate transitions: Liu 2001),
+so that few DAGs are scored exactly and the sample is still exact. Two samplers with different
+random numbers run one after the other, and their disagreement is reported.
 
-Where not all combinations of levels are counted (`of_pairs`), scores are of what models make of
-noisy moments, and what is wrong in a model grows with the rows.  So they count as if a model were
-right up to what one in so many rows shows (the coarsened posterior of Miller & Dunson 2019), and as
-if the noise were as wide as at a typical edge.  In each DAG drawn, the probability that two columns
-have an edge is that of its Bayes factor, given the parents of the later one: parts of the test are
-normal with the variance of rows, noise and what may be wrong in a model, and with an edge of any
-size they vary as much more as its size does.  The mean over the draws is the probability, in which
-the DAG that the search ends with counts as a part of the draws.
+Where not all combinations of levels are counted (`of_pairs`), scores come from models of noisy
+moments, and the effect of an error of the model grows with the rows. So scores are tempered as if
+the model were right up to a deviation seen in one of `_RIGHT` rows (the coarsened posterior of
+Miller & Dunson 2019), and as if the noise were as wide as at a typical edge.  In each DAG drawn,
+the probability that two columns have an edge is that of its Bayes factor, given the parents of the
+later one: parts of the test are normal with the variance of sampling, noise and model error, and
+under an edge the variance of its size is added. The probability is the mean over the draws, in
+which the result of the search counts as a share of the draws.
 """
 
 from __future__ import annotations
@@ -41,40 +41,43 @@ from privcore.algorithms.moment_search.statistic import Statistics
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.graphs.constraints import Constraints
 
-# A DAG as one whole number a column: bit k says that its k-th candidate is a parent.
+# A DAG as one integer per column: bit k is set if its k-th candidate is a parent.
 Masks = tuple[int, ...]
 
 _TEMPERATURES = (1.0, 2.0, 4.0)
 # Rounds of all temperatures, of which the first part only sets the lengths of the walks.
 _ROUNDS, _BURN = 120, 24
-# Steps of a walk for each column, at first and at most; and how they change with what it led to.
+# Steps of a walk per column: initial and maximum number, and factors after acceptance and
+# rejection.
 _LONGEST, _LONGER, _SHORTER = 20, 1.5, 0.8
-# Walks are made by the scores of families and, by these over so much, about blindly: what they take
-# for hopeless, where the noise is large and the fit is far, may be the best.
+# Walks use the scores of families divided by 1, or by this much, which is almost a blind walk: DAGs
+# with poor scores may be the best if the noise is large and the fit is far away.
 _HEATS = (1.0, 25.0)
-# How far the two samplers may be apart on a pair; and how far so few draws are apart by chance.
+# Largest acceptable difference between the two samplers on a pair; and their difference by Monte
+# Carlo error.
 APART, _CHANCE = 0.3, 0.1
-# What two samplers disagree about, others may too: of what is beyond chance so much is doubt of all
-# that they say.
+# Disagreement between the samplers shrinks probabilities toward the prior, by this share of the
+# difference that exceeds Monte Carlo error.
 _DOUBT = 0.5
 
-# Of pairs.  Chosen on random networks so that probabilities hold:
+# For `of_pairs`. Chosen on random networks so that probabilities are calibrated:
 # docs/experiments/edge_probabilities.md.
-# How wide the noise on a score is taken beside that on a typical edge.
+# Assumed noise on a score, relative to that on a typical edge.
 _WIDER = 5.0
-# A model is right up to what one in so many rows shows.
+# A model counts as right up to a deviation seen in one of this many rows.
 _RIGHT = 4000.0
 # Variance of an edge's size, as the mean of φ² over the parts of a test.
 _SIZE = 0.01
-# Edges of a DAG before anything is seen, for each column.
+# Prior expectation of edges per column.
 _EDGES = 1.6
-# What the result of the search counts, of all draws.
+# Weight of the result of the search, as a share of all draws.
 _RESULT = 0.6
-# No pair is surer than that.  Added to the share of draws with either arrow: none is not never.
+# Bound on the certainty of a pair. Added to the share of draws with either arrow: 0 of N must not
+# become probability 0.
 _LEAST, _ADDED = 0.001, 0.05
-# Candidates of a column, at most: a table holds the scores of all their subsets.
+# Maximum number of candidates of a column: a table holds the scores of all their subsets.
 _CANDIDATES = 12
-# Of the draws, one in so many has its tests made.
+# One of this many draws has its tests made.
 _TESTED = 4
 
 
@@ -82,8 +85,7 @@ class Posterior(NamedTuple):
     """directed: P(i → j) by the samplers, shape (p, p).
 
     apart: the largest difference between them in the probability of an edge.
-    even: the probability of an edge of which nothing is known.
-    dags: those that were met, with their shares.
+    even: the prior probability of an edge. dags: the sampled DAGs, with their shares.
     """
 
     directed: Matrix
@@ -104,7 +106,7 @@ class Posterior(NamedTuple):
 
     @property
     def stated(self) -> Matrix:
-        """P(i → j) as it can be told: nearer to even, the more the samplers are apart."""
+        """P(i → j), shrunk toward the prior by the samplers' disagreement."""
         doubt = _DOUBT * max(self.apart - _CHANCE, 0.0)
         even = (1 - np.eye(len(self.directed))) * self.even / 2
         return as_known((1 - doubt) * self.directed + doubt * even, self.known)
@@ -112,15 +114,15 @@ class Posterior(NamedTuple):
 
 @lru_cache(maxsize=1 << 13)
 def bits(mask: int) -> tuple[int, ...]:
-    """The places in a mask, ascending."""
+    """The positions of set bits, ascending."""
     return tuple(place for place in range(mask.bit_length()) if mask >> place & 1)
 
 
 class Families:
     """Scores of families, each looked up once, and walks over DAGs by them.
 
-    score: of a column and a mask of its candidates.  candidates: of each column.  prior: of a DAG
-    beside the scores, by its number of edges.
+    score: of a column and a mask of its candidates.  candidates: of each column.  prior: of a DAG,
+    in addition to the scores, by its number of edges.
     """
 
     def __init__(
@@ -142,7 +144,7 @@ class Families:
         self._known = np.full((p, 1 << widest), np.nan)
 
     def masks_of(self, dag: Parents) -> Masks:
-        """Without parents that are no candidates."""
+        """The DAG without parents that are not candidates."""
         places = self._places.tolist()
         return tuple(
             sum(1 << places[column][c] for c in causes if places[column][c] >= 0)
@@ -161,12 +163,12 @@ class Families:
         return float(self._known[column, mask])
 
     def value(self, dag: Masks) -> float:
-        """The score of a DAG by those of its families."""
+        """The score of a DAG as the sum over its families."""
         many = sum(mask.bit_count() for mask in dag)
         return sum(self.of(*family) for family in enumerate(dag)) + float(self.prior[many])
 
     def walk(self, dag: Masks, temperature: float, uniforms: Matrix) -> Masks:
-        """Where a Metropolis walk ends; uniforms: shape (steps, 3)."""
+        """The end of a Metropolis walk; uniforms: shape (steps, 3)."""
         end, step, column = np.array(dag), 0, 0
         for family in enumerate(dag):
             self.of(*family)
@@ -194,11 +196,11 @@ def two_samples(
     between: Between,
     exact: Callable[[Masks, float], float] | None = None,
 ) -> tuple[list[Masks], list[Masks]]:
-    """What two samplers met at the end of each round; the same for the same scores.
+    """The states of two samplers at the end of each round; the same for the same scores.
 
-    exact: the score of a DAG, or anything below the second number if it is below that; None where
-    it is that by families.  between: called before each round with the number of rounds made; it
-    may raise.
+    exact: the score of a DAG, or any number below the second argument if the score is below it;
+    None if it is the sum over families.  between: called before each round with the number of
+    rounds made; it may raise.
     """
     first, second = (
         _Sampler(families, start, exact, np.random.default_rng(seed)).run(between)
@@ -218,9 +220,9 @@ class _Sampler:
         self._families, self._random = families, random
         self._exact = exact or (lambda dag, wanted: families.value(dag))
         self._states = [(start, self._exact(start, -math.inf))] * len(_TEMPERATURES)
-        # Blind walks find nothing that others do not, where these are by the score itself.
+        # Blind walks add nothing if the other walks use the score itself.
         proposals = product(_HEATS if exact else (1.0,), range(len(_TEMPERATURES)))
-        # Such walks are not turned back at their end, so that half of the rounds do.
+        # Such walks are never rejected, so half of the rounds suffice.
         self._rounds, self._burn = (_ROUNDS, _BURN) if exact else (_ROUNDS // 2, _BURN // 2)
         self._longest = float(_LONGEST * len(start))
         self._lengths = dict.fromkeys(proposals, self._longest)
@@ -230,7 +232,7 @@ class _Sampler:
         for made in range(self._rounds):
             between(made)
             for heat, k in self._lengths:
-                # Blind walks, most of which lead nowhere, are made in every other round.
+                # Blind walks, most of which are rejected, are made in every other round.
                 if heat == 1 or made % 2:
                     self._propose(heat, k, learns=made < self._burn)
             self._exchange()
@@ -266,7 +268,7 @@ class _Sampler:
 
 
 def share_of_arrows(dags: Sequence[Parents]) -> Matrix:
-    """In how many of the DAGs i → j is, of all, shape (p, p)."""
+    """Share of the DAGs with i → j, shape (p, p)."""
     p = len(dags[0])
     shares = np.zeros((p, p))
     for dag in dags:
@@ -285,10 +287,11 @@ def of_pairs(
     between: Between = lambda moves: None,
     known: Constraints | None = None,
 ) -> Posterior:
-    """n: rows.  dag: the result of the search; compelled: its arrows that its class has.
+    """n: rows.
 
-    around: per column, those it may be adjacent to.  between: see `two_samples`.
-    known: background knowledge, which every DAG that is drawn obeys.
+    dag: the result of the search; compelled: its arrows in the CPDAG. around: per column, its
+    possible neighbours.  between: see `two_samples`. known: background knowledge, which every DAG
+    that is drawn obeys.
     """
     p = len(dag)
     known = known or Constraints.none(p)
@@ -341,7 +344,7 @@ def _near(
     strength: Callable[[int, int], float],
     column: int,
 ) -> list[int]:
-    """The candidates of a column that are looked at: its parents first, then its children."""
+    """The candidates of a column that are considered: its parents first, then its children."""
     effects = {c for c, parents in enumerate(start) if column in parents}
     ranked = sorted(
         candidates[column] | start[column] | effects, key=lambda c: (-strength(column, c), c)
@@ -350,11 +353,11 @@ def _near(
 
 
 def bayes_factors(tests: Statistics, n: int) -> Vector:
-    """Twice the log of the probability of each test with an edge beside that without; n: rows.
+    """Twice the log Bayes factor of an edge for each test; n: rows.
 
     A part z of a test is normal with variance v = 1 + noise + n/`_RIGHT` without an edge, and
     v + n `_SIZE` with one, so that 2 log of the ratio is z²/v · ρ/(1 + ρ) − log(1 + ρ), with
-    ρ = n `_SIZE`/v.  0 where a test says nothing.
+    ρ = n `_SIZE`/v.  0 if a test has no information.
 
     >>> tests = Statistics(*np.array([[0.0, 30.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]))
     >>> [round(float(factor), 1) for factor in bayes_factors(tests, 1000)]
@@ -372,7 +375,7 @@ def bayes_factors(tests: Statistics, n: int) -> Vector:
 def _mean(
     dags: Sequence[Parents], probabilities: Callable[[int, Columns], Vector], between: Between
 ) -> Matrix:
-    """Probabilities of edges, in the mean over the DAGs, shape (p, p)."""
+    """Probabilities of edges, averaged over the DAGs, shape (p, p)."""
     p = len(dags[0])
     total = np.zeros((p, p))
     for made, dag in enumerate(dags):

@@ -1,7 +1,7 @@
-"""What a run released, as a value: it can be kept, searched again, topped up and pooled.
+"""The released numbers of a run, which can be stored, searched again, added to and pooled.
 
 A form for each kind of release: counts of all combinations of levels, sums over pairs and larger
-sets of columns, and second moments of rows: of numbers, or of levels in few numbers each.
+sets of columns, and second moments of rows of numbers, or of levels coded in few numbers each.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
 from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
 from privcore.privacy.mechanisms.second_moments import upper_triangle
 
-# Levels of a column that is a number as well: yes/no as −1 and 1.
+# Number of levels of a column that also counts as a number: yes/no as −1 and 1.
 YES_NO = 2
 _MOST_CELLS = 10**8
 _Readers = Mapping[str, Callable[[Any], Any]]
-# Per column, where it is cut, increasing.
+# Per column, its cut points in increasing order.
 Points = tuple[tuple[float, ...], ...]
 
 
 def counts_levels(own_levels: Sequence[int]) -> bool:
-    """Whether levels are counted in any case; own_levels: as of `NumberSource`."""
+    """Whether levels are counted in any case; own_levels: see `NumberSource`."""
     return max(own_levels) > YES_NO
 
 
-# What reads each value of a file; all raise TypeError or ValueError for what it may not be.
+# Readers of the values of a file; all raise TypeError or ValueError for an invalid value.
 
 
 def _require(holds: bool) -> None:
@@ -96,9 +96,9 @@ def _plain(value: Any) -> Any:
 class KeptTable:
     """Counts of all combinations of levels.
 
-    n: rows.  counts: shape = levels.  scale: of the discrete Laplace noise on each; where several
-    releases are put together, that of such noise with their variance.
-    topped: whether a further release may refine it, which only one release of one table allows.
+    n: rows.  counts: shape = levels.  scale: of the discrete Laplace noise on each; for a
+    combination of several releases, the scale with the same variance. topped: whether a further
+    release may refine it, which is possible only for a single release of one table.
     """
 
     n: int
@@ -114,30 +114,30 @@ class KeptTable:
 
     @property
     def moments(self) -> Moments:
-        """The sums that the counts give."""
+        """The sums computed from the counts."""
         moments, columns = Moments(self.n, self.levels), tuple(range(self.counts.ndim))
         moments.add_table(columns, self.counts, discrete_laplace_variance(self.scale))
         return moments
 
     @property
     def closed(self) -> KeptTable:
-        """The same, which no further release may refine."""
+        """A copy that no further release may refine."""
         return replace(self, topped=False)
 
     def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether columns are those that were counted; own_levels: as of `NumberSource`."""
+        """Whether these are the counted columns; own_levels: see `NumberSource`."""
         return tuple(own_levels) == self.levels
 
     def same_rows(self, other: KeptTable) -> KeptTable:
-        """With another release of the same rows; counts weighed by their noise."""
+        """Combined with another release of the same rows; counts have inverse-variance weights."""
         one, two = map(discrete_laplace_variance, (self.scale, other.scale))
-        # Of noise that is 0 in floating point, either count will do.
+        # If the noise is 0 in floating point, either count is right.
         share = two / (one + two) if one + two > 0 else 1.0
         counts = share * self.counts + (1 - share) * other.counts
         return KeptTable(self.n, counts, discrete_laplace_scale(one * share), topped=False)
 
     def other_rows(self, other: KeptTable) -> KeptTable:
-        """With a release of other rows of the same columns."""
+        """Combined with a release of other rows of the same columns."""
         variance = sum(map(discrete_laplace_variance, (self.scale, other.scale)))
         counts, scale = self.counts + other.counts, discrete_laplace_scale(variance)
         return KeptTable(self.n + other.n, counts, scale, topped=False)
@@ -157,9 +157,9 @@ class KeptTable:
 
 
 class WithMu:
-    """What was released with Gaussian noise.
+    """Released numbers with Gaussian noise.
 
-    mu: Gaussian-DP parameter of all releases so far, for a row; 0 where none can be added.
+    mu: Gaussian-DP parameter of all releases so far, for a row; 0 if no release can be added.
     """
 
     mu: float
@@ -171,7 +171,7 @@ class WithMu:
 
     @property
     def closed(self) -> Self:
-        """The same, to which none may."""
+        """A copy that no further release may add to."""
         return cast(Self, replace(cast(Any, self), mu=0.0))
 
 
@@ -179,8 +179,8 @@ class WithMu:
 class KeptSums(WithMu):
     """Sums over pairs of columns, and over larger sets.
 
-    moments: all that was released.  noise: as of `MomentPlan`, which says how the search begins.
-    points: between which numbers were cut into levels, None of columns that have levels.
+    moments: all released sums. noise: see `MomentPlan`, which determines how the search starts.
+    points: cut points of numeric columns, None for columns with levels.
     """
 
     n: int
@@ -196,14 +196,14 @@ class KeptSums(WithMu):
         return self.moments.levels
 
     def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether columns are those that were counted; own_levels: as of `NumberSource`."""
+        """Whether these are the counted columns; own_levels: see `NumberSource`."""
         if self.points is None:
             return tuple(own_levels) == self.levels
         cut = [own or now for own, now in zip(own_levels, self.levels, strict=False)]
         return 0 in own_levels and len(own_levels) == len(cut) and tuple(cut) == self.levels
 
     def same_rows(self, other: KeptSums) -> KeptSums:
-        """With another release of the same rows; every sum is weighed by its noise."""
+        """Combined with another release of the same rows; sums have inverse-variance weights."""
         self._check(other)
         both = self.moments.copy()
         for columns, sums, variance in other.moments.parts():
@@ -212,7 +212,7 @@ class KeptSums(WithMu):
         return replace(self, moments=both, noise=noise, mu=0.0)
 
     def other_rows(self, other: KeptSums) -> KeptSums:
-        """With a release of other rows of the same columns: sums that both have are added."""
+        """Combined with a release of other rows of the same columns: common sums are added."""
         self._check(other)
         total = self.n + other.n
         both, theirs = Moments(total, self.levels), {c: (s, v) for c, s, v in other.moments.parts()}
@@ -224,7 +224,7 @@ class KeptSums(WithMu):
         return KeptSums(total, both, noise, 0.0, self.points)
 
     def _check(self, other: KeptSums) -> None:
-        """Raises DataError where numbers were cut at different points."""
+        """Raises DataError if numbers were cut at different points."""
         if self.points != other.points:
             raise DataError(
                 "The files cut numbers into levels at different points, which each release chose "
@@ -250,7 +250,7 @@ class KeptSums(WithMu):
         """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
         levels, n = _levels(document["levels"]), _rows(document["n"])
         moments = Moments(n, levels)
-        # A search looks at all pairs, and at every part of a larger set.
+        # A search uses all pairs, and every subset of a larger set.
         searched = set(combinations(range(len(levels)), 2))
         for part in document["sums"]:
             columns = tuple(part["columns"])
@@ -266,8 +266,11 @@ class KeptSums(WithMu):
 
 
 class NumberUnits(NamedTuple):
-    """centre, scale: of each column, shape (p,).  radius: how long rows may be in these, over √p.
-    half: of each column, half of its range in the units of the data, shape (p,)."""
+    """centre, scale: of each column, shape (p,).
+
+    radius: maximum length of rows in these units, over √p. half: half the range of each column in
+    the units of the data, shape (p,).
+    """
 
     centre: Vector
     scale: Vector
@@ -276,8 +279,11 @@ class NumberUnits(NamedTuple):
 
 
 class LineUnits(NamedTuple):
-    """counts: of the levels of each column, with normal noise of deviation counts_sigma.
-    bases: the coordinates of the levels, by these; rows are shortened to length 1."""
+    """counts: of the levels of each column, with normal noise of standard deviation counts_sigma.
+
+    bases: the coordinates of the levels, computed from these counts; rows are shortened to length
+    1.
+    """
 
     counts: tuple[Vector, ...]
     counts_sigma: float
@@ -286,11 +292,11 @@ class LineUnits(NamedTuple):
 
 @dataclass(frozen=True)
 class KeptRows(WithMu):
-    """Second moments of rows: of numbers, or of columns with levels in few numbers each.
+    """Second moments of rows of numbers, or of columns with levels coded in few numbers each.
 
-    units: what was released before, and which coordinates of a row follow from it.
-    noisy: means, times mean_share, and products, as the upper triangle of (d + 1, d + 1) without
-    (0, 0), each with normal noise of deviation sigma, squares with `squares` times its variance.
+    units: the first release, which determines the coordinates of a row. noisy: means, times
+    mean_share, and products, as the upper triangle of (d + 1, d + 1) without (0, 0), each with
+    normal noise of deviation sigma, squares with `squares` times its variance.
     """
 
     n: int
@@ -316,18 +322,18 @@ class KeptRows(WithMu):
 
     @property
     def ordered(self) -> tuple[int, ...]:
-        """How many levels of each column are on a line; 0 where none are."""
+        """Number of ordered levels of each column; 0 if there are none."""
         return tuple(len(basis) if basis.shape[1] == 1 else 0 for basis in self.bases)
 
     @property
     def coordinates(self) -> tuple[int, ...]:
-        """How many numbers each column is measured in."""
+        """Number of coordinates of each column."""
         numbers = len(self.units.centre) if isinstance(self.units, NumberUnits) else 0
         return tuple(basis.shape[1] for basis in self.bases) or (1,) * numbers
 
     @property
     def moments(self) -> Moments:
-        """The counts of each column by itself; none of numbers."""
+        """The one-way counts of each column; none for numeric columns."""
         moments = Moments(self.n, self.levels)
         if isinstance(self.units, LineUnits):
             for column, counts in enumerate(self.units.counts):
@@ -335,18 +341,18 @@ class KeptRows(WithMu):
         return moments
 
     def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether columns are those that were measured; own_levels: as of `NumberSource`."""
+        """Whether these are the measured columns; own_levels: see `NumberSource`."""
         if self.bases:
             return tuple(own_levels) == self.levels
         as_numbers = 0 in own_levels and not counts_levels(own_levels)
         return as_numbers and len(own_levels) == len(self.coordinates)
 
     def same_rows(self, other: KeptRows) -> KeptRows:
-        """With another release of the same rows in the same units; weighed by their noise."""
+        """Combined with another release of the same rows, by inverse-variance weights."""
         if _plain((*self.units, self.mean_share)) != _plain((*other.units, other.mean_share)):
             raise DataError(
                 "The files hold moments in different units, which each release chose by itself; "
-                "only a release that tops up another has its units."
+                "only a release that adds to another has the same units."
             )
         rows, columns = upper_triangle(sum(self.coordinates), centred=True)
         own, more = (k.sigma**2 * np.where(rows == columns, k.squares, 1.0) for k in (self, other))
@@ -357,7 +363,7 @@ class KeptRows(WithMu):
         return replace(self, noisy=noisy, sigma=sigma, squares=squares, mu=0.0)
 
     def other_rows(self, other: KeptRows) -> KeptRows:
-        """Raises DataError: each release has units of its own."""
+        """Raises DataError: each release has its own units."""
         raise DataError(
             "Moments are in units that each site's release chose by itself, and cannot be added; "
             "cut numbers into levels at public points before the releases, and count these."
@@ -380,7 +386,7 @@ class KeptRows(WithMu):
         else:
             units = NumberUnits(**_checked(document, _NUMBERS))
             _require(2 <= len(units.centre) == len(units.scale) == len(units.half))
-            # Files of versions before leave these out.
+            # Files of earlier versions do not contain these.
             document = {"squares": 1.0, "mean_share": MEAN_SHARE, **document}
         kept = cls(_rows(document["n"]), units, **_checked(document, _MOMENTS))
         d = sum(kept.coordinates)
@@ -428,9 +434,7 @@ def together(parts: Sequence[Kept], *, same_rows: bool) -> Kept:
     whole = parts[0]
     for other in parts[1:]:
         if type(whole) is not type(other) or whole.levels != other.levels:
-            raise DataError(
-                "The files hold different kinds of releases, which cannot be put together."
-            )
+            raise DataError("The files hold different kinds of releases, which cannot be combined.")
         if same_rows and whole.n != other.n:
             raise DataError(
                 f"The files have {whole.n:,} and {other.n:,} rows, so they do not hold the same "

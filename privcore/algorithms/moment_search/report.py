@@ -1,6 +1,6 @@
-"""What a run says: the graph, what is said of each pair of columns, and what it came from.
+"""The result of a run: the graph, the findings on each pair of columns, and the released numbers.
 
-All of it is post-processing of what was released.
+All of it is post-processing of released numbers.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ MEASURED = (
 
 
 class Found(NamedTuple):
-    """dag: the result.  evidence: what findings ask.  around: per column, what it may be adjacent
-    to.  skeletons: those met on the way, the last one last.  kept: all that was released.
+    """dag: the result.
+
+    evidence: the tests for the findings. around: per column, its possible neighbours. skeletons:
+    intermediate ones, in order. kept: all released numbers.
     """
 
     dag: Parents
@@ -51,7 +53,7 @@ def outcome(
     recorder: common.Recorder,
     proofs: tuple[str, ...],
 ) -> Outcome:
-    """What a search of sums or of rows ends with."""
+    """The end of a search of sums or of rows."""
     parameters, known, kept = run.parameters, run.known, result.kept
     columns, rows = len(result.dag), isinstance(kept, KeptRows)
     graph = known.completed(cpdag_of_dag(run.source.names, edges_of(result.dag)))
@@ -111,13 +113,13 @@ def outcome(
         ),
     )
     if isinstance(kept, KeptSums):
-        # A result that is kept holds what was released, and nothing that was made of it.
+        # A stored result holds the released numbers and no cached values.
         kept.moments.forget()
     return made
 
 
 def released_margins(moments: Moments) -> tuple[Margin, ...]:
-    """Probabilities of each column's levels, nearest to the counts that all releases give."""
+    """Probabilities of each column's levels, nearest to the counts from all releases."""
     margins = []
     for column in range(len(moments.levels)):
         probabilities = nearest_probabilities(moments.table([column]), 0.0)
@@ -127,7 +129,7 @@ def released_margins(moments: Moments) -> tuple[Margin, ...]:
 
 
 def _in_units(kept: KeptSums | KeptRows, evidence: Evidence) -> NoisyMoments | None:
-    """The moments of numbers in the units of a release; coordinates of levels have none."""
+    """The moments of numeric columns in the units of a release; none for coded levels."""
     if not isinstance(evidence, LineEvidence) or not isinstance(kept, KeptRows):
         return None
     if isinstance(kept.units, LineUnits):

@@ -1,6 +1,6 @@
 """Moment search where the columns have many combinations of levels: pairs, then rounds of tables.
 
-What one round of tables shows decides which tables the next one counts.
+The results of one round of tables determine the tables of the next.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from privcore.algorithms.search.skeleton import (
 from privcore.arrays import Columns
 from privcore.privacy.mechanisms.no_noise import width_of
 
-# Cells of a table of more than four columns.  The noise on every count that is read from a table
-# grows with the cells of the whole: a test on few of many columns has the noise of all.
+# Maximum cells of a table of more than four columns. The noise on every marginal count grows with
+# the cells of the table: a test on a few of its columns has the noise of all.
 _MANY_CELLS = 4000
 _FEW_COLUMNS = 4
 
@@ -46,9 +46,9 @@ def choose_tables(
 ) -> list[tuple[int, ...]]:
     """Sets of columns to count: each column with its neighbours, the strongest first.
 
-    cells: of a table, at most; sets of many columns have fewer.  What does not fit goes into
-    further tables of the same column.  Beside these, each column with its parents in the best DAG
-    so far, where that fits.  Sets within others are left out.
+    cells: maximum for a table; sets of many columns have fewer. Neighbours that do not fit go into
+    further tables of the same column. In addition, each column with its parents in the best DAG so
+    far, if that fits. Subsets of other sets are left out.
     """
     families = (frozenset({column, *causes}) for column, causes in enumerate(dag) if causes)
     chosen = {family for family in families if prod(levels[c] for c in family) <= cells}
@@ -77,10 +77,10 @@ def run_in_rounds(
     before: Moments | None = None,
     points: Points | None = None,
 ) -> Found:
-    """Spends what the plan allows, and searches for edges in between.
+    """Spends the plan's budget in rounds, with searches for edges in between.
 
-    before: moments that this run has released already, to be added to.  points: where numbers were
-    cut.
+    before: moments already released in this run, to be added to. points: cut points of numeric
+    columns.
     """
     penalty = run.parameters.penalty
     noise, earlier = plan.noise * width_of(run.noise, 1.0) ** 2, run.earlier.kept
@@ -112,7 +112,7 @@ def run_in_rounds(
 def searched_sums(
     run: Run[MomentSearchParameters], kept: KeptSums, spent: Spent, recorder: common.Recorder
 ) -> Found:
-    """What all that was released shows, and nothing else: it can be searched again."""
+    """Search the released statistics only; they can be searched again."""
     evidence = TableEvidence(kept.moments, run.parameters.penalty)
     searched = _skeletons(run, evidence, kept.noise, recorder, refined=True)
     dag, around = sparsest_dag(run, evidence, _neighbours(searched[0]))
@@ -127,8 +127,10 @@ def _skeletons(
     *,
     refined: bool,
 ) -> tuple[Skeleton, ...]:
-    """Candidates, from tests given few columns: each may lose an edge.  refined: and what tests
-    on tables leave of them."""
+    """Candidates, from tests given few columns, each of which may delete an edge.
+
+    refined: the candidates that remain after tests on tables.
+    """
     candidates = _narrowed(run, 1 if noise > 1 else 2, evidence, recorder, None)
     if not refined:
         return (candidates,)
@@ -142,9 +144,9 @@ def _narrowed(
     recorder: common.Recorder,
     within: Skeleton | None,
 ) -> Skeleton:
-    """PC's search: over all pairs, or within the edges that an earlier one left.
+    """PC's search: over all pairs, or within the edges of an earlier one.
 
-    order: most columns that it conditions on, where the run sets no lower limit.
+    order: maximum number of conditioning columns, unless the run sets a lower limit.
     """
     limits = [k for k in (run.parameters.max_order, order) if k is not None]
     candidates = run.parameters.level_of_candidates(len(run.source.names))
@@ -164,12 +166,12 @@ def _neighbours(skeleton: Skeleton) -> Around:
     return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
 
 
-# Pairs that are asked about together.
+# Number of pairs that are tested together.
 _AT_ONCE = 512
 
 
 class _NoiseAware(Decision):
-    """Independent when the test that knows the noise does not reject, and could have.
+    """Independent if the noise-aware test does not reject, and had the information to do so.
 
     tabulated: conditioning sets of two and more columns count only where a table holds them.
     """

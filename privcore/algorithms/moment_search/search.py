@@ -1,8 +1,8 @@
 """Search for the best DAG over orders of the columns (BOSS: Andrews et al. 2023).
 
 Given an order, the parents of a column grow and shrink among the columns before it; each column in
-turn goes where the sum of all scores is largest, until none moves.  Where moments say as much of
-any set of columns, this finds DAGs that searches over single edges miss.
+turn moves to the place with the largest total score, until none moves. This finds DAGs that
+searches over single edges miss.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from privcore.graphs.constraints import Constraints
 
 Parents = tuple[frozenset[int], ...]
 Scorer = Callable[[int, frozenset[int]], float]
-# What adding each column to the parents of a column would gain, by column.
+# Gain of adding each column to the parents of a column.
 Gains = Callable[[int, frozenset[int]], Mapping[int, float] | Vector]
 Between = Callable[[int], None]
 
 _TOO_SMALL = 1e-6
-# Scores are rounded to so many: those of DAGs that say the same are equal on every processor, and
-# a search meets the same DAGs on all of them.
+# Scores are rounded to this many digits: equivalent DAGs then have equal scores on every processor,
+# and a search visits the same DAGs on all of them.
 DIGITS = 6
-# Square roots whose multiples mix the columns: orders that have little to do with each other, and
-# are the same in every run.
+# Square roots whose multiples permute the columns: the orders are unrelated, and the same in every
+# run.
 _ROOTS = np.sqrt([2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37])
 ORDERS = len(_ROOTS)
 
@@ -39,7 +39,7 @@ def edges_of(dag: Parents) -> set[tuple[int, int]]:
 
 
 def total(score: Scorer, dag: Parents) -> float:
-    """What the scores of all families add up to."""
+    """The sum of the scores of all families."""
     return sum(score(column, parents) for column, parents in enumerate(dag))
 
 
@@ -59,9 +59,8 @@ def best_of_orders(
 ) -> Parents:
     """The best DAG of searches from several orders.
 
-    candidates: per column, those it may be adjacent to.  between: as of `OrderSearch.best`.
-    start: a DAG of such edges; what is found is no worse.  orders: how many fixed ones to begin
-    from.
+    candidates: per column, its possible neighbours. between: see `OrderSearch.best`. start: a DAG
+    of such edges; the result is at least as good. orders: number of fixed orders to start from.
     """
     columns = len(candidates)
 
@@ -81,7 +80,7 @@ def _mixed(columns: int, root: float) -> list[int]:
 
 
 class _Gains(dict[int, float]):
-    """What each further parent of a column gains, once it is looked up; full: none may."""
+    """Gain of each further parent of a column, computed on demand; full: no parent may be added."""
 
     def __init__(self, score: Scorer, column: int, parents: frozenset[int], *, full: bool) -> None:
         self._score, self._column, self._parents, self._full = score, column, parents, full
@@ -94,14 +93,14 @@ class _Gains(dict[int, float]):
 
 
 class _Order:
-    """place: of each column.  before: the columns before each, as a number."""
+    """place: of each column. before: the columns before each, as a bit set."""
 
     def __init__(self, start: Sequence[int]) -> None:
         self.columns, self.place, self.before = list(start), [0] * len(start), [0] * len(start)
         self._number()
 
     def move(self, column: int, place: int) -> None:
-        """To that place among the others."""
+        """Move the column to this place among the others."""
         self.columns.remove(column)
         self.columns.insert(place, column)
         self._number()
@@ -114,17 +113,17 @@ class _Order:
 
 
 class OrderSearch:
-    """Searches over orders, each from a first one; what one has met, the next ones know.
+    """Searches over orders, each from a first one, with shared caches.
 
-    Sets of earlier columns are numbers, a bit for each column: millions are made in a search.
+    Sets of earlier columns are bit sets: a search makes millions of them.
     """
 
     def __init__(self, gains: Gains, candidates: Sequence[Iterable[int]]) -> None:
-        """candidates: per column, those that may be its parents."""
+        """candidates: per column, its possible parents."""
         self._gains = gains
         self._near = [sorted(set(others) - {column}) for column, others in enumerate(candidates)]
         self._bits = [sum(1 << c for c in others) for others in self._near]
-        # Per column, those that it may be a parent or a child of.
+        # Per column, its possible parents and children.
         self._around = [set(others) for others in self._near]
         for column, others in enumerate(self._near):
             for other in others:
@@ -132,7 +131,7 @@ class OrderSearch:
         self._grown: list[dict[int, tuple[frozenset[int], float]]] = [{} for _ in self._near]
 
     def best(self, start: Sequence[int], between: Between = lambda moves: None) -> Parents:
-        """The parents of each column in the best DAG that was met.
+        """The parents of each column in the best DAG that was found.
 
         start: the first order.  between: called before each column is moved with the number of
         moves made; it may raise.
@@ -152,10 +151,11 @@ class OrderSearch:
     def _best_place(self, order: _Order, column: int) -> int | None:
         """The place among the others where the total is largest; None unless another one gains.
 
-        Between two columns that it may have an edge with, every place is worth the same.
+        All places between two consecutive possible neighbours have the same total.
         """
         near, itself = sorted(self._around[column], key=order.place.__getitem__), 1 << column
-        # What the column is worth before the first of them and after each, and what it adds to it.
+        # Score of the column before the first of them and after each, and its contribution to
+        # theirs.
         own, adds, earlier = [self._parents(column, 0)[1]], [], 0
         for other in near:
             before = order.before[other] & ~itself
@@ -172,7 +172,7 @@ class OrderSearch:
         return last + (last < here)
 
     def _parents(self, column: int, earlier: int) -> tuple[frozenset[int], float]:
-        """Those that grow and shrink among the columns before, and what they gain."""
+        """The parents by growing and shrinking among the columns before, and their gain."""
         possible, known = earlier & self._bits[column], self._grown[column]
         if possible not in known:
             left = [c for c in self._near[column] if possible >> c & 1]
@@ -200,11 +200,11 @@ class OrderSearch:
 
 
 def parent_worth(known: Constraints, n: int) -> Matrix:
-    """What a parent (second) of a column (first) is worth beside the data, shape (p, p).
+    """Log prior of a parent (second) of a column (first) by background knowledge, shape (p, p).
 
-    Much less than nothing where no arrow is allowed; much more where there has to be an edge, of
-    which a DAG has one direction.  Zero where nothing is known.
-    n: rows; n of them add less than 1,000 n to a score, for columns of up to e²⁵⁰ levels.
+    Very negative where no arrow is allowed; very large where an edge is required, of which a DAG
+    has one direction; 0 elsewhere. n: rows, which add less than 1,000 n to a score, for columns of
+    up to e²⁵⁰ levels.
     """
     much = 1e6 + 1e3 * n
     worth = np.where(known.allowed.T, 0.0, -much)
@@ -216,7 +216,7 @@ def parent_worth(known: Constraints, n: int) -> Matrix:
 
 
 def obeying(score: Scorer, known: Constraints, n: int) -> Scorer:
-    """The score, with what parents are worth by background knowledge; n: rows."""
+    """The score with the log prior of parents by background knowledge; n: rows."""
     if known.empty:
         return score
     worth = parent_worth(known, n)

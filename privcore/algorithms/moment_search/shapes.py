@@ -1,10 +1,10 @@
-"""Whether numbers depend on each other in lines, from noisy counts of pairs that are cut evenly.
+"""Whether numbers depend on each other linearly, from noisy counts of pairs that are cut evenly.
 
-Columns that are normal, and depend on each other linearly, have one table of a pair for each
-correlation.  What the noisy tables of all pairs hold beside the nearest of these is dependence that
-second moments do not see.  Of a number and a yes/no column it is what lies beside the directions of
-tables of two normal columns of which one is cut in two; a moment tells all of two yes/no
-columns.  Shares are of φ², as sums over the pairs with noise taken off.
+For jointly normal columns, the correlation determines the table of a pair. The deviation of the
+noisy tables of all pairs from the nearest of these is dependence that second moments miss. For a
+number and a yes/no column it is the part orthogonal to the tables of two normal columns of which
+one is dichotomised; for two yes/no columns a moment captures all dependence. Shares are of φ²,
+summed over the pairs and corrected for noise.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.released import YES_NO
 from privcore.arrays import Matrix, Vector
 
-# Part of the dependence that may be missed by moments before levels see more, although levels
+# Share of the dependence that moments may miss before levels have more power, although levels
 # spread rows and noise over more numbers: chosen on random graphs, docs/experiments/numbers.md.
 _MISSED = 0.03
-# How many standard deviations it must be above what noise and sampling alone would show.
+# Or as much as noise and sampling alone explain, in standard deviations.
 _CLEAR = 3.0
 _STEPS = 60
-# Twentieths, into which the share of yes is rounded.
+# The share of yes is rounded to twentieths.
 _SHARES = 20
 
 
 def even_points(
     centre: Vector, scale: Vector, intervals: int, own_levels: Sequence[int] = ()
 ) -> list[Vector]:
-    """Per column, points that cut a normal column of that middle and spread evenly.
+    """Per column, points that cut a normal distribution of this middle and spread evenly.
 
-    own_levels: as of `NumberSource`; the points of such a column are between its levels.
+    own_levels: see `NumberSource`; the points of such a column are between its levels.
     """
     quantiles = ndtri(np.arange(1, intervals) / intervals)
     return [
@@ -47,7 +47,7 @@ def even_points(
 
 
 def in_lines(pairs: Moments) -> bool:
-    """Whether moments of the numbers see nearly all of the dependence that the pairs hold.
+    """Whether moments of the numbers capture nearly all of the dependence in the pairs.
 
     pairs: noisy moments of all pairs of columns, each yes/no or cut by `even_points` into
     intervals, as many as the others and at least three.
@@ -57,8 +57,8 @@ def in_lines(pairs: Moments) -> bool:
         r, s = pairs.levels[a], pairs.levels[b]
         parts = (r - 1) * (s - 1)
         dependence = pairs.sums(a, b) - np.multiply.outer(pairs.sums(a), pairs.sums(b)) / pairs.n
-        # Variance of each moment: of the noise, that on the margins included, and of sampling where
-        # nothing depends on anything.
+        # Variance of each moment: of the noise, including that on the margins, and of sampling
+        # under independence.
         chance = pairs.variance(a, b) + pairs.n / (r * s)
         chance += pairs.variance(a) * pairs.variance(b) / pairs.n**2
         size = float(np.sum(dependence**2))
@@ -67,7 +67,7 @@ def in_lines(pairs: Moments) -> bool:
             lines = normal_tables(r, s) * pairs.n
             beside = float(np.min(np.sum((dependence - lines) ** 2, axis=(1, 2))))
         else:
-            # In what units the other column is a number is not known: only directions count.
+            # The units of the other column as a number are not known: only directions count.
             first = 0.5 + float(pairs.sums(a if r == YES_NO else b)[0]) / pairs.n / math.sqrt(2)
             share = min(max(round(first * _SHARES), 1), _SHARES - 1) / _SHARES
             tables = normal_tables(max(r, s), YES_NO, share).reshape(-1, parts)
@@ -83,7 +83,7 @@ def in_lines(pairs: Moments) -> bool:
 def normal_tables(rows: int, columns: int, share: float = 0.5) -> Matrix:
     """Moments of a pair of normal columns cut evenly, (correlations, rows − 1, columns − 1).
 
-    rows, columns: into how many intervals.  share: of the first of two columns.  In the coordinates
+    rows, columns: numbers of intervals. share: of the first of two levels.  In the coordinates
     of `features`, as probabilities; correlations from −0.99 to 0.99.
     """
     # Midpoints of equal probability stand for the values within an interval.

@@ -18,16 +18,17 @@ from scipy.special import gammaincc, gammainccinv
 
 from privcore.arrays import Vector
 
-# Given what explains nearly all of x or y, as the inputs of a gate do, no test says anything.
+# If the conditioning set explains nearly all of x or y, as the inputs of a gate do, a test has no
+# information.
 _LEAST_LEFT = 0.05
 
 
 class Statistic(NamedTuple):
     """value: Σ w z².  first, second: Σ w and Σ w².
 
-    among: how many tests a search chose this one from; its p-value is that of the best of them.
-    left: the part of the variances of x and y, multiplied, that what is given leaves unexplained.
-    Where it is next to nothing, as given the inputs of a gate, no test says anything.
+    among: number of tests that this one was chosen from; its p-value is that of the best of them.
+    left: the product of the shares of the variances of x and y that the conditioning set leaves
+    unexplained. If it is close to 0, as given the inputs of a gate, the test has no information.
     """
 
     value: float
@@ -47,17 +48,17 @@ class Statistic(NamedTuple):
 
     @property
     def informative(self) -> bool:
-        """Whether the test says anything, if it finds nothing."""
+        """Whether a non-significant result is informative."""
         return self.left >= _LEAST_LEFT
 
     @property
     def p_value(self) -> float:
-        """Probability of a value as large under independence; 1 where there is nothing to see."""
+        """Probability of a value as large under independence; 1 if the test has no information."""
         return min(self.among * self.alone, 1.0)
 
     @property
     def alone(self) -> float:
-        """The p-value of a test that was not chosen among others."""
+        """The p-value without a correction for choosing among tests."""
         if self.second <= 0:
             return 1.0
         return float(gammaincc(self.dof / 2, self.value / self.scale / 2))
@@ -77,7 +78,7 @@ class Statistics(NamedTuple):
     left: Vector
 
     def copy(self) -> Statistics:
-        """One to be changed, without a change of this one."""
+        """A copy that can be changed."""
         return Statistics(*(field.copy() for field in self))
 
     def put(self, k: int, statistic: Statistic) -> None:
@@ -90,7 +91,7 @@ class Statistics(NamedTuple):
 
     @property
     def informative(self) -> NDArray[np.bool_]:
-        """As of `Statistic`."""
+        """See `Statistic`."""
         return self.left >= _LEAST_LEFT
 
     @property
@@ -104,5 +105,5 @@ class Statistics(NamedTuple):
 
 @lru_cache(maxsize=10_000)
 def chi_squared_quantile(dof: float, level: float) -> float:
-    """What χ² of so many degrees of freedom exceeds with probability `level`."""
+    """The value that χ² of this many degrees of freedom exceeds with probability `level`."""
     return 2 * float(gammainccinv(dof / 2, level))

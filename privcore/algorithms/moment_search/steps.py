@@ -1,4 +1,4 @@
-"""What every form of moment search asks of its run."""
+"""Helpers that all forms of moment search share."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from privcore.algorithms.search.model import Progress, Run
 from privcore.algorithms.search.result import Step
 from privcore.errors import Cancelled
 
-# Per column, those that it may be adjacent to.
+# Per column, its possible neighbours.
 Around = dict[int, set[int]]
 
 
 def record_release(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:
-    """sigma: scale of its noise.  share: of the budget.  number: from 1."""
+    """sigma: scale of its noise. share: of the budget. number: from 1."""
     recorder.add(Step(0, -1, -1, (), "release", nan, sigma, nan, nan, False, share, number))
 
 
 def most_parents(run: Run[MomentSearchParameters]) -> int:
-    """Parents that a column may have."""
+    """Maximum number of parents of a column."""
     return max(run.parameters.max_parents, run.known.most_parents)
 
 
 def between(run: Run[MomentSearchParameters], moves: int) -> None:
-    """Tells how far a search is; raises Cancelled when it is to end."""
+    """Reports the progress of a search; raises Cancelled to end it."""
     run.hooks.progress(Progress(0, moves, 0, moves, "change"))
     end_if_cancelled(run)
 

@@ -1,8 +1,7 @@
 """Tests and scores from counts of all pairs of columns and of some larger tables.
 
-Each is made on the best counts that were released for it.  Families without a table have a
-log-linear model all the same; in those with one it is less at the mercy of the noise on single
-cells.
+Each uses the best released counts for it. Families without a table still have a log-linear model;
+in families with one, the model is less sensitive to the noise on single cells.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from privcore.algorithms.moment_search.statistic import Statistic, Statistics
 from privcore.algorithms.moment_search.visible import table_information
 from privcore.arrays import Columns
 
-# Level of the linear test: a model's test has to reach one of 10⁻⁶ or less to be of consequence.
+# Level of the linear test as a screen: a model's test matters only at a level of 10⁻⁶ or less.
 _SUSPECT = 0.01
 
 
 class TableEvidence(Evidence):
-    """moments: all that was released.  penalty: of a score, for each degree of freedom."""
+    """moments: all released moments. penalty: of a score, for each degree of freedom."""
 
     def __init__(self, moments: Moments, penalty: float) -> None:
         self.moments, self.penalty = moments, penalty
@@ -45,17 +44,20 @@ class TableEvidence(Evidence):
         return self.pairs.test(x, y, conditioning_set)
 
     def strength(self, x: int, y: int) -> float:
-        """How significant the marginal dependence of a pair is."""
+        """The significance of the marginal dependence of a pair."""
         statistic = self.pairs.test(x, y)
         return statistic.value / statistic.dof**0.5 if statistic.second else 0.0
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """On a table that covers the columns, its strata clear of noise; else linear, on pairs."""
+        """The test on a table that covers the columns, if its strata exceed the noise.
+
+        Else the linear test, on pairs.
+        """
         within = self.within_strata(x, y, conditioning_set)
         return within or self.pairs.test(x, y, conditioning_set)
 
     def tests(self, asked: Sequence[tuple[int, int, Columns]]) -> Statistics:
-        """As `test`, all of them given as many columns."""
+        """Like `test`, for conditioning sets of one size."""
         made = Statistics(*np.empty((4, len(asked))))
         within = [self.within_strata(*each) for each in asked]
         left = np.array([k for k, statistic in enumerate(within) if statistic is None], np.int64)
@@ -68,10 +70,10 @@ class TableEvidence(Evidence):
         return made
 
     def within_strata(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
-        """The test within the strata of a table that covers all these.
+        """The test within the strata of a table that covers all these columns.
 
-        None without one, or if strata that matter may be lost in the noise: without them, the test
-        could miss a dependence that shows in rare strata only.
+        None without a table, or if the noise may hide relevant strata: the test could miss a
+        dependence in rare strata.
         """
         if not conditioning_set or not self.tabulated(x, y, *conditioning_set):
             return None
@@ -95,7 +97,7 @@ class TableEvidence(Evidence):
         return Statistic(*statistic) if said else None
 
     def final(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """The test with the larger p-value: a model's, or that within strata of a table."""
+        """The test with the larger p-value: the model's, or the one within strata of a table."""
         modelled = self._models.test(x, y, conditioning_set)
         within = self.within_strata(x, y, conditioning_set)
         if modelled is None:
@@ -103,14 +105,15 @@ class TableEvidence(Evidence):
         return modelled if within is None or within.p_value <= modelled.p_value else within
 
     def unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
-        """The test of two columns without an edge; None where they are too many for a model."""
+        """The test of two columns without an edge; None if the columns are too many for a model."""
         modelled = self._models.test(x, y, conditioning_set)
         return None if modelled is None else self.final(x, y, conditioning_set)
 
     def surely_unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
-        """The same; None, too, where the model may lack an interaction that no table shows.
+        """The same.
 
-        What that says of x or of y would pass for a dependence of the two.
+        Also None if the model may lack an interaction that no table covers, which would look like a
+        dependence of the two.
         """
         pairs = combinations(conditioning_set, 2)
         if all(self.tabulated(end, *two) for two in pairs for end in (x, y)):
@@ -118,18 +121,20 @@ class TableEvidence(Evidence):
         return None
 
     def suspects(self, column: int, conditioning_set: Columns) -> list[int]:
-        """Columns that a test might find dependent on this one: all but those of which the linear
-        test, made of all columns together, finds next to nothing."""
+        """Columns that a test might find dependent on this one.
+
+        The linear test, made for all columns together, excludes the others.
+        """
         suspicious = self.pairs.tests_of(column, conditioning_set).p_values < _SUSPECT
         if column in self.pairs.together:
-            # Columns whose tests are not made together are always looked at.
+            # Columns whose tests are not made together are always included.
             alone = np.ones_like(suspicious)
             alone[self.pairs.together] = False
             return np.flatnonzero(suspicious | alone).tolist()
         return list(range(self.pairs.columns))
 
     def row(self, column: int, parents: Columns) -> Statistics:
-        """Linear, but of parents and of columns that may depend on this one."""
+        """Linear gains, except for parents and for columns that may depend on this one."""
         row = self.pairs.tests_of(column, parents).copy()
         for other in {*self.suspects(column, parents), *parents} - {column}:
             others = tuple(c for c in parents if c != other)
@@ -142,7 +147,7 @@ class TableEvidence(Evidence):
         return table_information(self.moments.n, (levels[x], levels[y]), statistic)
 
     def score(self, column: int, parents: frozenset[int]) -> float:
-        """Deviance that the parents explain, less its expectation from noise and a penalty."""
+        """Deviance that the parents explain, minus its expectation from noise and a penalty."""
         key = (column, parents)
         if key not in self._scores:
             score = self._family_score(column, parents) if parents else 0.0
@@ -150,7 +155,7 @@ class TableEvidence(Evidence):
         return self._scores[key]
 
     def _family_score(self, column: int, parents: frozenset[int]) -> float:
-        """The larger of what a model and what a table, if one holds the family, explain."""
+        """The larger of the deviances explained by the model and by a table, if there is one."""
         score, listed = -inf, sorted(parents)
         explained = self._models.explained(column, parents)
         if explained is not None:

@@ -1,9 +1,10 @@
-"""The best DAG by a score that is not a sum over families: steps in the order of what they promise.
+"""Search for the best DAG by a score that is not a sum over families.
 
-A search goes from a DAG to the best of its neighbours, and to those of other members of its
-equivalence class (Castelo & Kočka 2003), which a few random turns of covered edges lead to.  Where
-it ends, it begins again from the best DAG without the edges of one column, or with one edge turned
-and held until the rest has followed; what ends better is the best DAG from then on.
+Steps are tried in the order of their approximate gain. A search moves from a DAG to the best
+neighbour of it or of another member of its equivalence class (Castelo & Kočka 2003), which is
+reached by a few random reversals of covered edges. At a local optimum it restarts from the best DAG
+without the edges of one column, or with one edge reversed and fixed until the rest has adapted; a
+better optimum becomes the best DAG.
 """
 
 from __future__ import annotations
@@ -29,24 +30,25 @@ from privcore.algorithms.moment_search.search import Between, Parents
 
 Edge = tuple[int, int]
 
-# Steps that are fitted, the most promising ones, and members of a class that they start from.
+# Number of steps that are fitted, the most promising first, and of class members that they start
+# from.
 _FITTED, _MEMBERS = 24, 6
 _TURNS = 10
-# Fits end that far from their top.
+# Fits stop this far below their maximum.
 _TOO_SMALL = 0.01
-# Parts of the noisy counts in the expectations of which the first searches start: see
+# Weights of the noisy counts in the expectations for the first searches: see
 # `TableScore.near`.
 _MIXED = (0.0, 0.01, 0.05, 1.0)
 _COOLING = (25.0, 12.0, 6.0, 3.0, 1.5, 0.5, 0.1)
-# Samplers that meet a DAG so much better begin again from it.
+# If samplers find a DAG better by this much, they restart from it.
 _BETTER = 1.0
 _ANY = (-1, -1)
-# What an edge is before anything is seen.
+# Prior probability of an edge.
 _EVEN = 0.5
 
 
 class Better(Exception):
-    """Samplers met a DAG that is better than the one they began from."""
+    """Samplers found a DAG that is better than their start."""
 
 
 class TableSearch:
@@ -57,9 +59,9 @@ class TableSearch:
 
     def __init__(self, score: TableScore, between: Between = lambda moves: None) -> None:
         self._score, self._between, self._moves = score, between, 0
-        # Which members of a class are looked at must not depend on secret noise: any will do.
+        # The choice of class members must not depend on secret noise; any choice is valid.
         self._random = np.random.default_rng(0)
-        # With the edges that have to be there.
+        # With the required edges.
         parents = score.known.repaired((frozenset(),) * score.columns)
         empty = tuple(sum(1 << c for c in causes) for causes in parents)
         starts = dict(self._cooled(empty, mixed) for mixed in _MIXED)
@@ -69,7 +71,7 @@ class TableSearch:
         self._sampled_from = self.fit.value
 
     def exact(self, dag: Masks, wanted: float) -> float:
-        """The score, −∞ if it is far below what is wanted; raises Better."""
+        """The score, −∞ if it is far below the wanted one; raises Better."""
         fit = self._score.fit(dag, wanted)
         if not fit.exact:
             return -math.inf
@@ -80,12 +82,12 @@ class TableSearch:
         return fit.value
 
     def climb_on(self) -> None:
-        """From the best DAG that samplers met."""
+        """Search from the best DAG that samplers found."""
         self.dag, self.fit = self._climbed(self.dag, self.fit)
         self._sampled_from = self.fit.value
 
     def _cooled(self, dag: Masks, mixed: float) -> tuple[Masks, Fit]:
-        """By walks near a fit alone, each from where the last one led."""
+        """Search by walks near a fit, each from the end of the previous one."""
         score, fit = self._score, self._score.fit(dag)
         steps = 5 * score.columns * score.columns
         while True:
@@ -160,9 +162,9 @@ class TableSearch:
 
 
 def steps(near: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Masks, float]:
-    """What is one step away, cycles included, and what each gains near a fit.
+    """DAGs one step away, cycles included, with their gains near a fit.
 
-    A step adds an edge, takes one away, turns one, or exchanges a parent.
+    A step adds, deletes or reverses an edge, or exchanges a parent.
     """
     columns, many = range(len(dag)), sum(mask.bit_count() for mask in dag)
     own = [near.of(*family) for family in enumerate(dag)]
@@ -195,7 +197,7 @@ def steps(near: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Mask
 
 
 def _beginnings(dag: Masks, member: Masks) -> Iterator[tuple[Masks, Edge]]:
-    """DAGs to begin again from, each with an edge to hold at first."""
+    """DAGs to restart from, each with an edge to fix at first."""
     for column in range(len(dag)):
         less = tuple(0 if c == column else mask & ~(1 << column) for c, mask in enumerate(dag))
         if less != dag:
@@ -207,7 +209,7 @@ def _beginnings(dag: Masks, member: Masks) -> Iterator[tuple[Masks, Edge]]:
 
 
 def _turned(dag: Masks, cause: int, effect: int) -> Masks:
-    """With one edge turned, and without those into its old effect that then close a circle."""
+    """The DAG with one edge reversed, without the edges that would then close a cycle."""
     new = list(dag)
     new[effect] ^= 1 << cause
     for parent in bits(new[effect]):
@@ -241,12 +243,15 @@ def is_acyclic(dag: Masks) -> bool:
 
 
 def covered(dag: Sequence[int]) -> list[Edge]:
-    """Edges (cause, effect) whose ends have the same other parents: turned, the class stays."""
+    """Covered edges (cause, effect): their ends have the same other parents.
+
+    A reversal keeps the class.
+    """
     return [(a, b) for b, mask in enumerate(dag) for a in bits(mask) if mask == dag[a] | 1 << a]
 
 
 class Sampled(NamedTuple):
-    """dag: the best one that was met, and its fit."""
+    """dag: the best one that was found, and its fit."""
 
     dag: Masks
     fit: Fit
@@ -274,7 +279,7 @@ def sampled(score: TableScore, between: Between = lambda moves: None) -> Sampled
     apart = np.abs(shares[0] + shares[0].T - shares[1] - shares[1].T)
     times = Counter(first + second)
     many = times.total()
-    # Half a draw with the edge and half a draw without: none of so many is not never.
+    # Half a draw with the edge and half a draw without: 0 of N must not become probability 0.
     directed = (many * (shares[0] + shares[1]) / 2 + (1 - np.eye(score.columns)) / 4) / (many + 1)
     dags = tuple((near.parents_of(one), time / many) for one, time in times.items())
     posterior = Posterior(directed, float(apart.max()), _EVEN, score.known, dags)

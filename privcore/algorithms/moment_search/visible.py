@@ -1,15 +1,15 @@
-"""Which dependences a budget can see, from public facts, before anything is spent.
+"""The dependences that a budget can detect, by public facts, before anything is spent.
 
-Columns with levels are taken as balanced, numbers as normal, and all as independent but for the
-pair itself; rarer levels need larger dependences.  What is asked is what `edge_selection`, or the
-posterior, asks of the only edge.
+Columns with levels are assumed balanced, numbers normal, and all columns independent but for the
+pair itself; rarer levels need larger dependences. The threshold is that of `edges`, or of the
+posterior, for a single edge.
 
 A test compares a statistic of f degrees of freedom with a threshold.  A dependence of size V makes
-it noncentral χ², with V² times the test's information as noncentrality.  Exact where all parts of
-the statistic weigh the same; otherwise the dependence is taken as spread evenly over them, and the
-distribution as that of a scaled χ² (see `statistic`).  V is Cramér's V of two columns with levels,
-the size of the correlation of two numbers; given other columns, that of what these leave
-unexplained.
+it noncentral χ², with V² times the test's information as noncentrality.  This is exact if all parts
+of the statistic have equal weights; otherwise the dependence is assumed to be spread evenly over
+them, and the distribution to be a scaled χ² (see `statistic`).  V is Cramér's V for two columns
+with levels, and the absolute correlation for two numbers; given other columns, it refers to the
+residuals.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from privcore.independence.lines import coordinates
 from privcore.privacy.mechanisms.gaussian import planned_mu
 
 POWER = 0.9
-# A dependence that anybody would want to see, and the largest ε that is proposed for it.
+# A clear dependence, and the largest ε that is proposed to detect it.
 _CLEAR = 0.3
 _LARGEST = 20.0
-# The smallest Cramér's V seen level by level up to which levels are counted; and where most columns
-# of more than two levels have an order, so that few numbers say more, and rows are no more than
-# `_FEW_ROWS`: with more of them, what a line misses shows as links.
-# docs/experiments/small_tables.md.
+# Levels are counted if a Cramér's V of this size is detected level by level; the second value is
+# for tables of at most `_FEW_ROWS` rows in which most columns of more than two levels are ordered,
+# as coding in few numbers then has more power. With more rows, the dependence that a linear score
+# misses appears as false links. docs/experiments/small_tables.md.
 _SEEN, _SEEN_IN_ORDER = 0.3, 0.08
 _FEW_ROWS = 20_000
 
@@ -57,12 +57,12 @@ Levels = tuple[int, int]
 
 
 class Visible(NamedTuple):
-    """The smallest dependence that is seen with probability `POWER`, of two columns in the middle
-    of all pairs: given nothing, given one column, and two.
+    """The smallest dependence that is detected with probability `POWER`.
 
-    Where not all combinations are counted it is on the pairs alone given nothing, and given others
-    on one of as many tables as columns in a single round; other releases only add power.  Of
-    numbers all three are the same.  None where not even 1 is, or no such table fits.
+    For the median pair of columns: marginally, given one column, and given two. If not all
+    combinations are counted, the marginal value uses the pairs alone, and the conditional values
+    use one of as many tables as columns in a single round; further releases only add power. For
+    numbers all three are the same. None if not even 1 is detected, or no such table fits.
     """
 
     alone: float | None
@@ -73,8 +73,10 @@ class Visible(NamedTuple):
 def visible(
     plan: Plan, parameters: MomentSearchParameters, pairs: int, pair: Levels | None = None
 ) -> Visible:
-    """pairs: over which the level is kept.  pair: the levels of the two columns, if not of those
-    in the middle."""
+    """pairs: number of pairs over which the FDR is controlled.
+
+    pair: the levels of the two columns, if not the median pair.
+    """
 
     def least(pair: Levels, others: int) -> float | None:
         if isinstance(plan, RowsPlan):
@@ -94,7 +96,7 @@ def visible(
 def _in_tables(
     plan: MomentPlan, pair: Levels, others: int, parameters: MomentSearchParameters, pairs: int
 ) -> float | None:
-    """On the pairs alone; given so many others, on tables of pairs that were candidates."""
+    """On the pairs alone; given this many others, on tables of candidate pairs."""
     strata = median_low(plan.levels) ** others
     level = parameters.false_edges / pairs
     candidates = parameters.level_of_candidates(len(plan.levels))
@@ -111,7 +113,7 @@ def _in_tables(
 def _tested(
     n: int, pair: Levels, strata: int, sigma: float, level: float, penalty: float
 ) -> float | None:
-    # A balanced column's codes have variance 1/r each, and all parts weigh the same.
+    # A balanced column's codes have variance 1/r each, and all parts have equal weights.
     weight = 1 / (1 + sigma * sigma * strata / n * pair[0] * pair[1])
     dof = strata * (pair[0] - 1) * (pair[1] - 1)
     threshold = max(chi_squared_quantile(dof, level), penalty * dof)
@@ -122,7 +124,7 @@ def _in_whole(plan: WholePlan, pair: Levels, others: int, level: float) -> float
     strata = median_low(plan.levels) ** others
     asked = probable_from(plan.n * plan.weight, pair, strata, level)
     if chdtrc(strata * (pair[0] - 1) * (pair[1] - 1), asked) > 0.5:
-        # The counts are worth so few rows that chance would do: there the formula is no guide.
+        # The effective number of rows is so small that the formula does not apply.
         return None
     return _weighed(plan.n, pair, strata, plan.weight, asked)
 
@@ -134,8 +136,9 @@ def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float)
 
 
 def _in_rows(plan: RowsPlan, level: float) -> float | None:
-    """The correlation of two of p independent columns, each measured in one number, as if normal of
-    variance 1, in rows no longer than R = radius · √p.
+    """The correlation of two of p independent columns.
+
+    Each is coded in one number, assumed standard normal, in rows no longer than R = radius · √p.
 
     With g = min(1, R²/|x|²) and |x|² a χ² of p degrees of freedom, E g x² = E g|x|²/p,
     E g x²y² = E g|x|⁴/(p(p + 2)), and so with g².
@@ -144,13 +147,14 @@ def _in_rows(plan: RowsPlan, level: float) -> float | None:
     most = p * plan.radius * plan.radius
     below = [float(gammainc(p / 2 + k, most / 2)) for k in range(3)]
     fourth = p * (p + 2) * below[2]
-    # What shortening leaves: of each variance, of a correlation, at 0, and of its variance times n.
+    # Factors by which shortening changes each variance, a correlation near 0, and its variance
+    # times n.
     variance = below[1] + most * (1 - below[0]) / p
     slope = (fourth + most * p * (1 - below[1])) / (p * (p + 2)) / variance
     sampling = (fourth + most * most * (1 - below[0])) / (p * (p + 2)) / variance**2
     noise = n * (plan.correlation_noise / variance) ** 2
     threshold = max(chi_squared_quantile(1, level), LINE_PENALTY * math.log(n))
-    # The test supposes a sampling variance of 1.
+    # The test assumes a sampling variance of 1.
     spread = sampling + noise
     return smallest_visible(1, threshold * (1 + noise) / spread, n * slope**2 / spread)
 
@@ -165,7 +169,10 @@ def table_information(n: float, levels: Levels, statistic: Statistic) -> float:
 
 
 def smallest_visible(dof: float, threshold: float, information: float) -> float | None:
-    """The smallest V from 0 to 1 that is seen with probability `POWER`; None if not even 1 is."""
+    """The smallest V from 0 to 1 that is detected with probability `POWER`.
+
+    None if not even 1 is.
+    """
     if not (dof > 0 and information > 0):
         return None
     needed = math.sqrt(max(float(chndtrinc(threshold, dof, 1 - POWER)), 0.0) / information)
@@ -175,10 +182,10 @@ def smallest_visible(dof: float, threshold: float, information: float) -> float 
 def probable_from(rows: float, levels: Levels, strata: int, level: float) -> float:
     """The deviance from which an edge between two columns is as probable as 1 − level.
 
-    What BDeu takes off for the numbers that the edge adds, of balanced columns with an equivalent
-    sample size of 1, and the odds that are wanted, less those of two directions before.
-    rows: that the noisy counts are worth.  levels: of cause and effect.  strata: configurations of
-    the effect's other parents.
+    The BDeu penalty of the parameters that the edge adds, for balanced columns with an equivalent
+    sample size of 1, plus the required log odds, minus the prior log odds of two directions. rows:
+    effective number of rows of the noisy counts.  levels: of cause and effect.  strata:
+    configurations of the effect's other parents.
     """
     cause, effect = levels
 
@@ -195,10 +202,11 @@ def probable_from(rows: float, levels: Levels, strata: int, level: float) -> flo
 def plan_levels(
     n: int, levels: Sequence[int], ordered: Sequence[int], parameters: MomentSearchParameters
 ) -> Plan:
-    """In what form columns with levels are measured; levels, ordered: as of `CountSource`.
+    """The form in which columns with levels are measured; levels, ordered: see `CountSource`.
 
-    All combinations of levels, where there are few; otherwise pairs of columns, level by level, and
-    larger tables.  Where that would show only large dependences, each column in few numbers.
+    All combinations of levels if these are few; otherwise pairs of columns, level by level, and
+    larger tables. If these would detect only large dependences, each column is coded in few
+    numbers.
     """
     whole = plan_whole(n, levels, parameters.epsilon, cells=parameters.whole_table)
     if whole and parameters.measured == "levels":
@@ -208,7 +216,7 @@ def plan_levels(
     if parameters.measured == "levels":
         return counted
     if parameters.measured is None:
-        # At the usual levels of significance, so that the form does not change with these.
+        # At the default significance levels, so that the form does not depend on them.
         seen = visible(counted, MomentSearchParameters(), math.comb(len(levels), 2)).alone
         many = [bool(o) for o, r in zip(ordered, levels, strict=False) if r > YES_NO]
         in_order = 0 < len(many) <= 2 * sum(many) and n <= _FEW_ROWS
@@ -219,9 +227,11 @@ def plan_levels(
 
 @dataclass(frozen=True)
 class PublicShape:
-    """n: rows.  levels: of each column, 0 where it holds numbers that are cut; empty where all are
-    taken as numbers.  columns: how many.  open_pairs: those that background knowledge leaves open;
-    None for all.  ordered: as of `CountSource`.
+    """n: rows.
+
+    levels: of each column, 0 for numeric columns that are cut; empty if all are treated as numbers.
+    columns: their number. open_pairs: pairs that background knowledge leaves open; None for all.
+    ordered: see `CountSource`.
     """
 
     n: int
@@ -232,12 +242,12 @@ class PublicShape:
 
     @property
     def pairs(self) -> int:
-        """Over how many pairs the FDR level is kept."""
+        """Number of pairs over which the FDR is controlled."""
         return math.comb(self.columns, 2) if self.open_pairs is None else max(self.open_pairs, 1)
 
     @classmethod
     def of(cls, source: MomentSource | MixedRows, knowledge: str = "") -> PublicShape:
-        """knowledge: what is known beforehand, as the parameter's text."""
+        """knowledge: background knowledge, as the parameter's text."""
         levels: Sequence[int] = ()
         ordered: Sequence[int] = ()
         if isinstance(source, MixedRows):
@@ -255,7 +265,7 @@ class PublicShape:
         return cls(n, levels if any(levels) else (), len(columns), ordered=places)
 
     def plan(self, parameters: MomentSearchParameters) -> Plan:
-        """What a run measures."""
+        """The quantities that a run measures."""
         levels = self.levels or (0,) * self.columns
         if 0 not in levels:
             return plan_levels(self.n, levels, self.ordered, parameters)
@@ -265,7 +275,7 @@ class PublicShape:
         return plan_moments(self.n, numbers.cut, numbers.mus[-1], parameters)
 
     def measured_as(self, parameters: MomentSearchParameters) -> tuple[str, ...]:
-        """How a run measures each column, in a few words."""
+        """How a run codes each column, in a few words."""
         plan = self.plan(parameters)
         if not isinstance(plan, RowsPlan):
             return tuple("every level" if r else "intervals" for r in self.levels)
@@ -287,12 +297,12 @@ class PublicShape:
 def visible_effects(
     shape: PublicShape, parameters: MomentSearchParameters, pair: Levels | None = None
 ) -> Visible:
-    """parameters: the run's, checked.  pair: as of `visible`."""
+    """parameters: the run's, checked. pair: see `visible`."""
     return visible(shape.plan(parameters), parameters, shape.pairs, pair)
 
 
 def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) -> str:
-    """What would show a clear dependence where none is seen; empty where it would be seen.
+    """Changes that would make a clear dependence detectable; empty if it is detectable already.
 
     Clear is a correlation, or Cramér's V, of `_CLEAR`.
     """
@@ -314,14 +324,15 @@ def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) ->
         "fewer columns, or coarser levels",
     ]
     return (
-        f"A dependence of {_CLEAR:g} would be missed here. What would show it: {'; '.join(ways)}."
+        f"A dependence of {_CLEAR:g} would be missed here. It would be detected with: "
+        f"{'; '.join(ways)}."
     )
 
 
 def visible_sentence(
     shape: PublicShape, parameters: MomentSearchParameters, epsilon: float | None = None
 ) -> str:
-    """What can be seen, in plain words.
+    """The detectable dependences, in plain words.
 
     parameters: of the run on rows.  epsilon: of the whole, where a person has several rows.
     """
@@ -330,23 +341,26 @@ def visible_sentence(
     where = f"At ε = {epsilon or parameters.epsilon:g} and {shape.n:,} rows, moment search"
     if least is None:
         return (
-            f"{where} would miss even a perfect dependence of two columns more often than once in "
-            "ten runs; raise ε."
+            f"{where} would miss even a perfect dependence of two columns in more than one run in "
+            "ten; raise ε."
         )
     if isinstance(plan, RowsPlan):
         return (
-            f"{where} sees a correlation of {least:.2g} or more between two columns with 90 % "
+            f"{where} detects a correlation of {least:.2g} or more between two columns with 90 % "
             "probability."
         )
     return (
-        f"{where} sees a dependence of Cramér's V {least:.2g} or more between two columns with "
+        f"{where} detects a dependence of Cramér's V {least:.2g} or more between two columns with "
         "at least 90 % probability: between balanced yes/no columns, a difference of "
         f"{100 * least:.1f} percentage points."
     )
 
 
 def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
-    """What is done with numbers beside levels, from public facts; checked: the parameters."""
+    """How numbers are treated in a table that also has levels, by public facts.
+
+    checked: the parameters.
+    """
     if not counts_levels(source.own_levels):
         return "columns with two levels count as −1 and 1"
     plan = plan_numbers(source.n, source.own_levels, MomentSearchParameters(**checked))

@@ -1,8 +1,8 @@
-"""Moment search where the columns have few combinations of levels: all of their counts, once.
+"""Moment search on columns with few combinations of levels: one release of all their counts.
 
-One release of pure DP takes the whole budget; everything else is post-processing: the best DAG by
-its posterior score, and a sampler that says how probable each edge is.
-Proof: docs/proofs/moment_search.md, statement 5.
+This pure-DP release takes the whole budget; everything else is post-processing: the best DAG by its
+posterior score, and a sampler for the probability of each edge. Proof:
+docs/proofs/moment_search.md, statement 5.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ from privcore.graphs.constraints import Constraints
 from privcore.graphs.pdag import ordered
 
 _PROOFS = ("docs/proofs/moment_search.md",)
-# A pair without an edge is called so where an edge is no more probable than that.
+# "No edge" is stated only if an edge is at most this probable.
 _NO_EDGE = 0.1
-# Shares of nothing are of so much.
+# Smallest denominator of a share.
 _EMPTY = 1e-9
-# An arrow is drawn where it is more probable than its opposite.
+# An arrow is drawn if it is more probable than its opposite.
 _EVEN = 0.5
 
 
@@ -69,7 +69,7 @@ def run_on_whole_table(
     before = run.earlier.kept if isinstance(run.earlier.kept, KeptTable) else None
     if before is not None and (before.scale <= plan.scale or before.levels != run.source.levels):
         raise ParameterError(
-            f"The release before has used all of ε = {run.parameters.epsilon:g}, or has other "
+            f"The earlier release has used all of ε = {run.parameters.epsilon:g}, or has other "
             "levels; give a larger total, and the table that was released."
         )
     kept = release_whole(run.source, plan, run.noise, before)
@@ -80,7 +80,7 @@ def run_on_whole_table(
 def searched_whole(
     run: Run[MomentSearchParameters], kept: KeptTable, recorder: common.Recorder
 ) -> Outcome:
-    """What the noisy counts show, and nothing else: they can be searched again."""
+    """Search the noisy counts only; they can be searched again."""
     parameters, names, counts = run.parameters, run.source.names, kept.counts
     moments = kept.moments
     known = run.known
@@ -93,7 +93,7 @@ def searched_whole(
     separating: dict[Edge, frozenset[int]] = {}
     stage = None
     if parameters.hidden_causes:
-        # The DAG of the edges that stay.
+        # The DAG with the remaining edges.
         dag = tuple(
             frozenset(cause for cause, effect in edges if effect == column)
             for column in range(len(names))
@@ -130,8 +130,11 @@ def searched_whole(
 
 
 def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
-    """The edges of the best DAG that stay: those required, and of the others as many as there may
-    be with a share of false ones, by the probabilities of each, of no more than the level."""
+    """The edges of the best DAG that stay.
+
+    These are the required ones, and as many others as keep the expected share of false edges, by
+    their probabilities, within the FDR level.
+    """
     dag, probable = known.repaired(best.parents), best.posterior.edges
     held = {edge for edge in edges_of(dag) if ordered(*edge) in known.required}
     ranked = sorted(edges_of(dag) - held, key=lambda edge: (-probable[edge], edge))
@@ -146,7 +149,7 @@ def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
 def drawn(
     names: tuple[str, ...], posterior: Posterior, kept: set[Edge], known: Constraints
 ) -> PDAG:
-    """The class of the DAG with these edges, but without arrows that are not probable."""
+    """The class of the DAG with these edges, without arrows that are improbable."""
     graph = known.completed(cpdag_of_dag(names, kept))
     arrows = {
         (cause, effect)
@@ -165,7 +168,7 @@ def _findings(
     graph: PDAG,
     stated: Matrix,
 ) -> dict[Edge, PairFinding]:
-    """Post-processing, as all that follows from the noisy counts."""
+    """Findings, by post-processing of the noisy counts."""
     seen = WholeEvidence(score.levels, score.scale, best.fit.expected, parameters.false_edges)
     findings = {}
     for pair in combinations(range(score.columns), 2):
@@ -195,7 +198,7 @@ class WholeEvidence:
         self._information = expected * expected * cell_information(expected, scale)
 
     def effect(self, x: int, y: int) -> float:
-        """Cramér's V of the pair as fitted."""
+        """Cramér's V of the pair in the fit."""
         joint = self._margin(self._expected, (x, y))
         joint = joint / joint.sum()
         product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
@@ -203,7 +206,7 @@ class WholeEvidence:
         return min(sqrt(squared / (min(joint.shape) - 1)), 1.0)
 
     def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
-        """Power to see an edge x → y beside other parents of y, on the counts as fitted.
+        """Power to detect an edge x → y given other parents of y, on the fitted counts.
 
         A dependence of size V moves a cell's expectation m by V m a(x) b(y), for a and b of mean 0
         and variance 1 in each stratum; the information on it is the mean of Σ m² a² b² I over all
@@ -229,7 +232,7 @@ class WholeEvidence:
         return Power(dof, asked, each * (min(r, s) - 1))
 
     def _margin(self, cells: Matrix, columns: Sequence[int]) -> Matrix:
-        """Sums over the other columns; axes in the order asked."""
+        """Sums over the other columns; axes in the given order."""
         table = cells.reshape(self._levels)
         others = tuple(c for c in range(table.ndim) if c not in columns)
         kept = sorted(columns)

@@ -23,7 +23,7 @@ from privcore.privacy.accounting.guarantee import REPLACE_ONE
 
 
 def public_facts(run: Run[GraphParameters]) -> tuple[str, ...]:
-    """What every guarantee takes as known."""
+    """The facts that every guarantee treats as public."""
     numeric = has_numbers(run.source)
     known = Knowledge.read(run.parameters.knowledge).words
     return (
@@ -36,7 +36,7 @@ def public_facts(run: Run[GraphParameters]) -> tuple[str, ...]:
 
 @dataclass
 class Recorder:
-    """Collects the steps of a run, if anyone wants them, and the order being tested."""
+    """Collects the steps of a run, if requested, and the order being tested."""
 
     keep: bool
     steps: list[Step] = field(default_factory=list)
@@ -63,7 +63,7 @@ def search(run: Run[SearchParameters], decision: Decision) -> Skeleton:
 def oriented(run: Run[GraphParameters], skeleton: Skeleton, **rules: Any) -> Skeleton:
     """The skeleton, oriented by its own separating sets and the run's background knowledge.
 
-    rules: as `orient` takes them, where not its own.
+    rules: for `orient`, if not the separating sets.
     """
     sets, known = skeleton.found_sets, run.known
     return skeleton._replace(
@@ -88,7 +88,7 @@ def outcome(
     `rounds_to_finish` planned rounds.
     """
     unreached = None
-    # No budget would have finished what a limit on the work ended.
+    # After a limit on the work, no budget would have finished the search.
     limited = skeleton.stopped in ("work", "size")
     if skeleton.stopped:
         orders = [order for order, tests in skeleton.unreached.items() if tests]
@@ -139,7 +139,7 @@ def published_guarantee(
     accountant: str,
     flaws: tuple[str, ...],
 ) -> Guarantee:
-    """A paper's own figure, with the reasons why it is not a guarantee."""
+    """A paper's figure, with the reasons why it is not a guarantee."""
     return Guarantee(
         epsilon=epsilon,
         delta=delta,

@@ -1,4 +1,4 @@
-"""What an algorithm is, what it is given and hands back, and who listens."""
+"""The declaration of an algorithm, its input and its result, and the hooks of a run."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from privcore.privacy.mechanisms import NoiseSource
 
 
 class Progress(NamedTuple):
-    """Where a search is: testing `order`, `done` of `pairs` pairs of this order looked at.
+    """Progress of a search: testing `order`, with `done` of this order's `pairs` pairs finished.
 
-    noun: what is counted, where it is not pairs; an optimiser's steps then stand for its tests.
-    Of changes to a graph it is not known how many there will be: pairs is 0.
+    noun: the unit that is counted, if not pairs; an optimiser counts steps instead of tests. pairs
+    is 0 if their number is not known, as for changes to a graph.
     """
 
     order: int
@@ -49,7 +49,7 @@ class Progress(NamedTuple):
 
 
 class Hooks(Protocol):
-    """What a caller may listen to; `cancelled` is asked between tests."""
+    """Callbacks of a run; `cancelled` is called between tests."""
 
     def progress(self, progress: Progress) -> None: ...
 
@@ -71,11 +71,11 @@ P_co = TypeVar("P_co", bound=GraphParameters, covariant=True)
 
 @dataclass(frozen=True)
 class Run(Generic[P_co]):
-    """All that an algorithm is given: counts, checked parameters, noise, and who listens.
+    """The input of an algorithm: counts, checked parameters, noise, and hooks.
 
     source: counts where the algorithm needs "tables", otherwise possibly rows of numbers.
-    test_limit: how many tests a search may make, None for any number; see `work`.
-    earlier: what this run adds to, if anything.
+    test_limit: maximum number of tests of a search, None for no limit; see `work`.
+    earlier: the release that this run adds to, if any.
     """
 
     source: CountSource
@@ -93,9 +93,9 @@ class Run(Generic[P_co]):
 
 
 class Outcome(NamedTuple):
-    """What an algorithm hands back; `discover` adds the time and the parameters.
+    """The result of an algorithm; `discover` adds the time and the parameters.
 
-    beyond: what it says beside its graph, where it does.
+    beyond: optional results in addition to the graph.
     """
 
     graph: PDAG
@@ -128,27 +128,25 @@ class Algorithm:
     """One algorithm, as declared in its own file and listed in the registry.
 
     takes: its parameters, each declared once.
-    calibrations: those it has, the default first; `published_flaw` says, for the page, why the
-    published one is not proven.  published_epsilon: what ε is then: the cost of one "round" or test
-    with the total computed after the run, a total to "split" of which what was spent is computed
-    after the run, or the "total" itself as in the proven form.
-    planned: the steps of a proven run, from public facts alone: its parameters, number of rows,
-    and columns.  planned_delta: its total δ from the same facts, where that may be less than the
-    parameter δ says.
-    fixed: parameters that follow from others and from public facts, and have to be known before the
-    budget of a person is split: of a run, how many rows that person has, and whether the number of
-    all rows is private.
+    calibrations: the available ones, the default first; `published_flaw` states, for the page, why
+    the published one is not proven. published_epsilon: the meaning of ε in it: the cost of one
+    "round" or test, with the total computed after the run; a total to "split", with the spent part
+    computed after the run; or the "total" itself, as in the proven form.
+    planned: the steps of a proven run, from public facts alone: its parameters, number of rows, and
+    columns. planned_delta: its total δ from the same facts, if it may be less than the parameter δ.
+    fixed: parameters that follow from others and from public facts, and must be known before the
+    budget of a person is split. Its arguments: a run, the number of rows of a person, and whether
+    the number of all rows is private.
     needs: contingency "tables" of categorical columns, or "moments", which numeric columns have as
-    well, or "either": tables where there are levels, moments of numbers.
-    reference: parameters to those of the non-private algorithm that the run is compared with, PC
-    unless it says otherwise.  output: a CPDAG, or one DAG.
+    well, or "either": tables of levels, moments of numbers. reference: maps parameters to the
+    parameters of the non-private reference algorithm, by default PC. output: a CPDAG, or one DAG.
 
-    mixed: where it takes numbers beside levels as they are (`MixedRows.numbers`), what it does with
-    them, in words, by the checked parameters.  One that counts has them cut by `mixed_levels`.
-    available_cases: whether values may be missing at random: its tests are of exact counts without
-    a promise, or of noisy counts in which missing values are a level.
-    again: of one that hands back what it released, the search of that alone, which costs nothing; a
-    further run of it can add to what was released (`Run.earlier`).
+    mixed: for an algorithm that takes uncut numbers in a table with levels (`MixedRows.numbers`), a
+    description of their treatment, by the checked parameters. For counts, numbers are cut by
+    `mixed_levels`. available_cases: whether values may be missing at random: its tests use exact
+    counts without a guarantee, or noisy counts in which missing values are a level. again: for an
+    algorithm that returns its released numbers, a search of these alone, which costs nothing; a
+    further run can add to them (`Run.earlier`).
 
     Raises ParameterError for a declaration that contradicts itself.
     """
@@ -233,7 +231,7 @@ class Algorithm:
         yield (
             self.reference is dict,
             "does not say what its runs are compared with; set `reference` to a function from its "
-            f"parameters to those of {self.reference_algorithm}",
+            f"parameters to the parameters of {self.reference_algorithm}",
         )
 
     @cached_property

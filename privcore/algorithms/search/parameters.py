@@ -51,9 +51,9 @@ EPSILON = Parameter(
     high=1e6,
     scale="log",
     slider=(0.05, 20.0),
-    help="How much a single record may change the probability of any result: at most by a "
-    "factor of e^ε. The total of the whole run; where a published form computes its total after "
-    "the run, the cost of one round or test.",
+    help="A single record may change the probability of any result by at most a factor of e^ε. "
+    "This is the total of the whole run; where a published form computes its total after the run, "
+    "it is the cost of one round or test.",
     source="Dwork & Roth 2014, Definition 2.4",
 )
 DELTA = Parameter(
@@ -98,8 +98,8 @@ MAX_ORDER = Parameter(
     optional=True,
     auto_help="no limit",
     slider=(0, 10),
-    help="Tests condition on at most this many columns. Larger sets cost time, and strata become "
-    "too thin to tell.",
+    help="Tests condition on at most this many columns. Larger sets take more time, and their "
+    "strata hold too few rows for a test to have power.",
     source="Spirtes, Glymour & Scheines 2000, Section 5.4.2",
 )
 STABLE = Parameter(
@@ -127,11 +127,12 @@ COLLIDER_RULE = Parameter(
         ("union", "Sets of one size"),
         ("first", "First set found"),
     ),
-    help="Two columns that are not adjacent point at a common neighbour unless the sets that "
-    "separate them hold it. majority: of all sets of neighbours, more than half must not hold it, "
-    "and with half of them it stays open. conservative: none may, and where only some do it stays "
-    "open. union: none of the size at which the pair was separated may. first: the one set that "
-    "the search found, which depends on the order of the columns.",
+    help="Two non-adjacent columns point at a common neighbour (a v-structure) unless it is in "
+    "their separating sets. majority: it must be absent from more than half of the separating "
+    "sets among the neighbours; at exactly half the edges stay undirected. conservative: it must "
+    "be absent from all of them; if it is in only some, the edges stay undirected. union: it must "
+    "be absent from all sets of the size at which the pair was separated. first: only the set "
+    "that the search found counts, which depends on the order of the columns.",
     source="Colombo & Maathuis 2014 (majority); Ramsey, Zhang & Spirtes 2006 (conservative); "
     "causal-learn (union); Spirtes, Glymour & Scheines 2000 (first)",
 )
@@ -144,17 +145,17 @@ CONFLICT_RULE = Parameter(
     default="strength",
     choices=("strength", "drop", "bi-directed", "keep first", "overwrite"),
     labels=(
-        ("strength", "The surer one stays"),
-        ("drop", "None stays"),
+        ("strength", "The stronger one stays"),
+        ("drop", "Neither stays"),
         ("bi-directed", "Both, as a ↔ b"),
         ("keep first", "The first stays"),
         ("overwrite", "The last stays"),
     ),
-    help="strength: the one whose ends depend on each other more surely given the middle stays (by "
-    "the first sets alone: the one whose ends fewer columns separate). "
-    "drop: none stays. bi-directed: an edge that is wanted both ways is drawn a ↔ b. keep first, "
-    "overwrite: the first stays, or the last, in the order of the columns, and so the graph "
-    "depends on that order and may have a cycle.",
+    help="What happens when two v-structures orient one edge in opposite directions. strength: the "
+    "one with the stronger evidence that its ends are dependent given the middle stays (with the "
+    "rule first: the one whose separating set is smaller). drop: neither stays. bi-directed: the "
+    "edge is drawn a ↔ b. keep first, overwrite: the first or the last in the order of the "
+    "columns stays, so the graph depends on that order and may have a cycle.",
     source="causal-learn (strength, keep first, overwrite); Colombo & Maathuis 2014 (bi-directed); "
     "choice made here (drop)",
     only_with=("hidden_causes", (False,)),
@@ -166,9 +167,9 @@ IN_TURN = Parameter(
     symbol="in turn",
     kind="bool",
     default=False,
-    help="Off: what nothing else decides stays undirected, and the graph does not depend on the "
-    "order of the columns. On: it is decided in that order, one edge at a time, as in "
-    "causal-learn; the graph may then have a cycle. With keep first and overwrite it always is.",
+    help="Off: edges that no other rule decides stay undirected, and the graph does not depend on "
+    "the order of the columns. On: they are decided in that order, one at a time, as in "
+    "causal-learn; the graph may then have a cycle. Always on with keep first and overwrite.",
     source="causal-learn",
     only_with=("conflict_rule", ("strength", "drop", "bi-directed")),
 )
@@ -178,10 +179,11 @@ HIDDEN_CAUSES = Parameter(
     symbol="H",
     kind="bool",
     default=False,
-    help="Off: the graph assumes that no common cause of two columns is missing. On: it does not, "
-    "nor that rows were selected at random. FCI then searches what was released, which costs no "
-    "further budget, and draws a PAG: an arrow is a cause even so, a double arrow an unobserved "
-    "confounder, and a circle an end that the data leave open.",
+    help="Off: the search assumes that there are no unobserved confounders (causal sufficiency). "
+    "On: it assumes neither that nor that rows were selected at random. FCI then searches the "
+    "released statistics, which costs no further budget, and draws a PAG: an arrow still means a "
+    "cause, a double arrow an unobserved confounder, and a circle an end that the data do not "
+    "determine.",
     source="Spirtes, Glymour & Scheines 2000, Chapter 6; Zhang 2008",
 )
 ORIENTATION_NAMES = ("collider_rule", "conflict_rule", "in_turn", "hidden_causes")
@@ -193,11 +195,12 @@ ANY_SCORE = Parameter(
     kind="choice",
     default=None,
     optional=True,
-    auto_help="g2 for levels, fisher-z for numbers",
+    auto_help="g2 for columns with levels, fisher-z for numbers",
     choices=tuple(SCORES),
     labels=_labels(tuple(SCORES)),
-    help="How dependence is measured. G² and χ² see any dependence between categories; the rank "
-    "scores are what private algorithms can afford; Fisher's z is for numeric columns.",
+    help="How dependence is measured. G² and χ² detect any dependence between categories; the rank "
+    "scores have the low sensitivity that private algorithms need; Fisher's z is for numeric "
+    "columns.",
     source=f"{_WANG}, Appendix D–F; Kalisch & Bühlmann 2007",
 )
 TABLE_SCORE = Parameter(
@@ -209,8 +212,8 @@ TABLE_SCORE = Parameter(
     default="g2",
     choices=_TABLE_SCORES,
     labels=_labels(_TABLE_SCORES),
-    help="How dependence is measured on the noisy counts: any score will do, since looking at them "
-    "costs nothing more.",
+    help="How dependence is measured on the noisy counts. Any score may be used: by "
+    "post-processing it costs no further budget.",
     source="Xu, Yuan & Wu 2017, Section III-A",
 )
 STREAM_SCORE = Parameter(
@@ -261,8 +264,8 @@ BLOCKS = Parameter(
     low=3,
     high=1001,
     slider=(3, 301),
-    help="How many random blocks the rows are split into, an odd number. More blocks hide one "
-    "record better; each then has fewer rows to see a dependence with.",
+    help="Number of random blocks that the rows are split into; it must be odd. With more blocks "
+    "one record has less influence, but each block has fewer rows and so less power.",
     source=f"{_WANG}, Algorithm 6",
     only_with=("score", (*BLOCK_SCORES, *MEDIAN_SCORES)),
 )
@@ -275,9 +278,9 @@ SPACE = Parameter(
     default="z",
     choices=("z", "p"),
     labels=(("z", "The score |Z|"), ("p", "Its p-value")),
-    help="z: on |Z|. p: on its p-value, as in the papers' codes. A p-value moves most where Z is "
-    "0, so its noise must be large, but little where the decision is made: at level 0.05 the same "
-    "budget sees less than a sixth of what it sees in z.",
+    help="z: noise is added to |Z|. p: to its p-value, as in the papers' codes. A p-value changes "
+    "most where Z is 0, so its noise must be large, but little near the threshold: at level 0.05 "
+    "the signal-to-noise ratio is less than a sixth of that in z.",
     source="docs/proofs/p_space.md; Bhattacharjee & Tandon 2024, Appendix B",
     only_with=("score", (None, *_PROVEN, *_PUBLISHED)),
 )
@@ -289,10 +292,10 @@ CORRECTION = Parameter(
     kind="choice",
     default="none",
     choices=("none", "ties", "ties and noise"),
-    help="Ties make rank scores vary less than the normal quantile supposes, most where one level "
-    "is rare, so that weak edges are lost. ties: one tenth of ε releases all one-column counts, "
-    "and each pair gets the threshold that its ties require. ties and noise: and the noise's own "
-    "variance is added, so that fewer independent pairs are kept.",
+    help="With ties, rank scores vary less than the normal quantile assumes, above all where one "
+    "level is rare, and weak edges are lost. ties: a tenth of ε is spent on all one-column "
+    "counts, and each pair gets the threshold that fits its ties. ties and noise: the variance of "
+    "the noise is included in the threshold as well, so that fewer false edges remain.",
     source="docs/proofs/one_way_marginals.md",
     calibrations=("proven",),
     only_with=("space", ("z",)),
@@ -308,21 +311,22 @@ RATE = Parameter(
     open_low=True,
     high=1.0,
     slider=(0.05, 1.0),
-    help="The sieve sees this fraction of the rows, drawn anew for every round.",
+    help="The sieve uses this fraction of the rows, drawn anew for every round.",
     source=f"{_WANG}, Algorithm 2",
 )
 MIXED_LEVELS = Parameter(
     name="mixed_levels",
     advanced=True,
-    title="Levels that numbers are cut into",
+    title="Levels per numeric column",
     symbol="L",
     kind="int",
     default=4,
     low=2,
     high=100,
     slider=(2, 10),
-    help="Where some columns have levels and others hold numbers, the numbers are cut into so many "
-    "levels of equal width between their public bounds. What happens within a level is not seen.",
+    help="If some columns have levels and others are numeric, the numeric ones are cut into this "
+    "many intervals of equal width between their public bounds. Differences within an interval "
+    "are lost.",
     source="choice made here",
 )
 CALIBRATION = Parameter(
@@ -347,14 +351,14 @@ PROVEN_ONLY = replace(
 KNOWLEDGE = Parameter(
     name="knowledge",
     advanced=True,
-    title="What is known beforehand",
+    title="Background knowledge",
     symbol="K",
     kind="text",
     default="",
     read=canonical,
-    help="An order in time (tiers), edges that are ruled out and edges that are required, as JSON; "
-    "empty for nothing. It is public and must come from elsewhere than the rows. Every graph obeys "
-    "it, and algorithms that test pair by pair spend nothing on what it decides.",
+    help="A time order (tiers), forbidden edges and required edges, as JSON; empty for none. It is "
+    "public, so it must not come from these rows. Every graph obeys it, and algorithms that test "
+    "pair by pair spend no budget on what it decides.",
     source="Meek 1995; docs/how-to/knowledge.md",
 )
 
@@ -368,10 +372,10 @@ ROWS_PER_UNIT = Parameter(
     low=1,
     high=MOST_ROWS,
     optional=True,
-    auto_help="that of the table, 1 where it names no column of persons",
+    auto_help="the table's own bound, or 1 if no column says whose a row is",
     slider=(1, 20),
-    help="How many rows one person, or whatever else is to be protected, has at most. The promise "
-    "is for all of them together. Noise grows with it.",
+    help="Maximum number of rows of one person (or other unit of protection). The guarantee covers "
+    "all of them together. Noise grows with this number.",
     source="docs/proofs/units.md",
     calibrations=("proven",),
 )
@@ -383,10 +387,11 @@ NEIGHBOURS = Parameter(
     kind="choice",
     default=REPLACED,
     choices=(REPLACED, ADDED),
-    labels=((REPLACED, "What the rows say"), (ADDED, "And whether they are there")),
-    help="replaced: tables differ in what the rows of one person say, and the number of rows is "
-    "public. added or removed: in whether they are there at all; the number of rows is bought with "
-    "noise for a twentieth of ε, and rows too many are left out at random.",
+    labels=((REPLACED, "The values of the rows"), (ADDED, "Also whether they are in the table")),
+    help="replaced: neighbouring tables differ in the values of one person's rows, and the number "
+    "of rows is public. added or removed: they differ in whether these rows are in the table at "
+    "all; a noisy number of rows is released for a twentieth of ε, and surplus rows are left out "
+    "at random.",
     source="docs/proofs/units.md; Dwork & Roth 2014, Section 2.3",
     calibrations=("proven",),
 )

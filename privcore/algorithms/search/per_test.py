@@ -1,4 +1,4 @@
-"""What the algorithms that decide test by test share: the measure, the plan and its filter."""
+"""Shared parts of the algorithms that decide test by test: the measure, the plan and its filter."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ T = TypeVar("T", bound=PerTestParameters)
 
 
 def resolved_score(score: str | None, calibration: str) -> str:
-    """The requested score; auto is Z* when proven and the paper's Kendall τ when published."""
+    """The requested score; by default Z* when proven and the paper's Kendall τ when published."""
     return score or ("kendall" if calibration == "published" else "z-star")
 
 
@@ -45,7 +45,10 @@ def reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def measure_of(parameters: ScoreParameters) -> Measure:
-    """What the run compares.  Raises ParameterError if its sensitivity is not known."""
+    """The measure that the run compares with its threshold.
+
+    Raises ParameterError if its sensitivity is not known.
+    """
     name, level = resolved_score(parameters.score, parameters.calibration), parameters.threshold
     base, _, kind = name.rpartition("-")
     if kind == "votes":
@@ -71,7 +74,7 @@ def plan_of(
     epsilon = run.parameters.epsilon * share_for_tests(run)
     delta = test_delta = run.parameters.delta
     if measure.needs_delta:
-        # Half of δ for the tests' own, half for their composition.
+        # Half of δ goes to the tests themselves, half to their composition.
         delta /= 2
         test_delta = down(delta / rounds)
     return plan_rounds(epsilon, delta, rounds, tuple(shares)), test_delta
@@ -83,7 +86,7 @@ def planned_steps(
     kinds: Sequence[Kind] = ("pure",),
     shares: Sequence[float] = (1.0,),
 ) -> tuple[Event, ...]:
-    """A proven run's steps, one kind for each share; all pure where a test has a δ of its own."""
+    """A proven run's steps, one kind for each share; all pure if each test has its own δ."""
     measure = measure_of(run.parameters)
     plan, test_delta = plan_of(run, measure, rounds, shares)
     steps = zip(kinds, plan.step_epsilons, strict=True)
@@ -97,7 +100,7 @@ def planned_steps(
 class PerTest(Generic[T], Decision):
     """A decision with a plan: equal rounds of one or more steps, paid for before they are made.
 
-    planned: whether the plan is that of pure steps (`plan_rounds`), or the decision's own affair.
+    planned: whether the plan is that of pure steps (`plan_rounds`), or made by the decision itself.
     plan, filter: of a proven run; None when published.  rounds: how many were opened.
     """
 
@@ -134,11 +137,11 @@ class PerTest(Generic[T], Decision):
         return self.measure.fits(self.source, x, y, conditioning_set)
 
     def pay(self, epsilon: float) -> float:
-        """Charge a step before it is made; what it cost."""
+        """Charge a step before it is made, and return its cost."""
         return self.filter.charge(epsilon) if self.filter else epsilon
 
     def stretch(self, conditioning_set: Columns) -> float:
-        """By how much the published sensitivity grows with the conditioning set's strata."""
+        """Factor by which the published sensitivity grows with the conditioning set's strata."""
         if self.proven:
             return 1.0
         n, strata = self.run.source.n, strata_of(self.run.source, conditioning_set)
@@ -182,7 +185,7 @@ class PerTest(Generic[T], Decision):
         """ε of each step that the published form charges, after the run."""
 
     def rounds_to_finish(self, skeleton: Skeleton) -> int:
-        """At most how many rounds would have finished the search."""
+        """Maximum number of rounds that would have finished the search."""
         return self.rounds + sum(skeleton.unreached.values())
 
     def epsilon_to_finish(self, skeleton: Skeleton) -> float | None:
@@ -192,7 +195,7 @@ class PerTest(Generic[T], Decision):
         return self.plan.epsilon_of(self.rounds_to_finish(skeleton)) / share_for_tests(self.run)
 
     def guarantee(self) -> Guarantee:
-        """What is promised: the plan's total, or the published figure."""
+        """The guarantee: the plan's total, or the published figure."""
         if self.plan:
             return self.proven_guarantee(self.plan.accountant)
         delta = self.run.parameters.delta
@@ -212,7 +215,7 @@ class PerTest(Generic[T], Decision):
         )
 
     def spent(self) -> Spent:
-        """How much of the plan was used."""
+        """The used part of the plan."""
         if self.plan and self.filter:
             return Spent(
                 self.plan.unit,

@@ -1,4 +1,4 @@
-"""What a run gives back, and how it got there."""
+"""The result of a run, and its steps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Phase = Literal["release", "test", "sieve", "examine", "how many", "which", "sep
 class Iteration(NamedTuple):
     """One outer iteration, for a convergence curve.
 
-    objective: loss + λ|W|₁, NaN where knowing it would cost privacy.
+    objective: loss + λ|W|₁, NaN where computing it would cost privacy.
     """
 
     objective: float
@@ -37,11 +37,11 @@ class Iteration(NamedTuple):
 class Step(NamedTuple):
     """One decision of a run.  It explains the run and is *not private*: never release it.
 
-    x, y: -1 where the step is not about a pair, such as a release of counts once for all.
+    x, y: -1 if the step is not about a pair, such as a single release of counts.
     score, noisy and threshold are in the units of `Discovery.unit`; noise_scale is the scale of the
-    noise, whose distribution is the mechanism's.  Selections and releases have no one noisy value
-    or threshold: NaN.
-    charge: what the step cost, in the unit of `Spent`; the first sieve question of a round
+    noise, whose distribution is the mechanism's.  Selections and releases have no single noisy
+    value or threshold: NaN.
+    charge: cost of the step, in the unit of `Spent`; the first sieve question of a round
     carries the round's charge.  round: number of the round, from 1.
     """
 
@@ -72,7 +72,7 @@ class Spent:
     """How much of a plan a run used: `used` of `total`, in `unit` ("share": of the whole plan).
 
     It depends on the run, so it is not a guarantee; the guarantee is the plan's total.
-    rounds: how many were used of those planned; noun: what they are.
+    rounds: number used of the planned ones; noun: what they are called.
     """
 
     unit: Literal["epsilon", "rho", "share", "none"]
@@ -95,13 +95,13 @@ class Spent:
 
 @dataclass(frozen=True)
 class Unreached:
-    """What a search that ran out of budget, or reached its limit of tests, left undone.
+    """The unfinished part of a search that ran out of budget or reached its limit of tests.
 
     It follows from the graph when the search stopped, so it is covered by the same guarantee.
     first, last: orders not finished, the last if nothing more is deleted.
-    tests: how many are left at most.  epsilon: the total that would pay for all of them, at the
-    noise of this run (or, where that was too large, at the largest that is allowed), None where no
-    such total is known; rounds: how many planned rounds it would have to be split over, 0 where
+    tests: maximum number of remaining tests.  epsilon: the total that would pay for all of them, at
+    the noise of this run (or, where that was too large, at the largest that is allowed), None where
+    no such total is known; rounds: how many planned rounds it would have to be split over, 0 where
     they are not planned.
     """
 
@@ -122,21 +122,22 @@ class Unreached:
 
 
 class PairFinding(NamedTuple):
-    """What one run says of a pair of columns, from what it released.
+    """The finding of one run on a pair of columns, computed from released numbers.
 
     verdict: whether the pair has an edge; if not, whether an edge of the reference size would have
-    been seen with probability 0.9 ("no edge seen") or not ("not enough budget", which
-    `releases.findings` words as "cannot be told").
-    probability: of an edge between the two, given what was released, sampling and noise included.
-    forward: of an edge from the first column to the second, given the same; the rest of
-    `probability` is of one from the second to the first.
+    been detected with probability 0.9 ("no edge seen") or not ("not enough budget", which
+    `releases.findings` puts into words).
+    probability: of an edge between the two, given the released numbers, with sampling and noise
+    accounted for. forward: of an edge from the first column to the second; the rest of
+    `probability` is that of the opposite direction.
     direction: of an edge with a direction, the probability of the arrow, if there is an edge; None
-    for an edge without a direction.  It supposes that no common cause is missing.
-    effect: the dependence of the pair as released, noise taken off, given nothing.
-    visible: of a pair without an edge, the smallest dependence that its tests would have seen
-    with probability 0.9, given nothing, what separated the pair, and the parents that the graph has
-    of either, whichever is the largest; None if not even a perfect one would.
-    effect and visible: Cramér's V, of numbers the size of a correlation.
+    for an edge without a direction.  It assumes that there are no unobserved confounders.
+    effect: the marginal dependence of the pair, estimated from the release and corrected for noise.
+    visible: for a pair without an edge, the smallest dependence that its tests would have detected
+    with probability 0.9: the largest value over the marginal test, the test given the separating
+    set, and the tests given the parents of either column; None if not even a perfect dependence
+    would be detected. effect and visible: Cramér's V, or for numeric columns the absolute
+    correlation.
     """
 
     verdict: Verdict
@@ -152,14 +153,14 @@ class PairFinding(NamedTuple):
             for name, v in self._asdict().items()
             if name != "verdict"
         }
-        # Files of the form that there is name two more, of which nothing is known.
+        # The present file format names two more keys, for which no values are known.
         return {"verdict": self.verdict, "confidence": None, "again": None, **values}
 
 
 class Margin(NamedTuple):
-    """The probabilities of a column's levels, estimated from what a run released.
+    """The probabilities of a column's levels, estimated from released numbers.
 
-    deviation: standard deviation of the noise on each, before what was negative was cut at 0.
+    deviation: standard deviation of the noise on each, before negative estimates were set to 0.
     """
 
     probabilities: tuple[float, ...]
@@ -175,22 +176,23 @@ class NoisyTables(Protocol):
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Numbers of levels of all columns."""
+        """Number of levels of each column."""
 
     def covers(self, columns: Sequence[int]) -> bool: ...
 
     def table(self, columns: Sequence[int]) -> Matrix:
-        """Noisy counts, an axis for each column in the order asked."""
+        """Noisy counts, with one axis for each requested column, in the given order."""
 
     def widest(self, columns: Sequence[int]) -> float:
-        """Variance of the noise on a count over the columns, at most: in any direction."""
+        """Upper bound on the noise variance of a count over the columns, in any direction."""
 
 
 class NoisyMoments(NamedTuple):
     """Means and covariances of numbers in the units of a release.
 
     covariance: shape (p, p).  sigma: standard deviation of the noise on a mean of products;
-    mean_share: weight of the means beside these, whose noise is sigma / mean_share.
+    mean_share: weight of the means relative to the products; the noise on means is sigma /
+    mean_share.
     means, scale: shape (p,); scale: one unit of the release in the units of the data.
     squares: variance of the noise on squares, over sigma².
     """
@@ -207,11 +209,11 @@ Parents = tuple[frozenset[int], ...]
 
 
 class Keepable(Protocol):
-    """Released numbers as they can be kept: in a file, to be searched again, or added to.
+    """Released numbers in a form that can be stored, searched again, or added to.
 
-    form: by which name a file has them.  n: rows.  levels: of the columns as they were counted,
-    empty of numbers.  topped: whether a further release may add to them.  closed: the same, to
-    which none may.
+    form: name of the form in files. n: number of rows. levels: of the columns as counted, empty for
+    numeric columns. topped: whether a further release may add to them. closed: a copy that no
+    further release may add to.
     """
 
     @property
@@ -230,16 +232,16 @@ class Keepable(Protocol):
     def closed(self) -> Keepable: ...
 
     def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether they are of columns with so many levels, 0 of numbers."""
+        """Whether the columns had these numbers of levels, with 0 for numeric columns."""
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready, as a file has them under the form."""
+        """JSON-ready content of a file of this form."""
 
 
 class Earlier(NamedTuple):
-    """What a run adds to: what an earlier run on the same rows has released.
+    """The release of an earlier run on the same rows, to which a run adds.
 
-    The run's budget is then that of both together.  only: pairs that it measures, none for all.
+    The run's budget is then the total of both. only: pairs to measure, empty for all.
     """
 
     kept: Keepable | None = None
@@ -250,10 +252,10 @@ ALONE = Earlier()
 
 
 class Released(NamedTuple):
-    """What a run released beside its graph; all of it is covered by the same guarantee.
+    """The released numbers of a run, in addition to its graph. The same guarantee covers them.
 
-    tables or moments: the numbers.  dags: parents of each column in DAGs that are plausible by
-    them, with their probabilities, which add up to 1.  kept: the numbers as they can be kept.
+    tables or moments: the numbers.  dags: parents of each column in the plausible DAGs, with their
+    probabilities, which add up to 1.  kept: the numbers in a form that can be stored.
     """
 
     dags: tuple[tuple[Parents, float], ...]
@@ -264,7 +266,7 @@ class Released(NamedTuple):
 
 @dataclass(frozen=True)
 class Beyond:
-    """What an algorithm may say beside its graph; each is explained at `Discovery`."""
+    """Optional results of an algorithm in addition to its graph; see `Discovery` for each."""
 
     findings: Mapping[Edge, PairFinding] = field(default_factory=dict)
     margins: tuple[Margin, ...] = ()
@@ -280,28 +282,29 @@ class Discovery:
 
     separating_sets: for each removed pair (i < j), the set that separated it.
     stopped: None, or why the search ended before every test was made: the "budget" was used up,
-    what was left of it would have bought nothing but "noise", the "work" reached its limit, or
-    tests of too large a "size", by levels and the number of rows, were passed over.
-    unreached: what was left undone then.
+    the remaining budget would have bought nothing but "noise", the "work" reached its limit, or
+    tests of too large a "size", by levels and the number of rows, were skipped. unreached: the
+    unfinished part.
     unit: of the scores in the trace, such as "|Z|".
-    weights: W[i, j] of the edge i → j, shape (p, p), where the graph is cut from weights, and
-    convergence: how the optimiser got there; both covered by the same guarantee.
-    weight_threshold: where the graph was cut.
-    planned: of a proven run, all its steps as fixed before it; empty where they are not.
-    findings: of every pair (i < j), how sure its edge is, or what could have been seen of it, where
-    the algorithm says so; covered by the same guarantee.
-    margins: of every column, where the algorithm releases them; covered by the same guarantee.
-    intervals: into how many a run cut columns of numbers, as what it had released showed
-    dependence beyond lines; None where it did not.
-    overruled: v-structures x → z ← y, as (x, z, y), that the run saw and what was known beforehand
+    weights: W[i, j] of the edge i → j, shape (p, p), if the graph is a thresholded weight matrix,
+    and convergence: the optimiser's iterations; the same guarantee covers both. weight_threshold:
+    the threshold.
+    planned: all steps of a proven run as fixed in advance; empty if they are not.
+    findings: for every pair (i < j), if the algorithm gives them, the probability of an edge, or
+    the dependence that could have been detected; covered by the same guarantee.
+    margins: of every column, if the algorithm releases them; covered by the same guarantee.
+    intervals: number of intervals into which a run cut numeric columns, because its first release
+    showed dependence that is not linear; None if it did not cut them.
+    overruled: v-structures x → z ← y, as (x, z, y), that tests showed and background knowledge
     rules out; covered by the same guarantee.
-    settled: of a run that samples DAGs, whether two samplers agree on the probabilities of all
-    edges; None of others.
-    released: of an algorithm that hands it back, the numbers that it released.
-    hidden_stage: where the graph is a PAG, how edges were tested that only unobserved confounders
-    make: given sets further away ("possible-d-sep"), or where these are too many, by "rfci".
-    rows: where their number is private, how many the run saw, which is covered; None of others.
-    seconds: engine time, data loading apart.  trace: see Step; not private.
+    settled: for a run that samples DAGs, whether two samplers agree on the probabilities of all
+    edges; None for others.
+    released: the released numbers, if the algorithm returns them.
+    hidden_stage: if the graph is a PAG, how edges due to unobserved confounders alone were tested:
+    given sets of more distant columns ("possible-d-sep"), or if these are too many, by "rfci".
+    rows: if the number of rows is private, the number that the run used, which the guarantee
+    covers; otherwise None.
+    seconds: engine time without data loading.  trace: see Step; not private.
     """
 
     algorithm: str

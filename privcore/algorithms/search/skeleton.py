@@ -1,7 +1,7 @@
 """One skeleton search for every constraint-based algorithm.
 
-The search of PC (Spirtes, Glymour & Scheines 2000, Section 5.4.2) asks a `Decision` whether x
-and y are independent given S.  Who decides, and at what cost, is the algorithm's business.
+The search of PC (Spirtes, Glymour & Scheines 2000, Section 5.4.2) calls a `Decision` on whether x
+and y are independent given S. Each algorithm brings its own decision, with its own cost.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from privcore.graphs.meek import Triple
 
 
 class Answer(NamedTuple):
-    """The set that separates a pair, None if none does, and after how many tests."""
+    """The set that separates a pair, None if none does, and the number of tests made."""
 
     separating_set: Columns | None
     tests: int
 
 
 class Decision(ABC):
-    """Decides whether two columns are independent given others: all that algorithms differ in."""
+    """Decides whether two columns are independent given others; all else is shared."""
 
     @abstractmethod
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         """Whether x and y count as independent given `conditioning_set`.
 
-        Raises BudgetError when the budget covers no further question; the search then ends.
+        Raises BudgetError when the budget covers no further test; the search then ends.
         """
 
     def fits(self, x: int, y: int, conditioning_set: Columns) -> bool:
-        """Whether that can be asked, from public facts alone; if not, the set is passed over."""
+        """Whether this test is possible, by public facts alone; if not, the set is skipped."""
         return True
 
     def whole_order(
         self, order: int, pairs: list[Edge], adjacent: list[set[int]]
     ) -> Iterator[Answer | None] | None:
-        """Answers for the pairs in turn, where all questions of an order can be asked at once.
+        """Answers for the pairs in turn, if all tests of an order can be made at once.
 
-        adjacent: per column, those that sets are taken from, frozen for the order.  None in place
-        of an answer: this pair is asked about by `independent`; None in place of them all: every
-        pair is.
+        adjacent: per column, the neighbours that sets are taken from, frozen for the order.  None
+        in place of an answer: this pair is tested by `independent`; None in place of the list:
+        every pair is.
         """
         return None
 
@@ -61,18 +61,18 @@ class Decision(ABC):
     ) -> None:
         """Called before each order.
 
-        pairs: how many are still adjacent.  tests: how many tests the graph still allows in this
-        and each later order, at most; a function, since counting them takes time.
+        pairs: number of adjacent pairs. tests: maximum number of tests in this and each later
+        order; a function, since counting them takes time.
         """
 
 
 class Skeleton(NamedTuple):
     """Undirected edges, separating sets of the pairs removed, and how the search went.
 
-    unreached: per order not finished, how many tests are left if nothing more is deleted.
-    stopped: "size" where tests that do not fit were passed over, and nothing else ended the search.
+    unreached: per unfinished order, the number of remaining tests if nothing more is deleted.
+    stopped: "size" if tests that do not fit were skipped and nothing else ended the search.
     overruled: v-structures (x, z, y) that tests show and background knowledge rules out.
-    hidden_stage: as of `Discovery`.
+    hidden_stage: see `Discovery`.
     """
 
     graph: PDAG
@@ -86,7 +86,7 @@ class Skeleton(NamedTuple):
 
     @property
     def found_sets(self) -> dict[Edge, set[frozenset[int]]]:
-        """The one separating set of each pair that was removed, as `orient` takes them."""
+        """The one separating set of each removed pair, in the form that `orient` takes."""
         return {pair: {separating_set} for pair, separating_set in self.separating_sets.items()}
 
 
@@ -114,11 +114,10 @@ def search_skeleton(
         the original.  Sets are taken from the neighbours of either end, each set once.
     max_order: the largest conditioning set, None for no limit.
     start: a graph to begin with in place of the complete one.
-    prepare: told before each order, if given, within which sets of columns tests will be.
-    limit: how many tests may be made, None for any number.
-    known: background knowledge.  What it rules out or requires is not tested, and sets are
-        taken from neighbours that may be parents: if the ends are not adjacent, the parents of
-        one of them separate them.
+    prepare: called before each order, if given, with the sets of columns that the tests will use.
+    limit: maximum number of tests, None for no limit. known: background knowledge. Edges that it
+        forbids or requires are not tested, and sets are taken from neighbours that may be parents:
+        if the ends are not adjacent, the parents of one of them separate them.
 
     When the decision runs out of budget, or the limit is reached, edges not yet removed stay.
     A test that does not fit removes none.
@@ -141,7 +140,7 @@ def search_skeleton(
     for i, j in first.skeleton:
         around[i].add(j)
         around[j].add(i)
-    # Pairs that are tested, and per column those that sets are taken from.
+    # Pairs that are tested, and per column the neighbours that sets are taken from.
     open_pairs = set(first.skeleton - known.required)
     adjacent = known.possible_parents(around)
     separating: dict[Edge, frozenset[int]] = {}
@@ -161,7 +160,7 @@ def search_skeleton(
     while stopped is None and (max_order is None or order <= max_order):
         frozen = [set(neighbours) for neighbours in adjacent] if stable else adjacent
         pairs = sorted(open_pairs)
-        # Order 0 is always asked; later ones only while some neighbourhood is large enough.
+        # Order 0 is always tested; later ones only while some neighbourhood is large enough.
         if not any(len(frozen[i] - {j}) >= order for x, y in pairs for i, j in ((x, y), (y, x))):
             break
         orders_run = order + 1
@@ -170,7 +169,7 @@ def search_skeleton(
         decision.begin_order(
             order, len(pairs), partial(_tests_from, open_pairs, adjacent, order, max_order)
         )
-        # Answers to a whole order may be more than the limit allows.
+        # The answers for a whole order may need more tests than the limit allows.
         within = limit is None or _tests_within(frozen, pairs, order, limit - tests)
         answers = decision.whole_order(order, pairs, frozen) if stable and within else None
         for done, (x, y) in enumerate(pairs):
@@ -227,7 +226,7 @@ def conditioning_sets(
 
 
 def count_sets(adjacent: list[set[int]], x: int, y: int, order: int) -> int:
-    """How many sets `conditioning_sets` gives."""
+    """Number of sets that `conditioning_sets` gives."""
     of_x, of_y = adjacent[x] - {y}, adjacent[y] - {x}
     both = comb(len(of_x & of_y), order)
     return comb(len(of_x), order) + comb(len(of_y), order) - both

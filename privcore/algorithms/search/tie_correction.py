@@ -1,4 +1,4 @@
-"""Thresholds that know how tied each column is, from one-way counts released once.
+"""Thresholds corrected for the ties of each column, from one-way counts released once.
 
 Proof and derivation: docs/proofs/one_way_marginals.md.
 """
@@ -19,12 +19,12 @@ from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.no_noise import width_of
 from privcore.rounding import down, up
 
-# Of the total ε; the tests get the rest, and all of δ.
+# Share of the total ε; the tests get the rest, and all of δ.
 SHARE = 0.1
 
 
 def share_for_tests(run: Run[PerTestParameters]) -> float:
-    """The part of ε that is left for tests, a hair less."""
+    """The remaining part of ε for tests, slightly rounded down."""
     return 1.0 if run.parameters.correction == "none" else down(1.0 - SHARE)
 
 

@@ -1,1 +1,1 @@
-"""Sweeps, advice before spending, and what their runs have in common."""
+"""Sweeps, and advice before spending a budget."""

@@ -1,4 +1,4 @@
-"""Whether stated probabilities hold: how often what was said came true."""
+"""Calibration of stated probabilities: how often the stated events came true."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENDS = (0.0, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 
 
 class Range(NamedTuple):
-    """Statements of about the same probability: the mean stated, the share true, how many."""
+    """Statements of similar probability: their mean, the share of true ones, their number."""
 
     stated: float
     true: float
@@ -26,11 +26,11 @@ class Range(NamedTuple):
 
 
 class Reliability(NamedTuple):
-    """ranges: those that hold a statement, ascending.
+    """ranges: the non-empty ones, ascending.
 
     error: the expected calibration error, the mean distance of stated and true over the ranges,
-    weighed by their statements (Naeini, Cooper & Hauskrecht 2015).  brier: the mean squared
-    distance of a probability and what came true (Brier 1950).
+    weighted by their statements (Naeini, Cooper & Hauskrecht 2015). brier: the mean squared
+    distance of a probability and the outcome (Brier 1950).
     """
 
     ranges: tuple[Range, ...]
@@ -41,8 +41,8 @@ class Reliability(NamedTuple):
 def reliability(stated: Sequence[float], true: Sequence[bool]) -> Reliability:
     """The reliability of statements, at least one; true: whether each came true.
 
-    >>> told = reliability([0.75, 0.75, 0.75, 0.75], [True, True, True, False])
-    >>> (told.ranges, told.error, told.brier)
+    >>> found = reliability([0.75, 0.75, 0.75, 0.75], [True, True, True, False])
+    >>> (found.ranges, found.error, found.brier)
     ((Range(stated=0.75, true=0.75, many=4),), 0.0, 0.1875)
     """
     said, came = np.asarray(stated, dtype=float), np.asarray(true, dtype=float)
@@ -60,7 +60,7 @@ def reliability(stated: Sequence[float], true: Sequence[bool]) -> Reliability:
 class Shipped(NamedTuple):
     """Measured beforehand on random networks: by ε and over all, edges and arrows.
 
-    about: what was run, in words.  command: that makes it again.
+    about: description of the runs. command: reproduces them.
     """
 
     edges: Reliability
@@ -74,7 +74,7 @@ class Shipped(NamedTuple):
 def reliability_json(
     edges: Reliability, arrows: Reliability, by_epsilon: dict[float, Reliability], **about: str
 ) -> str:
-    """What `shipped_reliability` reads."""
+    """The content that `shipped_reliability` reads."""
     held = {
         **about,
         "version": __version__,
@@ -87,7 +87,7 @@ def reliability_json(
 
 @cache
 def shipped_reliability() -> Shipped:
-    """The measurement that comes with the product."""
+    """The measurement that is shipped with the product."""
     held = json.loads(_PATH.read_text(encoding="utf-8"))
     edges, arrows = _read(held.pop("edges")), _read(held.pop("arrows"))
     by_epsilon = {epsilon: _read(part) for epsilon, part in held.pop("by_epsilon")}

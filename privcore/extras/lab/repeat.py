@@ -1,6 +1,6 @@
 """Further runs of one algorithm on one data set, at other ε and with other noise.
 
-Made in a process beside the one that asks, they do not hold it up.
+They run in a separate process, so the caller does not wait.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from privcore.threads import one_thread
 
 
 class Roll(NamedTuple):
-    """One run: its ε, the seed of its simulated noise, and whether its trace is wanted."""
+    """One run: its ε, the seed of its simulated noise, and whether to keep its trace."""
 
     epsilon: float
     seed: int
@@ -24,9 +24,9 @@ class Roll(NamedTuple):
 
 
 class Repeat:
-    """Makes runs, each by one thread; picklable, so that a worker process can hold it.
+    """Makes runs with one thread each; picklable, so that a worker process can hold it.
 
-    settings: of the algorithm; ε is taken from each roll.
+    settings: of the algorithm; ε comes from each `Roll`.
     """
 
     def __init__(self, dataset: Dataset, algorithm: str, settings: Mapping[str, Any]) -> None:
@@ -35,7 +35,7 @@ class Repeat:
         self._source: Any = None
 
     def __call__(self, roll: Roll) -> Discovery | str:
-        """The run, or the sentence with which it was refused."""
+        """The run, or the message with which it was refused."""
         values = {**self._settings, "epsilon": roll.epsilon}
         try:
             with one_thread():

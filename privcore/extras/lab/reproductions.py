@@ -1,6 +1,6 @@
-"""The papers' tables and figures that come with the product: each file says all that is shown.
+"""The papers' tables and figures that are shipped with the product, each as a complete file.
 
-What makes their numbers is `benchmarks.papers`, which is beside the source and in no wheel.
+Their numbers are made by `benchmarks.papers`, which is part of the source but not of the wheel.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from privcore.version import __version__
 
 _PACKAGE = Path(__file__).parents[2]
 FOLDER = _PACKAGE / "extras" / "results" / "reproductions"
-# In the order in which they are listed.
+# In the order of lists.
 NAMES = (
     *("wang-table-1", "wang-figure-1", "wang-table-2"),
     *(f"xu-table-{number}" for number in (3, 4, 5, 6, 8, 9, 10, 11)),
@@ -33,14 +33,14 @@ NAMES = (
     *("kusner-table-2", "kusner-figure-1", "kusner-figure-2"),
 )
 Case = tuple[str | float, ...]
-# What ours are made with, by the name of their column.
+# Settings of our results, by the name of their column.
 SERIES = {
     "exact": "ours, no privacy",
     "published": "ours, published (not proven)",
-    "uncached": "published, counted anew",
+    "uncached": "published, counted again",
     "proven": "ours, proven",
 }
-TIMED = "Times depend on the machine and differ from one run to the next."
+TIMED = "Times depend on the machine and differ from run to run."
 _PAPER = "paper"
 
 
@@ -55,11 +55,11 @@ class Paper:
 
 @dataclass(frozen=True)
 class Figure:
-    """How the lines of an item are drawn: names of its columns.
+    """How the lines of an item are drawn, by names of its columns.
 
-    panel: a picture for each of its values; line: a line for each; x: the axis, where a value does
-    not bring its own.  bounded: whether y is from 0 to 1.  x_range: where the axis ends, if not
-    with the points.  Of a column "measure" one value is drawn at a time.
+    panel: a picture for each of its values; line: a line for each; x: the axis, unless values have
+    their own. bounded: whether y is from 0 to 1. x_range: ends of the axis, if not at the points.
+    For a column "measure", one value is drawn at a time.
     """
 
     panel: str
@@ -76,13 +76,11 @@ class Figure:
 class Item:
     """One table or figure of a paper.
 
-    shows: one sentence.  columns: names of what makes a case, in order.
-    settings: all that decides about our numbers but for seed and runs, JSON-ready.
-    says: sentences of the paper on the item that can be compared with ours.
-    differences: why ours are not the paper's.
-    quick: replicates of a first look.
-    needs_table: whether the user must bring the data.
-    timed: whether the values are times, which differ from one run to the next.
+    shows: one sentence.  columns: names of the columns that identify a case, in order. settings:
+    all settings of our numbers except seed and runs, JSON-ready. says: sentences of the paper on
+    the item that can be compared with ours. differences: reasons why ours differ from the paper's.
+    quick: number of replicates for a quick look. needs_table: whether the user must provide the
+    data. timed: whether the values are times, which differ from run to run.
     """
 
     name: str
@@ -100,9 +98,9 @@ class Item:
 
 
 class Mean(NamedTuple):
-    """Mean of several runs, NaN if all were refused.  sd: over n − 1, and 0 for one run.
+    """Mean of several runs, NaN if all were refused.
 
-    x: mean place on the axis, None where the case says it.
+    sd: over n − 1, and 0 for one run. x: mean position on the axis, None if the case determines it.
     """
 
     mean: float
@@ -113,7 +111,7 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a table: what the paper says, None where it says nothing, and ours by series."""
+    """One line of a table: the paper's value, None if it has none, and ours by series."""
 
     case: Case
     paper: str | None
@@ -122,7 +120,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Reproduced:
-    """Lines in the paper's order; refused: sentences on runs that could not be made, each once."""
+    """Lines in the paper's order; refused: messages on runs that could not be made, each once."""
 
     name: str
     lines: tuple[Line, ...]
@@ -133,9 +131,9 @@ class Reproduced:
 
 @dataclass(frozen=True)
 class Shipped:
-    """An item with a result, and which version made it on which day.
+    """An item with a result, and the version and day that it was made.
 
-    made: None where the user has to bring the data; the lines then have the paper's numbers only.
+    made: None if the user has to provide the data; the lines then have the paper's numbers only.
     """
 
     item: Item
@@ -145,21 +143,21 @@ class Shipped:
 
     @property
     def command(self) -> str:
-        """What makes the result again."""
+        """The command that reproduces the result."""
         runs, seed = self.result.runs, self.result.seed
         return f"python -m privcore reproduce {self.item.name} --runs {runs} --seed {seed}"
 
 
 def made_now(item: Item, result: Reproduced) -> Shipped:
-    """A result of today and of this version."""
+    """A result made today by this version."""
     return Shipped(item, result, __version__, date.today().isoformat())
 
 
 def makers() -> Any:
-    """`benchmarks.papers`, which makes the numbers; None where the source is not there."""
+    """`benchmarks.papers`, which makes the numbers; None without the source."""
     ours = _PACKAGE.parent / "benchmarks" / "papers" / "registry.py"
     spec = find_spec("benchmarks")
-    # In an installed product there may be somebody else's package of that name.
+    # In an installed product there may be another package of this name.
     if not ours.is_file() or spec is None or spec.origin is None:
         return None
     if Path(spec.origin).resolve().parent != ours.resolve().parents[1]:
@@ -168,7 +166,7 @@ def makers() -> Any:
 
 
 def described(item: Item) -> dict[str, Any]:
-    """All that a file says of an item, whatever the result."""
+    """The part of a file that describes an item, independent of the result."""
     return {field.name: _plain(getattr(item, field.name)) for field in fields(Item)}
 
 
@@ -177,7 +175,7 @@ def _plain(value: Any) -> Any:
 
 
 def as_json(held: Shipped) -> str:
-    """What `shipped` reads, with a line of text for each line of the table."""
+    """The content that `shipped` reads, with a line of text for each line of the table."""
     about = {
         **described(held.item),
         "command": held.command if held.made else None,
@@ -203,7 +201,7 @@ def as_json(held: Shipped) -> str:
 
 
 def _values(mean: Mean) -> list[float | int | None]:
-    """Mean, sd, runs and x; what is not a number as null, which JSON has."""
+    """Mean, sd, runs and x; NaN as null, since JSON has no NaN."""
     return [None if isinstance(v, float) and math.isnan(v) else v for v in mean]
 
 
@@ -214,7 +212,7 @@ def _mean(held: Sequence[Any]) -> Mean:
 
 @cache
 def shipped(name: str) -> Shipped:
-    """What comes with the product; raises ParameterError if there is no such item."""
+    """The shipped result; raises ParameterError if there is no such item."""
     if name not in NAMES:
         raise ParameterError(
             f"There is no reproduction {short(name)!r}; choose one of {', '.join(NAMES)}."
@@ -248,15 +246,15 @@ def _figure(held: Mapping[str, Any] | None) -> Figure | None:
 
 
 def series_of(lines: Sequence[Line]) -> list[str]:
-    """Which series the lines have, in a fixed order."""
+    """The series of the lines, in a fixed order."""
     named = {series for line in lines for series in line.ours}
     return [series for series in SERIES if series in named]
 
 
 def as_texts(item: Item, lines: Sequence[Line]) -> list[list[str]]:
-    """The table as it is read: a line of names, then one for each line.
+    """The table as text: a line of names, then one for each line.
 
-    The paper's column is left out where it prints nothing.
+    The paper's column is left out if it has no values.
     """
     series = series_of(lines)
     printed = any(line.paper is not None for line in lines)
@@ -283,14 +281,14 @@ def _cell(line: Line, mean: Mean | None) -> str:
         return "refused"
     places = 3 if abs(mean.mean) < 10 else 1
     if not mean.sd:
-        # A count reads better without decimals; a rate of 1 is not a count.
+        # Counts are shown without decimals; a rate of 1 is not a count.
         count = mean.mean == int(mean.mean) and abs(mean.mean) >= 2
         return f"{mean.mean:,.{0 if count else places}f}{_place(line, mean.x)}"
     return f"{mean.mean:,.{places}f} ± {mean.sd:,.{places}f}{_place(line, mean.x)}"
 
 
 def _place(line: Line, x: float | None) -> str:
-    """Where a value stands, unless the case says so already."""
+    """The position of a value, unless the case determines it."""
     if x is None:
         return ""
     shown = f"ε {x:.3g}"
@@ -304,7 +302,7 @@ def _place(line: Line, x: float | None) -> str:
 
 
 def as_csv(item: Item, lines: Sequence[Line]) -> str:
-    """Numbers to work with: mean, sd, runs and place of each series."""
+    """Numbers for computation: mean, sd, runs and position of each series."""
     series = series_of(lines)
     parts = ("mean", "sd", "runs", "x")
     text = io.StringIO()

@@ -1,4 +1,4 @@
-"""Demonstrations of single mechanisms, each with controls, a formula and code that runs."""
+"""Demonstrations of single mechanisms, each with controls, a formula and runnable code."""
 
 from privcore.extras.teaching.panel import Panel
 from privcore.extras.teaching.registry import PANELS, get_panel

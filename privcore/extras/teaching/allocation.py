@@ -37,14 +37,14 @@ class Allocation:
     """A run of CURATE over orders 0 … k under a zCDP filter, and schedules.
 
     plans: (orders, orders), ε of a test of each order (columns) as planned before each order
-        (rows), NaN for orders that are past.
-    chosen: ε of the tests that were made, (orders,); even: the same ε for all tests.
-    planned: tests paid for before the run, (orders,); made: those that the survivors need.
+        (rows), NaN for past orders. chosen: ε of the tests that were made, (orders,); even: the
+        same ε for all tests. planned: tests paid for before the run, (orders,); made: tests that
+        the surviving pairs need.
     noise: Laplace scale of each order in units of Z, (orders,).
     left: share of the budget that remains after each order, (orders,).
     bound, even_bound: Lemma 1's bound on errors before the run, of the plan and the even split.
     schedules: Lemma 2's, name to ε of each iteration; counts: name to the lemma's number of
-        iterations and the largest that really fits.
+        iterations and the largest number that actually fits.
     """
 
     plans: Vector
@@ -71,7 +71,7 @@ def curate_orders(
 ) -> Allocation:
     """Plan, spend, and plan again before each order.
 
-    survivors: share of pairs that are still adjacent after each order.  The filter's total is the
+    survivors: share of pairs still adjacent after each order.  The filter's total is the
     ρ that implies (ε, 10⁻⁶).
     """
     last = min(orders, columns - 1) - 1
@@ -106,7 +106,7 @@ def curate_orders(
 def schedule_curves(
     epsilon: float, first: float
 ) -> tuple[dict[str, Vector], dict[str, tuple[int, int]]]:
-    """Lemma 2's budgets for a total and a first iteration, and how many iterations fit."""
+    """Lemma 2's budgets for a total and a first iteration, and the numbers that fit."""
     lines: dict[str, Vector] = dict(published_schedules(epsilon, first).items())
     return lines, {
         name: (lemma_count(name, epsilon, first), largest_count(name, epsilon, first))
@@ -159,8 +159,8 @@ ALLOCATION = Panel(
     r"\prod_j (1 - q^2_j) \quad\text{so that}\quad "
     r"\sum_j t_j\,\tfrac{\varepsilon_j^2}{2} \le \rho",
     sentence="CURATE gives the first order more, since an edge lost there is lost for good, and "
-    "plans anew before each order with what is left; schedules do the like for the steps of a "
-    "gradient method.",
+    "plans again before each order with the remaining budget; schedules do the same for the steps "
+    "of a gradient method.",
     source=f"{_SOURCE}, Lemmas 1 and 2; docs/proofs/curate.md",
     parameters=(
         number(
@@ -169,7 +169,7 @@ ALLOCATION = Panel(
             "d",
             8,
             (3, 20),
-            "Of the data set: d(d − 1)/2 pairs.",
+            "In the data set, with d(d − 1)/2 pairs.",
             _SOURCE,
             kind="int",
         ),
@@ -191,8 +191,8 @@ ALLOCATION = Panel(
             "share",
             0.5,
             (0.05, 1.0),
-            "Share of pairs that stay adjacent; fewer pairs need fewer tests, and what they "
-            "leave is spread anew.",
+            "Share of pairs that stay adjacent. Fewer pairs need fewer tests, and the budget saved "
+            "goes to later orders.",
             _SOURCE,
         ),
         number(
@@ -210,7 +210,7 @@ ALLOCATION = Panel(
             "ε₀",
             0.01,
             (0.001, 0.5),
-            "What the first of the iterations gets in the schedules of Lemma 2.",
+            "Budget of the first iteration in the schedules of Lemma 2.",
             "Bhattacharjee & Tandon 2024, Lemma 2",
             log=True,
         ),

@@ -1,4 +1,4 @@
-"""One number released again and again: what averaging undoes, and what it costs."""
+"""One number released again and again: averaging removes noise, and the privacy cost adds up."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Averaging:
     """`TRIALS` repetitions of k releases of a count of 40, Laplace noise of scale 1/ε on each.
 
     means: of the first 1 … k releases of one repetition, (k,).
-    counts: numbers of releases, (c,); rms: measured root mean square error of the mean of so many,
-        expected: √2/(ε√k), both (c,).
+    counts: numbers of releases, (c,); rms: measured root mean square error of the mean of this
+        number of releases, expected: √2/(ε√k), both (c,).
     costs: ε of k releases by accountant, at δ = 10⁻⁶ (0 for basic).
     guessed: how often the best guess between 40 and 39 is right after k releases, and its 95 %
-        interval; guess_bound: the least that the accountants allow.
+        interval; guess_bound: the smallest bound by the accountants.
     """
 
     means: Vector
@@ -76,7 +76,7 @@ def averaging(epsilon: float, releases: int, seed: int) -> Averaging:
 
 
 def costs_by_release(epsilon: float, releases: int) -> tuple[Vector, dict[str, Vector]]:
-    """Some numbers of releases up to `releases`, (c,), and ε of so many by accountant, (c,)."""
+    """Some numbers of releases up to `releases`, (c,), and their ε by accountant, (c,)."""
     composed = composition_curves("pure", epsilon, 1.0, releases, DELTA, False)
     curves = {curve.name: curve for curve in composed.curves}
     chosen = {name: np.asarray(curves[name].epsilons) for name in ACCOUNTANTS}
@@ -111,8 +111,9 @@ AVERAGING = Panel(
     question="What does it cost to publish the same number again and again?",
     formula=r"\sqrt{\mathrm{E}\bigl[(\bar x_k - x)^2\bigr]} = \frac{\sqrt2}{\varepsilon\sqrt k},"
     r"\qquad \varepsilon_{\text{basic}} = k\varepsilon,\qquad \rho = k\,\frac{\varepsilon^2}{2}",
-    sentence="Noise averages out: the mean of k releases has an error of 1/√k of one release's. "
-    "Composition is the bill for that, and it says how well a guess about one person may become.",
+    sentence="Noise averages out: the error of the mean of k releases is 1/√k of a single "
+    "release's. Composition states the privacy cost, which bounds how good a guess about one "
+    "person can become.",
     source="Dwork & Roth 2014, Theorems 3.14 and 3.20; Canonne, Kamath & Steinke 2020; Kairouz, "
     "Oh & Viswanath 2015, Theorem 2.1",
     parameters=(

@@ -20,7 +20,7 @@ SLOW = "privacy-loss distribution"
 
 @dataclass(frozen=True)
 class CompositionCurves:
-    """One curve an accountant; final: its ε after the last round, (a,), and the best of them."""
+    """One curve per accountant; final: its ε after the last round, (a,), and the best of them."""
 
     curves: tuple[Curve, ...]
     final: tuple[float, ...]
@@ -30,14 +30,15 @@ class CompositionCurves:
 def composition_curves(
     kind: str, epsilon: float, sigma: float, rounds: int, delta: float, distributions: bool
 ) -> CompositionCurves:
-    """Steps of that ε (or, Gaussian, that σ in units of the sensitivity), 1 to `rounds` of them.
+    """Composition of 1 to `rounds` steps of this ε (or Gaussian steps of this σ in units of the
+    sensitivity).
 
     distributions: whether to compute privacy-loss distributions too, which takes up to a second.
     """
     return _curves(kind, sigma if kind == "gaussian" else epsilon, rounds, delta, distributions)
 
 
-# A lesson and its panel ask the same, and so does each return to a slider's place.
+# A lesson and its panel compute the same, and so does each return of a slider.
 @lru_cache(maxsize=256)
 def _curves(
     kind: str, value: float, rounds: int, delta: float, distributions: bool
@@ -53,7 +54,7 @@ def _curves(
 
 
 def round_counts(rounds: int) -> list[int]:
-    """Some 25 numbers from 1 to `rounds`, evenly spread on a logarithmic axis."""
+    """About 25 numbers from 1 to `rounds`, evenly spaced on a logarithmic axis."""
     return [int(k) for k in np.unique(np.geomspace(1, rounds, 25).round())]
 
 
@@ -83,7 +84,7 @@ COMPOSITION = Panel(
     formula=r"\varepsilon_{\text{basic}} = k\varepsilon,\qquad \varepsilon_{\text{advanced}} = "
     r"\sqrt{2k\ln(1/\delta)}\,\varepsilon + k\varepsilon\tanh(\varepsilon/2)",
     sentence="For many small steps ε grows with √k, not with k; for few or large steps plain "
-    "addition is best, and the number of steps must be fixed before the run.",
+    "addition is best. The number of steps must be fixed before the run.",
     source="Dwork & Roth 2014, Theorems 3.14 and 3.20; Kairouz, Oh & Viswanath 2015; Canonne, "
     "Kamath & Steinke 2020",
     parameters=(
@@ -92,7 +93,7 @@ COMPOSITION = Panel(
             "Steps",
             "pure",
             STEPS,
-            "What is known of a step: only its ε, or the law of its noise.",
+            "Whether only the ε of a step is known, or the distribution of its noise.",
             _SOURCE,
             labels=(
                 ("pure", "Only its ε"),
@@ -107,7 +108,7 @@ COMPOSITION = Panel(
             "ε",
             0.1,
             (0.001, 5.0),
-            "What one step costs by itself.",
+            "The cost of one step by itself.",
             _SOURCE,
             log=True,
             only_with=("kind", _NOT_GAUSSIAN),
@@ -140,7 +141,8 @@ COMPOSITION = Panel(
             "δ",
             1e-6,
             (1e-9, 1e-2),
-            "Of the whole; every accountant but basic composition needs it.",
+            "Failure probability of the composition; every accountant except basic composition "
+            "needs it.",
             _SOURCE,
             log=True,
         ),
@@ -150,7 +152,7 @@ COMPOSITION = Panel(
             symbol="distributions",
             kind="bool",
             default=False,
-            help="Adds the sharpest accountant known; it takes up to a second.",
+            help="Adds the tightest accountant known; it takes up to a second.",
             source="Zhu, Dong & Wang 2022, Theorem 10",
         ),
     ),

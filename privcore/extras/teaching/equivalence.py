@@ -1,4 +1,4 @@
-"""What an undirected edge means: all DAGs of a Markov equivalence class."""
+"""The meaning of an undirected edge: all DAGs of a Markov equivalence class."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ STRUCTURES = (*_SMALL, *_NETWORKS)
 
 @dataclass(frozen=True)
 class EquivalenceClass:
-    """A DAG, its CPDAG, and all DAGs that no data can tell from it.
+    """A DAG, its CPDAG, and all DAGs that no data can distinguish from it.
 
     members: edges (cause, effect) of each, sorted; truth: the position of the DAG among them.
-    positions: one (x, y) a node, for all drawings.  undirected: of the CPDAG.
+    positions: one (x, y) per node, for all drawings.  undirected: of the CPDAG.
     """
 
     cpdag: PDAG
@@ -55,9 +55,9 @@ class EquivalenceClass:
 def markov_equivalents(cpdag: PDAG, most: int = MOST) -> list[tuple[Edge, ...]]:
     """The edges of every DAG whose CPDAG this is, each sorted, in sorted order.
 
-    Orients one undirected edge either way and what Meek's rules derive, and so on: every choice
-    leads to a member, and to another one (Meek 1995, Theorem 4).  Raises ParameterError if there
-    are more than `most`, or if the graph is no CPDAG.
+    Orients one undirected edge either way, applies Meek's rules, and repeats: every choice leads to
+    a different member (Meek 1995, Theorem 4).  Raises ParameterError if there are more than `most`,
+    or if the graph is no CPDAG.
     """
     members: list[tuple[Edge, ...]] = []
     waiting = [cpdag]
@@ -142,11 +142,11 @@ _SOURCE = "Verma & Pearl 1990; Meek 1995"
 EQUIVALENCE = Panel(
     name="equivalence",
     title="Undirected edges",
-    question="What does an edge without an arrow say?",
+    question="What does an edge without an arrow mean?",
     formula=r"G \sim G' \iff \text{same adjacencies and same } v\text{-structures }"
     r"(i \to k \leftarrow j,\; i, j \text{ not adjacent})",
-    sentence="All these DAGs imply the same independences, so that no data distinguish them: an "
-    "edge is undirected where they differ.",
+    sentence="All these DAGs imply the same independences, so no data distinguish them: an edge is "
+    "undirected where they differ.",
     source=f"{_SOURCE}; Andersson, Madigan & Perlman 1997",
     parameters=(
         choice(

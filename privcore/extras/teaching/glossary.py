@@ -1,7 +1,7 @@
-"""The words that pages and documents use, each in one to three sentences.
+"""The glossary of pages and documents, with one to three sentences per term.
 
-Terms are written here; what a parameter of an algorithm means is read from its declaration, so that
-it stands in one place.
+Terms are defined here, except for parameters of algorithms, which are defined by their
+declarations.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from privcore.text import short
 class Term:
     """One entry.
 
-    name: in an address, such as "epsilon"; title: in plain words; symbol: as formulas have it.
-    field: what the field calls it, where that differs from the title.
-    see: names of related terms; panel, lesson: where it can be tried; docs: where it is explained.
-    used_by: titles of the algorithms that have a parameter of this name.
+    name: in a URL, such as "epsilon"; title: in plain words; symbol: in formulas. field: the
+    field's term, if it differs from the title. see: names of related terms; panel, lesson: where to
+    try it; docs: where it is explained. used_by: titles of the algorithms that have a parameter of
+    this name.
     """
 
     name: str
@@ -38,13 +38,13 @@ class Term:
     used_by: tuple[str, ...] = ()
 
     def matches(self, words: str) -> bool:
-        """Whether each of these words is in it, in any case and without accents."""
+        """Whether it contains each of these words, ignoring case and accents."""
         inside = folded(" ".join([self.name, self.title, self.symbol, self.field, self.text]))
         return all(word in inside for word in folded(words).split())
 
 
 def folded(text: str) -> str:
-    """In small letters, accents and hyphens left out."""
+    """In lower case, without accents and hyphens."""
     letters = unicodedata.normalize("NFKD", text.casefold().replace("-", " "))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
@@ -53,8 +53,8 @@ _TERMS = (
     Term(
         "differential-privacy",
         "Differential privacy",
-        "A promise about a method: whatever one record says, any result is nearly as likely. It "
-        "holds against everyone, whatever else they know, now and later.",
+        "A guarantee for a method: changing one record changes the probability of any result only "
+        "slightly. It holds against everyone, whatever else they know, now and later.",
         symbol="(ε, δ)",
         see=("epsilon", "delta", "neighbours"),
         lesson="epsilon",
@@ -63,9 +63,9 @@ _TERMS = (
     Term(
         "epsilon",
         "Privacy budget",
-        "How much a single record may change the probability of any result: at most by the factor "
-        "e^ε. Small is private: with ε = 1 a suspicion of 50 % about one person rises to at most "
-        "73 %, with ε = 5 to 99 %.",
+        "A single record may change the probability of any result by at most a factor of e^ε. A "
+        "smaller ε is more private: with ε = 1 a suspicion of 50 % about one person rises to at "
+        "most 73 %, with ε = 5 to 99 %.",
         symbol="ε",
         field="privacy-loss parameter",
         see=("delta", "composition", "neighbours"),
@@ -85,8 +85,8 @@ _TERMS = (
     Term(
         "neighbours",
         "Neighbouring tables",
-        "Two tables that differ in what one row says; the number of rows is public. What a private "
-        "method returns must be nearly as likely on either.",
+        "Two tables that differ in the values of one row; the number of rows is public. Any result "
+        "of a private method must be nearly as likely on one as on the other.",
         symbol="D ~ D′",
         field="replace-one neighbours, bounded differential privacy",
         see=("sensitivity", "differential-privacy"),
@@ -96,8 +96,8 @@ _TERMS = (
     Term(
         "sensitivity",
         "Sensitivity",
-        "How far one record can move a number, at most, over all tables. Noise is made for it: a "
-        "sensitivity that is too small breaks the promise.",
+        "The most that one record can change a number, over all tables. Noise is scaled to it: "
+        "with a sensitivity that is too small, the guarantee does not hold.",
         symbol="Δ",
         see=("neighbours", "laplace"),
         panel="sensitivity",
@@ -116,8 +116,8 @@ _TERMS = (
     Term(
         "gaussian",
         "Gaussian noise",
-        "Normal noise. It needs a δ above 0, and suits many numbers that one record moves "
-        "together.",
+        "Normal noise. It needs a δ above 0, and suits releases of many numbers that one record "
+        "changes together.",
         symbol="N(0, σ²)",
         see=("delta", "zcdp"),
         panel="noise",
@@ -126,8 +126,8 @@ _TERMS = (
     Term(
         "composition",
         "Composition",
-        "What several releases cost together. Basic composition adds up their ε; advanced "
-        "composition and zCDP promise less in total for many small ones, at a δ above 0.",
+        "The total privacy loss of several releases. Basic composition adds up their ε; advanced "
+        "composition and zCDP give a smaller total for many small releases, at a δ above 0.",
         symbol="kε",
         see=("zcdp", "accountant"),
         panel="composition",
@@ -136,8 +136,8 @@ _TERMS = (
     Term(
         "accountant",
         "Accountant",
-        "A method that adds up what steps cost: basic, advanced, zCDP, Rényi, or the distribution "
-        "of the privacy loss. All are upper bounds, so that the smallest may be taken.",
+        "A method that composes the costs of steps: basic, advanced, zCDP, Rényi, or the "
+        "privacy-loss distribution. All give upper bounds, so the smallest may be used.",
         see=("composition", "zcdp"),
         panel="composition",
     ),
@@ -145,7 +145,7 @@ _TERMS = (
         "zcdp",
         "Zero-concentrated differential privacy",
         "A way to measure privacy loss in which costs add up exactly: a step of ε costs at most "
-        "ε²/2. At the end it is turned into an ε at a δ.",
+        "ε²/2. At the end it is converted to an ε at a δ.",
         symbol="ρ",
         field="zCDP",
         see=("composition", "delta"),
@@ -155,15 +155,15 @@ _TERMS = (
     Term(
         "post-processing",
         "Post-processing",
-        "Whatever is computed from a private result alone costs nothing more, such as another "
-        "threshold on released weights.",
+        "Any computation on a private result alone, such as another threshold on released weights, "
+        "costs no further budget.",
         see=("differential-privacy",),
     ),
     Term(
         "subsampling",
         "Sub-sampling",
-        "Looking at a random part of the rows only. A record that may not be looked at is better "
-        "hidden, but the signal shrinks as well.",
+        "Using a random part of the rows only. A record that may be left out is better hidden, but "
+        "the signal shrinks as well.",
         symbol="m/n",
         field="privacy amplification by sub-sampling",
         panel="sub-sampling",
@@ -184,23 +184,23 @@ _TERMS = (
         "Audit",
         "A test of a privacy claim from outside: many runs on two neighbouring tables, and a "
         "search for a result that is likelier on one of them than ε allows. It can refute a claim "
-        "and never prove one.",
+        "but never prove one.",
         see=("neighbours", "membership-attack"),
         docs="docs/auditing.md",
     ),
     Term(
         "calibration",
         "Calibration",
-        "Which constants a run uses. Proven: the guarantee has a proof, a test and an audit here. "
-        "Published: a paper’s own constants, whose flaws are named; no guarantee.",
+        "The choice of constants for a run. Proven: the guarantee has a proof, a test and an audit "
+        "here. Published: a paper’s own constants, with their flaws stated; no guarantee.",
         see=("guarantee",),
         docs="docs/guarantees.md",
     ),
     Term(
         "guarantee",
         "Guarantee",
-        "What a run promises about each record: ε, δ, who counts as a neighbour, what is public, "
-        "and what limits it. It is fixed before the run.",
+        "The privacy statement of a run for each record: ε, δ, the neighbouring relation, the "
+        "public facts, and its limits. It is fixed before the run.",
         see=("calibration", "certificate"),
         docs="docs/guarantees.md",
     ),
@@ -208,14 +208,14 @@ _TERMS = (
         "release",
         "Release",
         "A private graph made once with secure noise, charged to the table’s budget, with a "
-        "certificate. All else is exploring, and must not be published.",
+        "certificate. All other runs are for exploring, and must not be published.",
         see=("certificate", "ledger", "secure-noise"),
         docs="docs/how-to/release.md",
     ),
     Term(
         "certificate",
         "Certificate",
-        "A signed file that says what was released: the graph, ε and δ, the algorithm and its "
+        "A signed file that describes a release: the graph, ε and δ, the algorithm and its "
         "parameters, and the public domain. Anyone can verify it.",
         see=("release", "ledger"),
         docs="docs/how-to/release.md",
@@ -223,7 +223,7 @@ _TERMS = (
     Term(
         "ledger",
         "Ledger",
-        "The book of what a table’s releases have cost together. A release that would go over the "
+        "The record of the total cost of a table’s releases. A release that would exceed the "
         "table’s budget is refused.",
         see=("composition", "release"),
         docs="docs/threat_model.md",
@@ -231,16 +231,16 @@ _TERMS = (
     Term(
         "re-roll",
         "Re-roll of the noise",
-        "The same run again with fresh noise. It shows how much of a graph is chance; publishing "
-        "more than one of them costs ε each time.",
+        "The same run with a fresh noise draw. It shows how much of a graph is due to chance; "
+        "publishing more than one of them costs ε each time.",
         see=("seed", "composition", "stability"),
         lesson="composition",
     ),
     Term(
         "seed",
         "Seed",
-        "A number from which simulated noise, or a sample, follows. The same seed gives the same "
-        "result, so it is for exploring and teaching and never for a release.",
+        "A number that determines simulated noise, or a sample. The same seed gives the same "
+        "result, so it is for exploring and teaching, never for a release.",
         symbol="seed",
         see=("re-roll", "secure-noise"),
     ),
@@ -248,15 +248,15 @@ _TERMS = (
         "secure-noise",
         "Secure noise",
         "Noise from exact samplers and the operating system’s randomness, without a seed: nobody "
-        "can draw it again. Only this may be released.",
+        "can reproduce it. Only results with secure noise may be released.",
         see=("release", "seed"),
         docs="docs/guarantees.md",
     ),
     Term(
         "public-domain",
         "Public domain",
-        "What everyone may know without the rows: column names, levels or bounds, and the number "
-        "of rows. What is read from the rows is not covered by the guarantee.",
+        "Facts that are known without the rows: column names, levels or bounds, and the number of "
+        "rows. The guarantee does not cover facts that are read from the rows.",
         field="data domain, schema",
         see=("guarantee", "bought-domain"),
         docs="docs/how-to/table.md",
@@ -264,7 +264,7 @@ _TERMS = (
     Term(
         "bought-domain",
         "Bought domain",
-        "Levels and bounds that are not public but released from the rows with noise, for a part "
+        "Levels and bounds that are not public but released from the rows with noise, for a share "
         "of the budget.",
         see=("public-domain",),
         docs="docs/proofs/bought_domain.md",
@@ -272,7 +272,7 @@ _TERMS = (
     Term(
         "causal-graph",
         "Causal graph",
-        "Columns, and an arrow from each cause to what it acts on directly. It has no cycles.",
+        "Columns, and an arrow from each cause to its direct effects. It has no cycles.",
         field="directed acyclic graph, DAG",
         see=("cpdag", "skeleton"),
         panel="equivalence",
@@ -287,9 +287,9 @@ _TERMS = (
     Term(
         "background-knowledge",
         "What is known beforehand",
-        "What is known of a graph before any row is looked at: an order in time, edges that are "
-        "ruled out, edges that are required. It is public and every graph obeys it. It gives "
-        "directions that no data could tell.",
+        "Facts about a graph that are known without the rows: a time order, forbidden edges, "
+        "required edges. They are public and every graph obeys them. They give directions that no "
+        "data could determine.",
         field="background knowledge, tiers, MPDAG",
         see=("cpdag", "v-structure"),
         docs="docs/how-to/knowledge.md",
@@ -298,8 +298,8 @@ _TERMS = (
         "cpdag",
         "Graph with open directions",
         "All causal graphs that imply the same independences, in one drawing. An arrow points the "
-        "same way in all of them; a line without an arrow does not, and data alone cannot say "
-        "more.",
+        "same way in all of them; a line without an arrow does not, and data alone cannot decide "
+        "it.",
         symbol="CPDAG",
         field="completed partially directed acyclic graph, essential graph",
         see=("v-structure", "skeleton"),
@@ -322,8 +322,8 @@ _TERMS = (
     Term(
         "separating-set",
         "Separating set",
-        "Columns with which, once they are known, two others are independent. Where there is such "
-        "a set, there is no edge between the two.",
+        "Columns given which two others are independent. If there is such a set, there is no edge "
+        "between the two.",
         symbol="S",
         see=("conditional-independence", "v-structure"),
         lesson="simpson",
@@ -332,7 +332,7 @@ _TERMS = (
         "v-structure",
         "V-structure",
         "Two columns that both point at a third and have no edge between them: a → c ← b. It is "
-        "the pattern from which directions can be read.",
+        "the pattern that determines directions.",
         symbol="a → c ← b",
         field="unshielded collider",
         see=("cpdag", "separating-set"),
@@ -341,8 +341,8 @@ _TERMS = (
     Term(
         "conditional-independence",
         "Conditional independence",
-        "Two columns say nothing about each other among rows that agree in the columns conditioned "
-        "on. The number of these columns is the order of a test.",
+        "Among rows that agree in the conditioning columns, neither of two columns carries "
+        "information about the other. The number of these columns is the order of a test.",
         symbol="x ⊥ y | S",
         see=("separating-set", "max_order"),
     ),
@@ -368,9 +368,9 @@ _TERMS = (
     Term(
         "causal-effect",
         "Effect of a cause",
-        "By how much an outcome changes if somebody sets the cause, whatever else is left as it "
-        "is: a difference of probabilities, or for numbers the change for one more unit. It is "
-        "not the difference that the rows show, which confounders make up as well.",
+        "The change of an outcome if somebody sets the cause and intervenes on nothing else: a "
+        "difference of probabilities, or for numbers the change for one more unit. It differs "
+        "from the difference in the rows, to which confounders contribute as well.",
         symbol="P(y | do(x))",
         field="total causal effect, intervention",
         see=("adjustment-set", "confounder"),
@@ -379,8 +379,8 @@ _TERMS = (
     Term(
         "adjustment-set",
         "What is adjusted for",
-        "Columns whose groups make the comparison of two values of a cause fair. The graph says "
-        "which: the columns that point at the cause always do, and often fewer.",
+        "Columns within whose groups two values of a cause can be compared fairly. The graph "
+        "determines them: the parents of the cause always suffice, and often fewer columns do.",
         field="adjustment set, back-door criterion, parents",
         see=("causal-effect", "confounder"),
         docs="docs/how-to/effects.md",
@@ -388,24 +388,24 @@ _TERMS = (
     Term(
         "pc",
         "PC algorithm",
-        "Starts with all edges and deletes each pair that is independent given some others, one "
-        "order after another; then directions are read. It is not private by itself.",
+        "Starts with all edges and deletes the edge of each pair that is independent given some "
+        "others, one order after another; then it orients edges. It is not private by itself.",
         field="Peter–Clark algorithm",
         see=("skeleton", "separating-set"),
     ),
     Term(
         "moment-search",
         "Moment search",
-        "Our private algorithm: it releases noisy counts or moments once, and searches what was "
-        "released with tests that know the noise.",
+        "Our private algorithm: it releases noisy counts or moments once, and searches them with "
+        "noise-aware tests.",
         see=("moments", "fdr"),
         docs="docs/moment_search.md",
     ),
     Term(
         "moments",
         "Moments",
-        "Counts of pairs of levels, or means of products of two numbers. They are all that many "
-        "searches need of a table.",
+        "Counts of pairs of levels, or means of products of two numbers. Many searches need "
+        "nothing else from a table.",
         field="sufficient statistics",
         see=("moment-search",),
         docs="docs/proofs/second_moments.md",
@@ -414,7 +414,7 @@ _TERMS = (
         "z-star",
         "Rank score",
         "A measure of dependence between ordered columns, from concordant and discordant pairs of "
-        "rows. One record moves it by at most 6/√n, which is little.",
+        "rows. One record changes it by at most 6/√n, which is little.",
         symbol="Z*",
         field="scaled Kendall’s τ, option z-star",
         see=("sensitivity", "score"),
@@ -424,8 +424,8 @@ _TERMS = (
     Term(
         "score",
         "Independence score",
-        "The number by which a test decides on independence, such as G², χ² or the rank score Z*. "
-        "Private algorithms need one with a small sensitivity.",
+        "The statistic by which a test decides on independence, such as G², χ² or the rank score "
+        "Z*. Private algorithms need one with a small sensitivity.",
         see=("z-star", "threshold"),
     ),
     Term(
@@ -439,8 +439,8 @@ _TERMS = (
     Term(
         "tweak",
         "Threshold tweak",
-        "How far Priv-PC moves the threshold of its sieve, so that noise stops fewer pairs that "
-        "are independent.",
+        "The shift of the threshold of Priv-PC’s sieve, so that noise rejects fewer independent "
+        "pairs.",
         symbol="t",
         see=("sieve-and-examine",),
         panel="sieve-and-examine",
@@ -449,8 +449,8 @@ _TERMS = (
     Term(
         "sparse-vector",
         "Sparse vector technique",
-        "Answers many questions “is it above the threshold?” for the price of the few that are "
-        "answered with yes. After a yes its noise is used up.",
+        "Answers many questions “is it above the threshold?” for the price of the few with the "
+        "answer yes. After a yes its noise is used up.",
         field="AboveThreshold",
         see=("sieve-and-examine",),
         panel="sparse-vector",
@@ -460,8 +460,8 @@ _TERMS = (
     Term(
         "sieve-and-examine",
         "Sieve and examine",
-        "Priv-PC’s two steps: a coarse look at all pairs by the sparse vector technique, then a "
-        "close one at those that pass.",
+        "Priv-PC’s two steps: a coarse test of all pairs by the sparse vector technique, then an "
+        "accurate test of the pairs that pass.",
         see=("sparse-vector", "tweak"),
         panel="sieve-and-examine",
         lesson="sieving",
@@ -470,8 +470,8 @@ _TERMS = (
     Term(
         "exponential-mechanism",
         "Private selection",
-        "Draws one of several candidates, better ones with higher probability, without publishing "
-        "how good any of them is.",
+        "Draws one of several candidates, better ones with higher probability, without releasing "
+        "their scores.",
         field="exponential mechanism, permute-and-flip",
         panel="selection",
         docs="docs/proofs/em_pc.md",
@@ -479,8 +479,8 @@ _TERMS = (
     Term(
         "fdr",
         "False discovery rate",
-        "The expected share of the edges in a graph that are false. The level q is what it is held "
-        "to.",
+        "The expected share of false edges among the edges of a graph. The level q is its upper "
+        "limit.",
         symbol="q",
         field="FDR",
         see=("precision", "threshold"),
@@ -488,9 +488,9 @@ _TERMS = (
     Term(
         "posterior",
         "Posterior probability",
-        "How probable an edge is given what was released: the share of DAGs that have it, each "
-        "weighed by how likely it makes the noisy numbers. Where not all combinations of levels "
-        "are counted, the result of a search counts more than other DAGs.",
+        "The probability of an edge given the released numbers: the share of DAGs that have it, "
+        "each weighted by its posterior probability. Where not all combinations of levels are "
+        "counted, the result of the search has more weight than other DAGs.",
         symbol="P(edge)",
         field="Bayesian model averaging",
         see=("moment-search", "fdr"),
@@ -522,22 +522,22 @@ _TERMS = (
     Term(
         "shd",
         "Structural Hamming distance",
-        "In how many pairs of columns two graphs differ: an edge that is missing, one too many, or "
-        "one with another direction. 0 is the same graph.",
+        "The number of pairs of columns in which two graphs differ: a missing edge, an extra edge, "
+        "or an edge with another direction. 0 means the same graph.",
         symbol="SHD",
         see=("f1",),
     ),
     Term(
         "power",
         "Power",
-        "The probability that a test sees a dependence of a certain size. Where it is low, a "
-        "missing edge says little.",
+        "The probability that a test detects a dependence of a given size. If it is low, a missing "
+        "edge means little.",
         see=("reference_effect", "threshold"),
     ),
     Term(
         "stability",
         "Stability",
-        "How often an edge comes out again, over re-rolls of the noise or halves of the rows. It "
+        "How often an edge appears again, over re-rolls of the noise or halves of the rows. It "
         "is computed from the exact data and is not private.",
         see=("re-roll",),
     ),
@@ -545,7 +545,7 @@ _TERMS = (
 
 
 def _declared() -> Iterable[Term]:
-    """A term for each parameter of an algorithm; one that several declare is taken once."""
+    """A term for each parameter of an algorithm; shared parameters occur once."""
     users: dict[str, list[str]] = {}
     terms: dict[str, Term] = {}
     for algorithm in ALGORITHMS.values():
@@ -560,7 +560,7 @@ def _declared() -> Iterable[Term]:
 
 @cache
 def glossary() -> dict[str, Term]:
-    """All terms by name: those written here in the order of their titles, then parameters."""
+    """All terms by name: the ones defined here in the order of their titles, then parameters."""
     declared = {term.name: term for term in _declared()}
     written = {term.name: declared.get(term.name, term) for term in _TERMS}
     both = [
@@ -582,5 +582,5 @@ def get_term(name: str) -> Term:
 
 
 def is_written(name: str) -> bool:
-    """Whether it is written here, and not only read from a parameter."""
+    """Whether it is defined here, and not only by a parameter."""
     return any(term.name == name for term in _TERMS)

@@ -1,4 +1,4 @@
-"""What a guided lesson is: tasks with controls set, and answers that the engine knows."""
+"""Guided lessons: tasks with preset controls, and answers computed by the engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from privcore.text import short
 
 @dataclass(frozen=True)
 class NumberAnswer:
-    """A number, right within a tolerance; unit: what it is counted in."""
+    """A number, right within a tolerance; unit: of the number."""
 
     compute: Callable[[], float]
     tolerance: float
@@ -26,9 +26,9 @@ class NumberAnswer:
         return float(self.compute())
 
     def is_right(self, answer: str) -> bool:
-        """Whether a number that someone wrote is right; raises ParameterError if it is none."""
+        """Whether a written number is right; raises ParameterError for other text."""
         text = answer.strip().removesuffix("%").strip().replace("−", "-")
-        # A comma may stand for the point, as in many languages.
+        # A decimal comma is accepted, as in many languages.
         text = text.replace(",", ".") if "." not in text else text
         try:
             number = float(text)
@@ -51,7 +51,7 @@ class ChoiceAnswer:
         return self.compute()
 
     def is_right(self, answer: str) -> bool:
-        """Raises ParameterError if it is none of the options."""
+        """Whether the answer is right; raises ParameterError if it is not among the options."""
         if answer not in self.options:
             raise ParameterError(
                 f"{short(answer)!r} is none of the answers; choose from {', '.join(self.options)}."
@@ -63,9 +63,9 @@ class ChoiceAnswer:
 class Task:
     """One step of a lesson.
 
-    panel: what the student plays with, and preset: its values to begin with.
-    moves: names of the controls that the task is about; a page may tuck the others away.
-    explanation: what is shown with a right answer; hint: with a wrong one.
+    panel: the interactive panel, and preset: its initial values. moves: names of the controls for
+    the task; a page may hide the others. explanation: shown with a right answer; hint: with a wrong
+    one.
     """
 
     title: str
@@ -98,7 +98,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Tasks in order, the story that leads to them, and names of terms in the glossary."""
+    """Tasks in order, their introduction, and names of terms in the glossary."""
 
     name: str
     title: str

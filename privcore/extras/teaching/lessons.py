@@ -58,7 +58,7 @@ def _better(network: str, epsilon: float) -> str:
 
 
 def _enough(rows: int, share: float) -> float:
-    """The smallest ε shown at which the naive form reaches that share of PC's F1."""
+    """The smallest ε shown at which the naive form reaches this share of PC's F1."""
     runs = compare_runs("survey", rows, 10)
     reached = runs.naive_means >= share * runs.exact
     return float(runs.epsilons[reached.argmax()])
@@ -68,61 +68,62 @@ _BUYS = Lesson(
     name="epsilon",
     title="What ε buys",
     story="A clinic wants to publish one number, such as how many of its patients have a disease. "
-    "Each patient can change it by 1. Someone who knows all other records could tell from the "
-    "exact number what the last one says; noise is to prevent that.",
+    "Each patient can change it by 1. Someone who knows all other records could infer the last "
+    "one from the exact number; noise prevents that.",
     terms=("epsilon", "delta", "neighbours", "sensitivity", "laplace", "composition"),
     tasks=(
         Task(
             "Two worlds, one number",
-            "D and D′ differ in one patient. Play with ε and watch how the two curves come "
-            "together, then set it back to 1.",
+            "D and D′ differ in one patient. Vary ε and watch the two curves approach each other, "
+            "then set it back to 1.",
             NOISE,
             {"epsilon": 1.0},
-            "Someone thinks that D and D′ are equally likely. With ε = 1, to how many per cent can "
-            "the suspicion that it was D rise at most after seeing the published number?",
+            "Someone thinks that D and D′ are equally likely. With ε = 1, to what percentage can "
+            "the probability of D rise at most once the number is published?",
             NumberAnswer(lambda: 100 * guessing_bound(1.0, 0.0), 1.0, "%"),
             "The ratio of the two probabilities is at most e^ε, and they add up to 100 %: "
             "e^ε/(1 + e^ε).",
-            "ε is about odds: from 1 : 1 they rise to at most e : 1, which is 73 %, whatever the "
-            "number says and whatever else is known.",
+            "ε limits odds: from 1 : 1 they rise to at most e : 1, which is 73 %, whatever the "
+            "number is and whatever else is known.",
             moves=("epsilon",),
         ),
         Task(
             "What it costs",
-            "Privacy is paid for in accuracy: look at the scale of the noise as ε changes.",
+            "The price of privacy is accuracy: watch the scale of the noise as ε changes.",
             NOISE,
             {"epsilon": 1.0},
-            "With which ε is the scale of the Laplace noise 5 patients?",
+            "For which ε is the scale of the Laplace noise 5 patients?",
             NumberAnswer(lambda: 1 / 5, 0.005),
-            "The scale is Δ/ε, and one patient moves the number by Δ = 1.",
+            "The scale is Δ/ε, and one patient changes the number by Δ = 1.",
             "1/0.2 = 5. The noise does not depend on the number of patients: in a large clinic 5 "
             "is little.",
             moves=("epsilon",),
         ),
         Task(
             "The sensitivity matters",
-            "A patient who is counted three times moves the number by 3. Set the value on D′ to 3 "
-            "and leave ε at 1.",
+            "A patient who is counted three times changes the number by 3. Set the value on D′ to "
+            "3 and leave ε at 1.",
             NOISE,
             {"epsilon": 1.0},
             "How large is the largest ln of the likelihood ratio now?",
             NumberAnswer(lambda: _largest_loss(3.0), 0.05),
             "Read it off the right-hand picture, or off the figure below it.",
-            "Noise for a difference of 1 gives three times the ε to someone who is counted three "
-            "times: a promise is only as good as its sensitivity. The panel “Sensitivity "
-            "playground” shows papers that got theirs wrong.",
+            "With noise for a difference of 1, a patient who is counted three times has three "
+            "times the ε: a guarantee is only as good as its sensitivity. The panel “Sensitivity "
+            "playground” shows papers with wrong sensitivities.",
             moves=("neighbour", "epsilon"),
         ),
         Task(
             "Many numbers",
             "The clinic publishes 100 such numbers, each with ε = 0.1. Plain addition gives ε = "
-            "10. With a failure probability of δ = 10⁻⁶ better accountants promise less.",
+            "10. With a failure probability of δ = 10⁻⁶ better accountants give a smaller total.",
             COMPOSITION,
             {"kind": "pure", "epsilon": 0.1, "rounds": 100},
-            "Which ε does the best of them give for all 100?",
+            "What is the smallest total ε for all 100?",
             NumberAnswer(lambda: _total("optimal for equal steps"), 0.05),
             "The table under the picture marks the smallest; take the one for 100 rounds.",
-            "Less than half of plain addition: losses of many small steps partly cancel.",
+            "Less than half of plain addition: the privacy losses of many small steps partly "
+            "cancel.",
             moves=("rounds", "epsilon"),
         ),
     ),
@@ -131,27 +132,27 @@ _BUYS = Lesson(
 _NAIVE = Lesson(
     name="naive-noise",
     title="Naive noise",
-    story="The PC algorithm finds a causal graph by asking, for every pair of columns, whether "
-    "they are independent, alone and given others. The plainest private form, Laplace-PC, puts "
-    "noise on the answer of every test and splits the budget among them.",
+    story="The PC algorithm finds a causal graph by testing, for every pair of columns, whether "
+    "they are independent, marginally and given others. The simplest private form, Laplace-PC, "
+    "adds noise to every test statistic and splits the budget among the tests.",
     terms=("pc", "score", "threshold", "composition", "f1", "recall"),
     tasks=(
         Task(
             "How many tests?",
-            "The network asia has 8 columns. Laplace-PC pays for every pair given nothing, and "
-            "given each one of the other columns.",
+            "The network asia has 8 columns. Laplace-PC pays for a marginal test of every pair, "
+            "and for a test given each one of the other columns.",
             PER_TEST,
             {"columns": 8},
             "How many tests is that?",
             NumberAnswer(lambda: per_test_budget(8, 1, 10_000, 1.0).tests, 0.5),
-            "There are 8·7/2 pairs, and each has one test given nothing and six given one column.",
-            "28 pairs with 7 tests each. With the cube of the number of columns this grows fast.",
+            "There are 8·7/2 pairs, and each has one marginal test and six given one column.",
+            "28 pairs with 7 tests each. The number grows with the cube of the number of columns.",
             moves=("columns",),
         ),
         Task(
             "A share for each",
             "If costs are simply added, each test gets an equal part of ε = 1. Better accounting "
-            "gives it more; both stand below the picture.",
+            "gives it more; both figures are below the picture.",
             PER_TEST,
             {"columns": 8},
             "By which factor is the share larger under the best accountant than by addition?",
@@ -191,16 +192,15 @@ _NAIVE = Lesson(
         Task(
             "A whole run",
             "Here are ten runs of Laplace-PC at each ε on 20,000 records of the network survey, "
-            "beside PC without privacy.",
+            "compared with PC without privacy.",
             RUNS,
             {"network": "survey"},
-            "What is the smallest of the ε shown at which its mean F1 is at least nine tenths of "
-            "PC’s?",
+            "What is the smallest of the ε shown at which its mean F1 is at least 90 % of PC’s?",
             NumberAnswer(lambda: _enough(20_000, 0.9), 0.01),
             "Move the pointer over the line of Laplace-PC; the means are at ε = 0.2, 0.5, 1, 2, 5, "
             "10 and 20.",
-            "Six columns and 20,000 records, and still a weak promise: this is what better "
-            "mechanisms have to beat.",
+            "Even with six columns and 20,000 records the guarantee is weak: this is the baseline "
+            "for better mechanisms.",
             moves=("network", "rows"),
         ),
     ),
@@ -209,9 +209,9 @@ _NAIVE = Lesson(
 _SIEVES = Lesson(
     name="sieving",
     title="Sieving",
-    story="Most tests of PC say “dependent”, and only the few that say “independent” change the "
-    "graph. The sparse vector technique charges for these alone. Priv-PC uses it as a coarse sieve "
-    "and looks closely at what passes.",
+    story="Most tests of PC give “dependent”, and only the few with “independent” change the "
+    "graph. The sparse vector technique charges for these alone. Priv-PC uses it as a coarse "
+    "sieve and tests the pairs that pass with less noise.",
     terms=("sparse-vector", "sieve-and-examine", "tweak", "subsampling", "f1"),
     tasks=(
         Task(
@@ -228,25 +228,25 @@ _SIEVES = Lesson(
         ),
         Task(
             "The tweak",
-            "The sieve’s noise is coarse, so it would stop some pairs that are independent. "
-            "Priv-PC moves its threshold by a tweak t, which is the horizontal axis here.",
+            "The sieve’s noise is large, so it would reject some independent pairs. Priv-PC shifts "
+            "its threshold by a tweak t, which is the horizontal axis here.",
             SIEVE,
             {"against": "tweak", "epsilon": 0.2, "distance": 1.5},
-            "Which error becomes rarer when the tweak grows from 0 to 3?",
+            "Which error becomes rarer as the tweak grows from 0 to 3?",
             ChoiceAnswer(("type I", "type II"), _error_that_falls),
-            "Type I: an independent pair is kept. A sieve that lets more through stops fewer of "
-            "them.",
-            "More pairs pass, so that fewer independent ones are kept wrongly. The examination "
-            "stops most dependent ones that pass with them, at the price of a round each.",
+            "Type I: an independent pair is kept. A sieve that passes more pairs rejects fewer of "
+            "these.",
+            "More pairs pass, so fewer independent ones are kept by mistake. The examination "
+            "rejects most dependent pairs that pass as well, at the price of a round each.",
             moves=("epsilon", "distance"),
         ),
         Task(
-            "Look at fewer rows?",
-            "The paper lets the sieve see a sub-sample only, since that amplifies privacy and so "
+            "Use fewer rows?",
+            "The paper applies the sieve to a sub-sample only, since that amplifies privacy and so "
             "allows less noise.",
             SUBSAMPLING,
             {"epsilon": 1.0},
-            "At which rate is signal over noise largest?",
+            "At which rate is the ratio of signal to noise largest?",
             NumberAnswer(_best_rate, 0.01),
             "Follow the solid line, not the dashed one.",
             "At 1: all rows. The noise falls on a sub-sample, but the signal falls faster.",
@@ -254,14 +254,14 @@ _SIEVES = Lesson(
         ),
         Task(
             "Does it pay?",
-            "Ten runs of either algorithm at each ε, on four networks. Look at cancer and at "
-            "asia, with 20,000 rows.",
+            "Ten runs of each algorithm at each ε, on four networks. Compare cancer and asia, with "
+            "20,000 rows.",
             RUNS,
             {"network": "cancer"},
             "Which finds more of the true graph on cancer at ε = 0.5?",
             ChoiceAnswer((NAIVE, SIEVING), lambda: _better("cancer", 0.5)),
             "Compare the means of the two lines at ε = 0.5.",
-            "Sieving pays where the budget is small. It is no law: on asia the naive form does "
+            "Sieving pays off if the budget is small, but not always: on asia the naive form does "
             "better from ε = 2 on.",
             moves=("network", "rows"),
         ),
@@ -293,7 +293,7 @@ _SIMPSON = Lesson(
     name="simpson",
     title="Simpson’s paradox",
     story="A hospital compares an old and a new treatment. Severe cases get the new one more "
-    "often. The patients are drawn from a model that is stated, so that the truth is known.",
+    "often. The patients are simulated from a known model, so the truth is known.",
     terms=(
         "confounder",
         "conditional-independence",
@@ -306,8 +306,8 @@ _SIMPSON = Lesson(
         Task(
             "All patients together",
             "The first two bars are all patients, then mild and severe cases. “How unevenly it is "
-            "given” at 0 is a randomised trial: look what becomes of the first two, and set it "
-            "back to 0.25.",
+            "given” at 0 is a randomised trial: see how the first two change, and set it back to "
+            "0.25.",
             SIMPSON,
             {"imbalance": 0.25},
             "How many percentage points more of all patients recover with the new treatment? "
@@ -318,42 +318,43 @@ _SIMPSON = Lesson(
             moves=("imbalance",),
         ),
         Task(
-            "Mild and severe apart",
+            "Mild and severe cases separately",
             "Now look at the other four bars. They show the same patients.",
             SIMPSON,
             {},
-            "How does the new treatment do in mild and in severe cases?",
+            "How does the new treatment perform in mild and in severe cases?",
             ChoiceAnswer((_WORSE, _BETTER, _DIFFERS), _within),
             "Compare the two bars of each group.",
-            "This is Simpson’s paradox. Severity is a confounder: it acts on the treatment and on "
+            "This is Simpson’s paradox. Severity is a confounder: it affects both treatment and "
             "recovery. Within its groups the comparison is fair.",
             moves=("imbalance",),
         ),
         Task(
-            "What the graph says",
+            "What the graph shows",
             "A treatment without any effect still looks harmful here. Set “What the treatment "
             "adds” to 0.",
             SIMPSON,
             {},
             "Which edge does the graph lose?",
             ChoiceAnswer(_EDGES, _lost),
-            "The line without privacy is drawn thin and dark; where it is missing, there is no "
-            "edge.",
+            "The graph without privacy is drawn with thin dark lines; where a line is missing, "
+            "there is no edge.",
             "Treatment and recovery depend on each other, but not given severity: severity is "
-            "their separating set, so there is no edge. A graph is no list of associations.",
+            "their separating set, so there is no edge. A causal graph is not a list of "
+            "associations.",
             moves=("effect",),
         ),
         Task(
             "With privacy",
             "Here are 1,000 patients and ε = 0.1. Each per cent is one private graph with fresh "
-            "noise. Move ε and the rows.",
+            "noise. Vary ε and the number of rows.",
             SIMPSON,
             {"n": 1_000, "epsilon": 0.1},
-            "Which edge does the noise take away most often at ε = 0.1?",
+            "Which edge does the noise remove most often at ε = 0.1?",
             ChoiceAnswer(_EDGES, _weakest),
-            "Read the per cent on the three edges.",
-            "The confounder stays in nearly all graphs; the small effect is what is lost. With "
-            "more patients the same ε keeps it. For the effect itself, take the sample table "
+            "Compare the percentages on the three edges.",
+            "The confounder stays in nearly all graphs; the small effect is lost. With more "
+            "patients it is found at the same ε. For the effect itself, take the sample table "
             "“Patients under two treatments” on the page Data, and then the page Effects.",
             moves=("epsilon", "n"),
         ),
@@ -476,40 +477,41 @@ _COMPOSITION = Lesson(
     tasks=(
         Task(
             "The bill",
-            "Every release is one more look at the same people. The lower picture is the bill "
-            "after each release, by three ways to add up.",
+            "Every release is computed from the same people. The lower picture shows the total "
+            "cost after each release, by three kinds of composition.",
             AVERAGING,
             {"epsilon": 0.1, "releases": 100},
             "Which ε do 100 releases cost by basic composition?",
             NumberAnswer(lambda: averaging(0.1, 100, 1).costs["basic"], 0.05),
-            "Basic composition adds them up.",
+            "Basic composition adds up the ε.",
             "100 · 0.1 = 10: weak protection, from releases that are strong one by one.",
             moves=("epsilon", "releases"),
         ),
         Task(
             "What averaging undoes",
-            "One release at ε = 0.1 is off by about 14 people (root mean square). The upper "
+            "One release at ε = 0.1 has an error of about 14 people (root mean square). The upper "
             "picture shows the mean of the first k releases.",
             AVERAGING,
             {"epsilon": 0.1, "releases": 100},
-            "By about how many people is the mean of 100 releases off (root mean square)?",
+            "About how large is the error of the mean of 100 releases (root mean square), in "
+            "people?",
             NumberAnswer(lambda: float(averaging(0.1, 100, 1).expected[-1]), 0.15),
-            "The error falls with the square root of the number of releases: divide by 10. It was "
-            "measured as well.",
-            "√2/(ε√k) = 1.41. Fresh noise on the same number is no second protection; release "
-            "once and repeat the same noisy number, which costs nothing more.",
+            "The error falls with the square root of the number of releases: divide by 10. The "
+            "picture shows the measured error as well.",
+            "√2/(ε√k) = 1.41. Fresh noise on the same number gives no additional protection; "
+            "release once and repeat the same noisy number, which costs nothing more.",
             moves=("releases",),
         ),
         Task(
-            "A better bill",
+            "Tighter composition",
             "With a failure probability of δ = 10⁻⁶ two other accountants may be used.",
             AVERAGING,
             {"epsilon": 0.1, "releases": 100},
             "Which of them gives the lowest ε for 100 releases?",
             ChoiceAnswer(ACCOUNTANTS, _cheapest),
             "Compare the three lines at the right end, or the figures.",
-            "Losses of many small steps partly cancel, and zCDP keeps track of that best of the "
-            "three. For one or two releases plain addition is best.",
+            "Privacy losses of many small steps partly cancel, and zCDP accounts for that best of "
+            "the three. For one or two releases plain addition is best.",
             moves=("releases", "epsilon"),
         ),
         Task(
@@ -518,11 +520,11 @@ _COMPOSITION = Lesson(
             "decides; they see all releases and guess. Set the releases to 1, then to 1,000.",
             AVERAGING,
             {"epsilon": 0.1, "releases": 1},
-            "In how many per cent of the games is the guess right after 1,000 releases?",
+            "In what percentage of the games is the guess right after 1,000 releases?",
             NumberAnswer(lambda: 100 * averaging(0.1, 1_000, 1).guessed, 3.0, "%"),
             "It is the figure “Right guesses” with 1,000 releases.",
-            "From a coin’s toss to near certainty. The bound beside it comes from the bill: it "
-            "holds for every attack, and the measured one stays below it.",
+            "From a coin toss to near certainty. The bound next to it follows from the "
+            "composition: it holds for every attack, and the measured rate stays below it.",
             moves=("releases",),
         ),
     ),
@@ -540,8 +542,8 @@ _MEMBERSHIP = Lesson(
     name="membership",
     title="Who is in the data",
     story="A study publishes a graph of two columns. An attacker knows every record but one, and "
-    "wonders whether it is Ada’s (table D) or somebody else’s (D′). This is the worst case, which "
-    "ε is a promise about.",
+    "wonders whether it is Ada’s (table D) or somebody else’s (D′). ε is a guarantee for this "
+    "worst case.",
     terms=("membership-attack", "neighbours", "audit", "epsilon", "z-star", "threshold"),
     tasks=(
         Task(
@@ -550,34 +552,35 @@ _MEMBERSHIP = Lesson(
             "the attacker sees the graph of PC, and guesses.",
             MEMBERSHIP,
             {},
-            "In how many per cent of the games is the attacker right without privacy?",
+            "In what percentage of the games is the attacker right without privacy?",
             NumberAnswer(lambda: 100 * exact_success(1_500), 0.5, "%"),
             "PC finds an edge on D and none on D′.",
-            "Always: a graph looks harmless, and here it says of one person whether she is there.",
+            "Always: a graph looks harmless, but this one reveals whether one person is in the "
+            "data.",
             moves=("n",),
         ),
         Task(
             "More rows",
-            "One of 100 records may matter. Does one of 100,000? Move the rows.",
+            "One of 100 records may matter. Does one of 100,000? Vary the number of rows.",
             MEMBERSHIP,
             {"n": 100},
             "How often is the attacker right without privacy when there are 100,000 rows?",
             ChoiceAnswer((_SAME, _RARER, _OFTENER), _more_rows),
-            "Look at “Right without privacy” while you move the rows.",
-            "A threshold is a threshold: some table lies just at it, whatever its size. With "
-            "more rows such tables are rarer, but no one can promise that yours is none.",
+            "Watch “Right without privacy” while you vary the number of rows.",
+            "For any number of rows, some table lies just at the threshold. With more rows such "
+            "tables are rarer, but nobody can guarantee that yours is not one of them.",
             moves=("n",),
         ),
         Task(
             "With noise",
-            "Laplace-PC puts noise on the test. The points are attacks that were carried out, the "
-            "line is what no attack can beat.",
+            "Laplace-PC puts noise on the test. The points are simulated attacks; the line is the "
+            "bound for every attack.",
             MEMBERSHIP,
             {"epsilon": 1.0},
-            "In how many per cent of the games can any attacker be right at most, with ε = 1?",
+            "In at most what percentage of the games can any attacker be right, with ε = 1?",
             NumberAnswer(lambda: 100 * guessing_bound(1.0, 0.0), 1.0, "%"),
             "It is the line at ε = 1, or e/(1 + e).",
-            "73 %. This attacker does worse, since the graph says only on which side of the "
+            "73 %. This attacker does worse, since the graph reveals only on which side of the "
             "threshold the noisy score lies.",
             moves=("epsilon", "algorithm"),
         ),
@@ -586,11 +589,11 @@ _MEMBERSHIP = Lesson(
             "Now choose ε yourself.",
             MEMBERSHIP,
             {"epsilon": 1.0},
-            "Below which ε can no attacker be right in more than 55 % of the games?",
+            "Up to which ε can no attacker be right in more than 55 % of the games?",
             NumberAnswer(lambda: log(0.55 / 0.45), 0.02),
             "Solve e^ε/(1 + e^ε) = 0.55, or move ε until the bound says 55 %.",
-            "ε = 0.2. It holds for every table, every record and every attack, those of later "
-            "years too; that is why it costs so much noise.",
+            "ε = 0.2. It holds for every table, every record and every attack, including future "
+            "ones; that is why it needs so much noise.",
             moves=("epsilon",),
         ),
     ),

@@ -33,13 +33,13 @@ from privcore.privacy.accounting.guarantee import guessing_bound
 
 LEVEL = 0.05
 SIDES: tuple[Side, Side] = (0, 1)
-# The algorithms, with what makes all of ε buy the one test that there is.
+# The algorithms, with settings that spend all of ε on the single test.
 ALGORITHMS: dict[str, Mapping[str, Any]] = {
     "laplace-pc": {"max_tests": 1, "max_order": 0},
     "priv-pc": {"max_rounds": 1, "max_order": 0},
 }
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0)
-# Games on each table at each of these.
+# Number of games on each table at each of these ε.
 CURVE_RUNS = 150
 
 
@@ -48,8 +48,8 @@ class Membership:
     """A game: a fair coin picks D (the target's record is in) or D′; a graph is shown; guess.
 
     exact: share of right guesses from the graph of PC without privacy.
-    guessed: from the private graph at the chosen ε, with its 95 % interval; bound: what that ε
-        allows at most.
+    guessed: from the private graph at the chosen ε, with its 95 % interval; bound: the maximum at
+        this ε.
     epsilons, measured: the same at several ε, (e,), with measured_intervals, (e, 2).
     edge: how often the private graph has an edge on D and on D′; n: rows.
     """
@@ -69,11 +69,13 @@ class Membership:
 def target_pair(n: int) -> TablePair:
     """Two tables of n records that differ in the target's, which decides a test at level 0.05.
 
-    Z* differs by nearly its sensitivity, 6/√n, and the threshold of 1.96 lies about in the middle:
+    Z* differs by nearly its sensitivity, 6/√n, and the threshold of 1.96 is about in the middle:
     PC finds an edge on D and none on D′.  Raises ParameterError for fewer than 50 records.
     """
     if n < 50:
-        raise ParameterError(f"With {n} records the target's decides no test; take at least 50.")
+        raise ParameterError(
+            f"With {n} records, the target's record does not decide a test; take at least 50."
+        )
     # Each extra record adds about 3/√n, and the target's up to 6/√n on D.
     start = max(0, floor((z_threshold(LEVEL) * sqrt(n) - 6) / 3))
     pairs = [turned((False,), n, extra=(start + k,)) for k in range(10)]
@@ -97,7 +99,7 @@ def exact_edges(pair: TablePair) -> tuple[bool, bool]:
 
 
 def exact_success(n: int) -> float:
-    """Share of right guesses from PC's graph: an edge says D, and equal graphs say nothing."""
+    """Share of right guesses from PC's graph: an edge implies D; equal graphs are uninformative."""
     with_target, without = exact_edges(target_pair(n))
     return (1 + float(with_target) - float(without)) / 2
 
@@ -105,10 +107,10 @@ def exact_success(n: int) -> float:
 def guesses(
     algorithm: str, n: int, epsilon: float, runs: int, seed: int
 ) -> tuple[int, tuple[float, float]]:
-    """Right guesses of 2·`runs`, `runs` on either table; and how often either graph has an edge.
+    """Right guesses of 2·`runs`, `runs` on each table; and how often each graph has an edge.
 
-    The attacker knows both tables and the algorithm: he learns the likelihood ratio of its outputs
-    from as many runs of his own, and guesses the likelier table.
+    The attacker knows both tables and the algorithm, estimates the likelihood ratio of its outputs
+    from as many runs of their own, and guesses the likelier table.
     """
     parameters = {**ALGORITHMS[algorithm], "epsilon": epsilon, "threshold": LEVEL}
     trial = AlgorithmTrial(algorithm, parameters, target_pair(n))
@@ -136,7 +138,7 @@ def membership(algorithm: str, n: int, epsilon: float, runs: int, seed: int) -> 
     )
 
 
-# It does not depend on the ε that is chosen, which is what is moved most.
+# It does not depend on the chosen ε, which changes most often.
 @lru_cache(maxsize=64)
 def _curve(algorithm: str, n: int, seed: int) -> Vector:
     """Right guesses of 2·`CURVE_RUNS` at each of `EPSILONS`."""
@@ -161,17 +163,17 @@ _SOURCE = "Kairouz, Oh & Viswanath 2015, Theorem 2.1"
 MEMBERSHIP = Panel(
     name="membership",
     title="Who is in the data",
-    question="Can one tell from a published graph whether a certain person is in the data?",
+    question="Does a published graph reveal whether a certain person is in the data?",
     formula=r"\Pr[\text{right guess}] \;\le\; \frac{e^\varepsilon}{1 + e^\varepsilon}",
-    sentence="Here one record decides whether there is an edge, so the graph without privacy gives "
-    "it away, however many rows there are. Noise makes both graphs possible on both tables.",
+    sentence="Here one record decides whether there is an edge, so the graph without privacy "
+    "reveals it, however many rows there are. With noise, both graphs are possible on both tables.",
     source=f"{_SOURCE}; Wasserman & Zhou 2010; docs/auditing.md",
     parameters=(
-        epsilon_parameter(1.0, "Of the private graph.", _SOURCE),
+        epsilon_parameter(1.0, "ε of the private graph.", _SOURCE),
         rows_parameter(
             1_500,
             (100, 100_000),
-            "Records in either table; the score moves by up to 6/√n.",
+            "Records in each table; the score changes by up to 6/√n.",
             "docs/proofs/z_star.md",
         ),
         choice(
@@ -179,7 +181,7 @@ MEMBERSHIP = Panel(
             "Algorithm",
             "laplace-pc",
             tuple(ALGORITHMS),
-            "What makes the private graph.",
+            "The algorithm for the private graph.",
             "Wang, Pang & Song 2020",
             labels=(
                 ("laplace-pc", "Laplace-PC, with noise on every test"),
@@ -192,7 +194,7 @@ MEMBERSHIP = Panel(
             "runs",
             400,
             (50, 1_000),
-            "The attacker learns from as many runs of his own.",
+            "The attacker estimates probabilities from as many runs of their own.",
             "docs/auditing.md",
             kind="int",
         ),

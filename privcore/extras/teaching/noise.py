@@ -34,7 +34,7 @@ class NoisePicture:
     loss: ln(density/other_density), (k,), to be compared with ±epsilon.
     draws, other_draws: (draws,) each.
     exceeded: the probability, on the value, of results whose loss is above ε.
-    delta: the least δ at ε for these two values, found by integrating over x.
+    delta: the smallest δ at ε for these two values, by integration over x.
     """
 
     scale: float
@@ -59,8 +59,8 @@ def noise_panel(
 ) -> NoisePicture:
     """Noise calibrated to a sensitivity of 1, on `value` and `neighbour`.
 
-    Values more than 1 apart are no neighbours, and their ratio exceeds e^ε.  Discrete noise takes
-    the nearest whole numbers.  Raises ParameterError for Gaussian noise with δ = 0.
+    Values that differ by more than 1 are not neighbours, and their ratio exceeds e^ε. Discrete
+    noise uses the nearest whole numbers.  Raises ParameterError for Gaussian noise with δ = 0.
     """
     scale = analytic_sigma(1.0, epsilon, delta) if mechanism == "gaussian" else 1 / epsilon
     if mechanism == "discrete laplace":
@@ -140,12 +140,11 @@ _SOURCE = "Dwork & Roth 2014, Definition 3.3 and Theorem 3.6"
 NOISE = Panel(
     name="noise",
     title="Noise on one number",
-    question="How can a number be published so that nobody can tell which of two data sets it "
-    "comes from?",
+    question="How can one publish a number without revealing which of two data sets it is from?",
     formula=r"\Pr[M(D) \in S] \le e^{\varepsilon} \Pr[M(D') \in S] + \delta \quad\text{for all } S,"
     r"\qquad M(D) = f(D) + \mathrm{Lap}(\Delta/\varepsilon) \;\text{ has } \delta = 0",
-    sentence="The two curves are as alike as ε demands: Laplace noise keeps their ratio below e^ε "
-    "everywhere, Gaussian noise everywhere but on rare results, for which there is δ.",
+    sentence="The two curves are as similar as ε demands: Laplace noise keeps their ratio below "
+    "e^ε everywhere, Gaussian noise everywhere except on rare results, which δ covers.",
     source="Dwork & Roth 2014, Theorem 3.6; Balle & Wang 2018, Theorem 8; Ghosh, Roughgarden & "
     "Sundararajan 2009; docs/proofs/laplace.md",
     parameters=(
@@ -159,7 +158,10 @@ NOISE = Panel(
             labels=(("discrete laplace", "Discrete Laplace"),),
         ),
         epsilon_parameter(
-            1.0, "The noise is made so that values 1 apart differ by at most e^ε.", _SOURCE
+            1.0,
+            "The noise is scaled so that the densities of values that differ by 1 have a "
+            "ratio of at most e^ε.",
+            _SOURCE,
         ),
         number(
             "delta",
@@ -167,7 +169,7 @@ NOISE = Panel(
             "δ",
             1e-2,
             (1e-9, 0.1),
-            "Gaussian noise exceeds e^ε on rare results; δ bounds how much.",
+            "With Gaussian noise the ratio exceeds e^ε on rare results; δ bounds the excess.",
             "Balle & Wang 2018, Theorem 8",
             log=True,
             only_with=("mechanism", ("gaussian",)),
@@ -187,8 +189,8 @@ NOISE = Panel(
             "f(D′)",
             1.0,
             (-5.0, 5.0),
-            "The exact number when one record is replaced. The noise is made for a difference of "
-            "at most 1; set it further away and watch the ratio leave its bounds.",
+            "The exact number when one record is replaced. The noise is scaled for a difference of "
+            "at most 1; choose a larger difference and watch the ratio exceed its bounds.",
             _SOURCE,
         ),
         number(
@@ -197,7 +199,7 @@ NOISE = Panel(
             "draws",
             500,
             (50, 5_000),
-            "How often each value is published.",
+            "Number of times each value is published.",
             _SOURCE,
             kind="int",
         ),

@@ -1,4 +1,4 @@
-"""Noise on Z against noise on its p-value, and what ties do to the test."""
+"""Noise on Z compared with noise on its p-value, and the effect of ties on the test."""
 
 from __future__ import annotations
 
@@ -123,26 +123,25 @@ _SOURCE = "docs/proofs/p_space.md"
 P_SPACE = Panel(
     name="p-values",
     title="p-values or Z",
-    question="Where should the noise go: on the score or on its p-value? And what do ties do?",
+    question="Should the noise be on the score or on its p-value? And what is the effect of ties?",
     formula=r"\Delta_p = 2\Phi(\Delta_Z) - 1,\qquad "
     r"\frac{\text{noise in } p}{\text{noise in } Z} = \frac{\varphi(0)}{\varphi(z_\alpha)} = "
     r"e^{z_\alpha^2/2}",
-    sentence="A p-value is most sensitive where nothing is decided, at Z = 0, and flat where the "
-    "decision is made; with ties a rank score spreads less than its threshold assumes, and "
-    "dependence is overlooked.",
+    sentence="A p-value is most sensitive far from the threshold, at Z = 0, and flat near it; with "
+    "ties a rank score varies less than its threshold assumes, and dependence is overlooked.",
     source=f"{_SOURCE}; docs/proofs/one_way_marginals.md; Wang, Pang & Song 2020 (code)",
     parameters=(
         rows_parameter(
             2_000, (100, 1_000_000), "The sensitivity of Z* is 6/√n.", "docs/proofs/z_star.md"
         ),
-        epsilon_parameter(0.5, "Spent on this one test.", _SOURCE),
+        epsilon_parameter(0.5, "Budget of this one test.", _SOURCE),
         number(
             "level",
             "Significance level",
             "α",
             0.05,
             (1e-6, 0.5),
-            "A pair is called independent where its p-value is at least α.",
+            "A pair is called independent if its p-value is at least α.",
             _SOURCE,
             log=True,
         ),
@@ -152,7 +151,7 @@ P_SPACE = Panel(
             "P(x = 1)",
             0.1,
             (0.01, 0.5),
-            "Share of ones in a binary column: the rarer, the more ties.",
+            "Share of ones in a binary column: the rarer they are, the more ties.",
             _SOURCE,
         ),
         number(

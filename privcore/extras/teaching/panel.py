@@ -1,4 +1,4 @@
-"""What a panel of the page Learn is: one demonstration, declared once."""
+"""Panels of the page Learn, each declared once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _no_words(values: Mapping[str, Any]) -> str:
 
 
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """The same function, given values by name as one mapping."""
+    """The same function with values by name in one mapping."""
 
     @wraps(function)
     def by_mapping(values: Mapping[str, Any]) -> Any:
@@ -30,11 +30,11 @@ class Panel:
 
     Its picture is `show` in the dashboard's module of the same name as the one that computes it.
 
-    formula: LaTeX; sentence: what to see, in one sentence; source: where the formula stands.
-    compute: values of the parameters, by name, to a result of plain arrays and numbers.
-    code: the same values to a script over the engine; each name in `reproduces` is a field of the
-        result and a variable of the script, and both hold the same numbers.
-    words: what to see at these values, in Markdown; empty where there is nothing to add.
+    formula: LaTeX; sentence: the main message in one sentence; source: of the formula. compute:
+        maps values of the parameters, by name, to a result of plain arrays and numbers. code: maps
+        the same values to a script that uses the engine; each name in `reproduces` is a field of
+        the result and a variable of the script, with the same numbers. words: a comment on these
+        values, in Markdown; empty if there is nothing to add.
     """
 
     name: str
@@ -73,7 +73,7 @@ def number(
     log: bool = False,
     only_with: tuple[str, tuple[Any, ...]] | None = None,
 ) -> Parameter:
-    """A number that may take the values that its slider shows."""
+    """A number parameter with a slider over its range."""
     low, high = slider
     return Parameter(
         name=name,
@@ -101,7 +101,7 @@ def choice(
     *,
     labels: tuple[tuple[str, str], ...] = (),
 ) -> Parameter:
-    """One of several words; labels: plain ones for those that are not."""
+    """A choice of several words; labels: plain words for technical options."""
     kind: Kind = "choice"
     return Parameter(
         name=name,
@@ -124,7 +124,7 @@ def seed_parameter() -> Parameter:
         "seed",
         1,
         (1, 100),
-        "Another seed draws other noise.",
+        "A different seed gives a different noise draw.",
         "NumPy's default generator",
         kind="int",
     )

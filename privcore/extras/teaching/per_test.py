@@ -1,4 +1,4 @@
-"""What is left for a test when every test gets its own noise and its own share of the budget."""
+"""The share of the budget, and the noise, of each test if every test is paid for separately."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PerTestBudget:
 
 
 def per_test_budget(columns: int, max_order: int, n: int, epsilon: float) -> PerTestBudget:
-    """Laplace-PC's plan: as many tests as it pays for by default, at a total of (ε, 10⁻⁶)."""
+    """Laplace-PC's plan for its default number of tests, at a total of (ε, 10⁻⁶)."""
     sensitivity = SCORES["z-star"].sensitivity(n, "proven")
     tests = np.array([default_tests(int(p), max_order) for p in _COLUMNS])
     each = np.array([plan_rounds(epsilon, DELTA, int(k)).step_epsilons[0] for k in tests])
@@ -75,22 +75,22 @@ _SOURCE = "Wang, Pang & Song 2020, Section 1"
 PER_TEST = Panel(
     name="per-test-budget",
     title="A budget for every test",
-    question="How noisy is a test when all of them must share the budget?",
+    question="How noisy is a test if all tests share the budget?",
     formula=r"\text{noise} = \frac{\Delta}{\varepsilon_{\text{test}}},\qquad "
     r"\varepsilon_{\text{test}} \approx \frac{\varepsilon}{\sqrt{2 k \ln(1/\delta)}},\qquad "
     r"k = \binom d2 (d - 1)",
-    sentence="The tests of orders 0 and 1 alone grow with the cube of the number of columns, and "
-    "the noise on each of them with their square root at best.",
+    sentence="The number of tests of orders 0 and 1 alone grows with the cube of the number of "
+    "columns, and the noise on each test with the square root of their number at best.",
     source=f"{_SOURCE}; docs/proofs/laplace.md",
     parameters=(
-        number("columns", "Columns", "d", 8, (3, 40), "Of the data set.", _SOURCE, kind="int"),
+        number("columns", "Columns", "d", 8, (3, 40), "In the data set.", _SOURCE, kind="int"),
         number(
             "max_order",
             "Largest conditioning set",
             "k",
             1,
             (0, 1),
-            "0: only unconditional tests are paid for; 1: those given one column too.",
+            "0: only marginal tests are paid for; 1: tests given one column as well.",
             _SOURCE,
             kind="int",
         ),

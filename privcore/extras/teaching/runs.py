@@ -99,10 +99,11 @@ _SOURCE = "Wang, Pang & Song 2020, Section 5"
 RUNS = Panel(
     name="runs",
     title="Whole runs",
-    question="Which finds more of the true graph at the same ε: noise on every test, or sieving?",
+    question="Which method finds more of the true graph at the same ε: noise on every test, or "
+    "sieving?",
     formula=r"F_1 = \frac{2\,\mathrm{TP}}{2\,\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
-    sentence="Sieving helps most where the budget is small; it is no law, and on some graphs the "
-    "naive form does better.",
+    sentence="Sieving helps most if the budget is small, but not always: on some graphs the naive "
+    "form does better.",
     source=_SOURCE,
     parameters=(
         choice(
@@ -130,7 +131,7 @@ RUNS = Panel(
             "runs",
             10,
             (1, 30),
-            "Each with noise of its own.",
+            "Each run has its own noise.",
             _SOURCE,
             kind="int",
         ),

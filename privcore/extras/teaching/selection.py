@@ -1,4 +1,4 @@
-"""From utilities to probabilities of being selected, exactly."""
+"""Exact probabilities of selection from utilities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Selections:
     """Candidates with utilities (k,), and probabilities of being the one selected, (k,).
 
     count: utility of removing 0, 1, … k of them, (k + 1,), and its probabilities.
-    expected, expected_flip: the mean utility of what is selected; best: the largest utility.
+    expected, expected_flip: the mean utility of the selected candidate; best: the largest utility.
     """
 
     utilities: Vector
@@ -43,7 +43,7 @@ def selection_probabilities(
     With a_r = exp(ε(u_r − max u)/2) permute-and-flip selects r with probability
     a_r ∫₀¹ Π_{s≠r} (1 − a_s t) dt (McKenna & Sheldon 2020, Algorithm 1, averaged over its random
     order); the integrand is a polynomial, so that Gauss–Legendre quadrature is exact.
-    Raises ParameterError for no utilities, or ones that are not finite.
+    Raises ParameterError for an empty list or non-finite utilities.
     """
     u = np.asarray(utilities, dtype=np.float64)
     if u.size == 0 or not np.isfinite(u).all():
@@ -107,15 +107,14 @@ _SOURCE = "Xu, Yuan & Wu 2017, Section III-B"
 SELECTION = Panel(
     name="selection",
     title="Private selection in EM-PC",
-    question="How does a private algorithm pick the most independent neighbour without looking too "
-    "closely?",
+    question="How does a private algorithm select the most independent neighbour?",
     formula=r"\Pr[r] = \frac{e^{\varepsilon u_r/2}}{\sum_s e^{\varepsilon u_s/2}},\qquad "
     r"u_r = \max_S \frac{T - |Z^*_{ir|S}|}{\Delta}",
-    sentence="The better a candidate the likelier it is, but never certain; permute-and-flip costs "
-    "the same ε and never does worse on average.",
+    sentence="A better candidate is more likely to be selected, but never with certainty; "
+    "permute-and-flip costs the same ε and is never worse on average.",
     source=f"{_SOURCE}; McSherry & Talwar 2007; McKenna & Sheldon 2020; docs/proofs/em_pc.md",
     parameters=(
-        epsilon_parameter(1.0, "What one selection costs.", _SOURCE),
+        epsilon_parameter(1.0, "The cost of one selection.", _SOURCE),
         *(
             number(
                 f"u{k + 1}",
@@ -124,7 +123,7 @@ SELECTION = Panel(
                 default,
                 (-10.0, 10.0),
                 "How far the most independent test of this neighbour is on the independent "
-                "side, in sensitivities; one record moves it by at most 1.",
+                "side, in sensitivities; one record changes it by at most 1.",
                 _SOURCE,
             )
             for k, default in enumerate(_DEFAULTS)

@@ -1,4 +1,4 @@
-"""Move one record of a small table and see how far every score moves."""
+"""Change one record of a small table and see how much every score changes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from privcore.independence.ranks import concordance, spearman_by_stratum
 from privcore.independence.score import Score, strata_of
 
 Record = tuple[int, int, int]
-# One more than the largest table, for a record below or above all others.
+# Larger than the largest table, for a record below or above all others.
 LEVELS = 42
 ROWS = (3, 40)
 
 
 class Playground(NamedTuple):
-    """Records (x, y, z), which of them moves (from 0), and where it goes."""
+    """Records (x, y, z), the index of the changed record (from 0), and its new values."""
 
     rows: tuple[Record, ...]
     changed: int
@@ -33,10 +33,10 @@ class Playground(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreMove:
-    """How far one score moved.
+    """The change of one score.
 
-    proven, published: the most that it may move, None where there is no such bound.
-    broken: whether it moved further than the published constant allows.
+    proven, published: bounds on the change, None if there is no such bound. broken: whether the
+    change exceeds the published constant.
     """
 
     name: str
@@ -58,7 +58,7 @@ class ScoreMove:
 
 @dataclass(frozen=True)
 class Moves:
-    """All scores of x and y given z (given nothing where z is constant); n: number of rows."""
+    """All scores of x and y given z (marginal if z is constant); n: number of rows."""
 
     playground: Playground
     n: int
@@ -109,7 +109,7 @@ def sensitivity_playground(
 
 
 def _value(score: Score, source: InMemoryCounts, conditioning_set: Columns) -> float:
-    """The score of x and y; 0 where either is constant, for which Fisher's z is not defined."""
+    """The score of x and y; 0 if either is constant, for which Fisher's z is not defined."""
     constant = any(int((source.table([column]) > 0).sum()) < 2 for column in (0, 1))
     return 0.0 if constant else score.value(source, 0, 1, conditioning_set)
 
@@ -148,7 +148,7 @@ def rho(source: CountSource) -> float:
 
 
 def _unconditional(one: CountSource, other: CountSource) -> tuple[ScoreMove, ...]:
-    """τ and ρ themselves, of which the papers state sensitivities too (docs/guarantees.md)."""
+    """τ and ρ themselves, for which the papers state sensitivities too (docs/guarantees.md)."""
     n = one.n
 
     def moved(
@@ -184,20 +184,20 @@ def _unconditional(one: CountSource, other: CountSource) -> tuple[ScoreMove, ...
 
 @dataclass(frozen=True)
 class Preset:
-    """make: number of rows, at least 8, to a table; words: what to see in it."""
+    """make: number of rows, at least 8, to a table; words: what it shows."""
 
     words: str
     make: Callable[[int], Playground]
 
 
 def _small_stratum(n: int) -> Playground:
-    """Three concordant records in one stratum, all others alone in theirs."""
+    """Three concordant records in one stratum, and one record in each other stratum."""
     alone = tuple((k % 3, k % 2, k - 2) for k in range(3, n))
     return Playground(((1, 1, 0), (2, 2, 0), (3, 3, 0), *alone), 2, (3, 0, 0))
 
 
 def _corner(n: int) -> Playground:
-    """All concordant, and one record goes to the opposite corner."""
+    """All concordant, and one record moves to the opposite corner."""
     return Playground(tuple((k, k, 0) for k in range(1, n + 1)), n - 1, (0, n, 0))
 
 
@@ -210,22 +210,23 @@ def _change_of_stratum(n: int) -> Playground:
 
 
 def _rare_cell(n: int) -> Playground:
-    """All records alike but one, which becomes like the others."""
+    """All records equal except one, which becomes equal to the others."""
     return Playground((*(((0, 0, 0),) * (n - 1)), (1, 1, 0)), n - 1, (0, 0, 0))
 
 
 def _nothing_special(n: int) -> Playground:
-    """No dependence to speak of; one record moves by one step."""
+    """Almost no dependence; one record moves by one step."""
     rows = tuple(((3 * k) % 5, (2 * k) % 7, k % 2) for k in range(n))
     x, y, z = rows[0]
     return Playground(rows, 0, (x + 1, y, z))
 
 
-# Tables on which one record moves a score far (docs/guarantees.md).
+# Tables on which one record changes a score a lot (docs/guarantees.md).
 PRESETS: dict[str, Preset] = {
     "small-stratum": Preset(
         "The published constant of conditional τ, 4.5/√n, is broken: its normaliser shrinks with "
-        "the strata, so that in a stratum of three one record counts for more than 2, at any n.",
+        "the strata, so that in a stratum of three one record changes the score by more than 2, "
+        "at any n.",
         _small_stratum,
     ),
     "corner": Preset(
@@ -235,16 +236,17 @@ PRESETS: dict[str, Preset] = {
     ),
     "change-of-stratum": Preset(
         "A record leaves one stratum for another and disturbs both: conditional τ breaks its "
-        "published constant once more; Z* comes near its bound and keeps it.",
+        "published constant again; Z* comes close to its bound but stays within it.",
         _change_of_stratum,
     ),
     "rare-cell": Preset(
-        "χ² falls from n to 0 when the only record of its kind moves: what divides by an estimated "
-        "spread has no useful bound.",
+        "χ² falls from n to 0 when the only record of its kind moves: a score that divides by an "
+        "estimated spread has no useful bound.",
         _rare_cell,
     ),
     "ordinary": Preset(
-        "An ordinary table: scores move much less than their bounds, which are for the worst.",
+        "An ordinary table: scores change much less than their bounds, which are for the worst "
+        "case.",
         _nothing_special,
     ),
 }
@@ -275,10 +277,10 @@ _SOURCE = "docs/guarantees.md"
 SENSITIVITY = Panel(
     name="sensitivity",
     title="Sensitivity playground",
-    question="How far can one record move a score, and is that what the papers say?",
+    question="How much can one record change a score, and do the papers' bounds hold?",
     formula=r"\Delta = \max_{D \sim D'} |f(D) - f(D')|,\qquad "
     r"Z^* = \frac{3}{\sqrt n} \sum_b F(S_b, n_b),\quad \Delta(Z^*) = \frac{6}{\sqrt n}",
-    sentence="A published constant that one table breaks is no sensitivity; the proven bounds "
+    sentence="If one table breaks a published constant, it is not a sensitivity; the proven bounds "
     "hold whatever you do to the table.",
     source="Wang, Pang & Song 2020, Theorems 3, 6 and 9; Kusner et al. 2016; docs/proofs/z_star.md",
     parameters=(
@@ -287,7 +289,7 @@ SENSITIVITY = Panel(
             "Start from",
             "small-stratum",
             tuple(PRESETS),
-            "A table and one record of it that is about to move.",
+            "A table and the change of one of its records.",
             _SOURCE,
         ),
         number("rows", "Rows", "n", 12, (8, 20), "Number of records; public.", _SOURCE, kind="int"),

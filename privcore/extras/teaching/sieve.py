@@ -43,7 +43,7 @@ _FINE: dict[str, Vector] = {
 
 
 class PrintedCost(NamedTuple):
-    """One line of the printed algorithms: what the paper charges, and what it costs."""
+    """One line of the printed algorithms: the paper's charge, and the actual cost."""
 
     where: str
     slip: str
@@ -53,10 +53,10 @@ class PrintedCost(NamedTuple):
 
 @dataclass(frozen=True)
 class SieveErrors:
-    """Error probabilities against one of ε, tweak and rate.
+    """Error probabilities as a function of ε, tweak or rate.
 
-    x: (k,); type_one, type_two: exact; printed_one, printed_two: Theorem 2's, NaN where it says
-        nothing; all (k,).
+    x: (k,); type_one, type_two: exact; printed_one, printed_two: Theorem 2's, NaN where it does not
+        apply; all (k,).
     simulated_x, simulated_one, simulated_two: shares among `runs` runs of the mechanism, (s,).
     costs: of the printed algorithms, at the chosen ε and rate.
     """
@@ -99,7 +99,7 @@ def printed_bounds(scales: SieveScales, tweak: float, distance: float) -> ErrorP
 
 
 def printed_costs(epsilon: float, rate: float) -> tuple[PrintedCost, ...]:
-    """What sieves cost as printed in Algorithms 1 and 2, where each is charged ε/2."""
+    """The actual cost of the sieves printed in Algorithms 1 and 2, each charged ε/2."""
     inner = before_amplification(epsilon / 2, rate)
     # Half of the inner ε is for the threshold, half for the queries.
     first = amplified((epsilon + inner) / 2, rate)
@@ -125,7 +125,7 @@ def sieve_errors(
     runs: int,
     seed: int,
 ) -> SieveErrors:
-    """Errors at scores that lie `distance` from the threshold, as one of the settings varies."""
+    """Errors at scores at `distance` from the threshold, as one of the settings varies."""
     fixed = {"epsilon": epsilon, "tweak": tweak, "rate": rate}
 
     def at(x: float) -> tuple[SieveScales, float]:
@@ -192,11 +192,11 @@ _SOURCE = "Wang, Pang & Song 2020, Theorem 2"
 SIEVE = Panel(
     name="sieve-and-examine",
     title="Sieve-and-examine",
-    question="How often does a coarse look followed by a close one decide wrongly?",
+    question="How often is a coarse test followed by an accurate one wrong?",
     formula=r"\Pr[\text{deleted wrongly}] = S(\alpha - t)\,\tfrac12 e^{-\alpha/c},\qquad "
     r"S(x) = \frac{b^2 e^{-x/b} - a^2 e^{-x/a}}{2(b^2 - a^2)},\; x \ge 0",
-    sentence="The tweak t lets truly independent pairs through the coarse sieve (fewer type I "
-    "errors) and leaves it to the examination to stop the others (few more type II errors); the "
+    sentence="The tweak t passes more truly independent pairs through the coarse sieve (fewer type "
+    "I errors), while the examination rejects most of the others (few more type II errors); the "
     "paper's bound on type II errors is too small.",
     source=f"{_SOURCE}, corrected in docs/proofs/sieve_errors.md",
     parameters=(
@@ -205,21 +205,21 @@ SIEVE = Panel(
             "Horizontal axis",
             "epsilon",
             AXES,
-            "Which setting varies.",
+            "The setting that varies.",
             _SOURCE,
             labels=(("epsilon", "Privacy budget ε"), ("rate", "Sub-sampling rate")),
         ),
         rows_parameter(
             10_000, (100, 1_000_000), "The sensitivity of Z* is 6/√n.", "docs/proofs/z_star.md"
         ),
-        epsilon_parameter(0.2, "What one round spends, half on the sieve.", _SOURCE),
+        epsilon_parameter(0.2, "Budget of one round, half of it for the sieve.", _SOURCE),
         number(
             "tweak",
             "Tweak",
             "t",
             1.0,
             (0.0, 6.0),
-            "How far the sieve's threshold is moved so that independent pairs pass.",
+            "Shift of the sieve's threshold, so that independent pairs pass.",
             _SOURCE,
         ),
         number(
@@ -228,8 +228,8 @@ SIEVE = Panel(
             "m/n",
             1.0,
             (0.05, 1.0),
-            "Share of the rows that the sieve sees. The score on them is taken for that on all "
-            "rows; the panel on sub-sampling shows what that leaves out.",
+            "Share of the rows that the sieve uses. The score on them is assumed equal to that on "
+            "all rows; the panel on sub-sampling shows the loss of signal that this ignores.",
             _SOURCE,
         ),
         number(
@@ -238,7 +238,7 @@ SIEVE = Panel(
             "α",
             1.5,
             (0.0, 6.0),
-            "How far the score lies on its own side of the threshold.",
+            "Distance of the score from the threshold, on its own side.",
             _SOURCE,
         ),
         number(
@@ -247,7 +247,7 @@ SIEVE = Panel(
             "runs",
             300,
             (50, 1_000),
-            "At each of seven points.",
+            "Number of runs at each of seven points.",
             _SOURCE,
             kind="int",
         ),

@@ -1,4 +1,4 @@
-"""Simpson's paradox: a difference that turns around within groups, and a graph that says why."""
+"""Simpson's paradox: a difference that reverses within groups, and a graph that explains it."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ PAIRS: tuple[Edge, ...] = ((0, 1), (0, 2), (1, 2))
 # Probability of recovery with the old treatment, of mild and of severe cases.
 RECOVERY = (0.8, 0.4)
 RUNS = 100
-# Of every test, with privacy and without: at 0.05 one independent pair of twenty gets an edge.
+# Level of every test, with and without privacy: at 0.05 one in twenty independent pairs gets an
+# edge.
 LEVEL = 0.01
-# Of the sample: from 1,000 rows on, PC finds the model's own graph in it at the values of lessons.
+# Seed of the sample: from 1,000 rows on, PC finds the model's graph in it at the lessons' values.
 SAMPLE = 2
 
 
 @dataclass(frozen=True)
 class Simpson:
-    """A table of patients, what it says of a treatment, and graphs found in it.
+    """A table of patients, the effect of a treatment in it, and the graphs found in it.
 
-    shares: recovered, (3, 2): of all, mild and severe cases under the old and the new treatment.
-    noisy_shares: the same from the noisy counts that the first private graph is made of.
-    overall, within: new minus old, over all patients, and the mean of the differences within
-        severities, weighted by how frequent these are; noisy_overall, noisy_within: from the noisy
-        counts.
-    first: whether the first private graph has an edge between the columns of `PAIRS`, (3,).
-    kept: share of `RUNS` private graphs, each with fresh noise, that have it, (3,).
-    exact: whether PC without noise has one; true: whether the model has.
+    shares: of recovered patients, (3, 2): all, mild and severe cases under the old and the new
+        treatment. noisy_shares: the same from the noisy counts of the first private graph. overall,
+    within: new minus old, over all patients, and the mean of the differences within severities,
+        weighted by how frequent these are; noisy_overall, noisy_within: from the noisy counts.
+        first: whether the first private graph has an edge between the columns of `PAIRS`, (3,).
+        kept: share of `RUNS` private graphs, each with fresh noise, that have the edge, (3,).
+        exact: whether PC without noise finds it; true: whether the model has it.
     """
 
     shares: Matrix
@@ -74,7 +74,7 @@ def simpson_model(effect: float, imbalance: float) -> BayesianNetwork:
             NAMES, (("mild", "severe"), ("old", "new"), ("no", "yes")), strict=True
         )
     )
-    # Parents that change nothing are none.
+    # Parents without effect are not parents.
     new = np.array([0.5 - imbalance, 0.5 + imbalance] if imbalance else [0.5])
     well = np.array(
         [base + more for base in RECOVERY for more in ((0.0, effect) if effect else (0.0,))]
@@ -95,8 +95,8 @@ def simpson_model(effect: float, imbalance: float) -> BayesianNetwork:
 def recovered(counts: Matrix) -> tuple[Matrix, float, float]:
     """Shares that recovered, (3, 2), and the differences overall and within severities.
 
-    counts: of severity, treatment and recovery, (2, 2, 2); one below 1/2 counts as 1/2, so that
-    noisy ones can be divided by.
+    counts: of severity, treatment and recovery, (2, 2, 2); counts below 1/2 are set to 1/2, so that
+    noisy counts can be denominators.
     """
     filled = np.maximum(counts, 0.5)
     groups = np.stack([filled.sum(axis=0), *filled])
@@ -123,7 +123,7 @@ def simpson(effect: float, imbalance: float, n: int, epsilon: float, seed: int) 
     source, counts = _sampled(effect, imbalance, n)
     shares, overall, within = recovered(counts)
     start = RUNS * (seed - 1) + 1
-    # The very draw that LapMech makes with that seed; one record moves two counts by 1.
+    # The same draw that LapMech makes with this seed; one record changes two counts by 1.
     noisy = SimulatedNoise(start).discrete_laplace_array(
         counts.astype(np.int64).reshape(-1), up(2 / epsilon)
     )
@@ -187,14 +187,15 @@ SIMPSON = Panel(
     question="Can a treatment look harmful although it helps everyone?",
     formula=r"\Pr[\text{recovery} \mid \mathrm{do}(t)] = \sum_s \Pr[s]\,"
     r"\Pr[\text{recovery} \mid t, s]",
-    sentence="Severe cases get the new treatment more often and recover less often, so that all "
-    "patients together say the opposite of each group. The graph shows why: severity points at "
-    "both. LapMech publishes all eight counts with noise for ε, and the graph is made of them.",
+    sentence="Severe cases get the new treatment more often and recover less often, so the "
+    "difference over all patients is the opposite of that in each group. The graph shows why: "
+    "severity points at both. LapMech releases all eight counts with noise for ε, and the graph "
+    "is computed from them.",
     source=f"{_SOURCE}; a model with stated probabilities, in privcore/extras/teaching/simpson.py",
     parameters=(
         epsilon_parameter(
             1.0,
-            "Of the private graph and the noisy counts that it is made of.",
+            "ε of the private graph and its noisy counts.",
             "docs/guarantees.md",
         ),
         number(
@@ -203,7 +204,7 @@ SIMPSON = Panel(
             "effect",
             0.1,
             (0.0, 0.2),
-            "To the probability of recovery, of mild and of severe cases alike.",
+            "Increase of the probability of recovery, equal for mild and severe cases.",
             _MODEL,
         ),
         number(

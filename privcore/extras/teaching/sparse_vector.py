@@ -18,7 +18,7 @@ from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.sparse_vector import Answer, SparseVector
 
 CORRECT = "correct"
-# The audit's own names, so that each can be opened and caught there.
+# The audit's names, so that each variant can be opened there.
 BROKEN = ("reused-threshold", "exact-queries", "exact-threshold")
 VARIANTS = (CORRECT, *BROKEN)
 
@@ -44,7 +44,7 @@ class Stream:
 
 
 def audited(variant: str, epsilon: float) -> SparseVectors:
-    """The very mechanism that the page Audit runs under that name."""
+    """The same mechanism that the page Audit runs under this name."""
     if variant not in VARIANTS:
         raise ParameterError(
             f"There is no variant {variant!r}; choose one of {', '.join(VARIANTS)}."
@@ -56,7 +56,7 @@ def audited(variant: str, epsilon: float) -> SparseVectors:
 def sparse_vector_steps(
     variant: str, epsilon: float, scores: Sequence[float], threshold: float, seed: int
 ) -> Stream:
-    """Ask `scores` one by one until the variant stops: at the first "above", or never."""
+    """Test `scores` one by one until the variant stops: at the first "above", or never."""
     mechanism = audited(variant, epsilon)
     vector = SparseVector(threshold, mechanism.scales, SimulatedNoise(seed))
     answers: list[Answer] = []
@@ -78,7 +78,7 @@ def sparse_vector_steps(
 
 
 def example_scores(questions: int, low: float, high: float) -> list[float]:
-    """Mostly `low`, and `high` at every fifth question: the independent pairs among dependent."""
+    """`low` scores, with a `high` one at every fifth question for an independent pair."""
     return [high if k % 5 == 4 else low for k in range(questions)]
 
 
@@ -118,8 +118,8 @@ SPARSE_VECTOR = Panel(
     question="How can many threshold questions be answered for the price of one?",
     formula=r"q_i + \mathrm{Lap}(4\Delta/\varepsilon) \;\ge\; T + "
     r"\mathrm{Lap}(2\Delta/\varepsilon)\;?\qquad\text{stop at the first “above”}",
-    sentence="Every “below” is free because the noise on the threshold is shared: after an “above” "
-    "that noise is used up, and the run must stop.",
+    sentence="Every “below” is free because all questions share the noise on the threshold: after "
+    "an “above” that noise is used up, and the run must stop.",
     source=f"{_SOURCE}; docs/proofs/sparse_vector.md",
     parameters=(
         choice(
@@ -131,14 +131,14 @@ SPARSE_VECTOR = Panel(
             "the page Audit.",
             "Lyu, Su & Li 2017, Algorithms 1, 5 and 6",
         ),
-        epsilon_parameter(2.0, "What the whole stream of answers costs.", _SOURCE),
+        epsilon_parameter(2.0, "The cost of the whole stream of answers.", _SOURCE),
         number(
             "questions",
             "Questions",
             "k",
             12,
             (1, 40),
-            "How many scores are asked about.",
+            "Number of scores that are tested.",
             _SOURCE,
             kind="int",
         ),
@@ -148,7 +148,7 @@ SPARSE_VECTOR = Panel(
             "q",
             -8.0,
             (-30.0, 30.0),
-            "The score of most questions, where one record moves a score by at most 1.",
+            "The score of most questions; one record changes a score by at most 1.",
             _SOURCE,
         ),
         number(
@@ -166,7 +166,7 @@ SPARSE_VECTOR = Panel(
             "T",
             0.0,
             (-20.0, 20.0),
-            "What scores are compared with.",
+            "The threshold for the scores.",
             _SOURCE,
         ),
         replace(seed_parameter(), default=4),

@@ -1,4 +1,4 @@
-"""What a sieve on a sub-sample gains in noise and loses in signal."""
+"""The gain in noise and the loss of signal of a sieve on a sub-sample."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class SubsamplingCurves:
     """Relative to all rows (rate 1), at each rate, (k,).
 
     noise: of the sieve; signal: a score on the sub-sample; ratio: signal over noise.
-    inner_epsilon: what the mechanism on the sub-sample may use.
-    paper_rate: the rate that minimises the noise, and what is left there of signal over noise.
+    inner_epsilon: ε of the mechanism on the sub-sample. paper_rate: the rate that minimises the
+    noise, and the relative signal-to-noise ratio at that rate.
     threshold_scale: of the sieve's threshold noise, in units of Z, at each rate.
     """
 
@@ -78,15 +78,15 @@ _SOURCE = "Wang, Pang & Song 2020, Section 3.2"
 SUBSAMPLING = Panel(
     name="sub-sampling",
     title="Sub-sampling",
-    question="Does looking at fewer rows help privacy more than it hurts the test?",
+    question="Does the use of fewer rows help privacy more than it hurts the test?",
     formula=r"\text{noise} \propto \frac{1}{\sqrt g\,\varepsilon'},\quad "
     r"\varepsilon' = \ln\!\bigl(1 + (e^{\varepsilon/2} - 1)/g\bigr),\qquad "
     r"\frac{\text{signal}}{\text{noise}} \propto g\,\varepsilon'",
-    sentence="The paper's optimal rate makes the noise small, but the signal shrinks as well: "
-    "signal over noise is largest when all rows are used.",
+    sentence="The paper's optimal rate minimises the noise, but the signal shrinks as well: signal "
+    "over noise is largest when all rows are used.",
     source=f"{_SOURCE}; Balle, Barthe & Gaboardi 2018, Theorem 9; docs/proofs/sieve_and_examine.md",
     parameters=(
-        epsilon_parameter(1.0, "What one round spends, half of it on the sieve.", _SOURCE),
+        epsilon_parameter(1.0, "Budget of one round, half of it for the sieve.", _SOURCE),
         rows_parameter(10_000, (100, 1_000_000), "Sets the noise in units of Z.", _SOURCE),
     ),
     compute=by_name(subsampling_curves),

@@ -1,4 +1,4 @@
-"""Accounting: what a run may claim, and filters that keep it to that."""
+"""Accounting: the guarantee that a run may claim, and filters that enforce it."""
 
 from privcore.privacy.accounting.filter import PrivacyFilter
 from privcore.privacy.accounting.guarantee import Guarantee

@@ -1,8 +1,7 @@
 """One plan under every accountant, side by side.
 
-Each figure is a valid ε at the requested δ, whatever the order in which steps are chosen, as long
-as the list of events was fixed before the run.  Where an accountant says nothing, the reason is
-given in its place.
+Each figure is a valid ε at the requested δ, even for adaptively chosen steps, if the list of events
+was fixed before the run. If an accountant has no result, the reason is given instead.
 """
 
 from __future__ import annotations
@@ -26,17 +25,18 @@ from privcore.privacy.accounting.divergences import (
 from privcore.privacy.accounting.events import Event, total_rho
 from privcore.rounding import sum_up, up
 
-# Counts at which a curve by privacy-loss distributions is computed: each takes up to a second.
+# Number of counts at which a curve by privacy-loss distributions is computed: each takes up to a
+# second.
 _FEW = 6
 _MANY = 1_000_000
 # e^ε is a floating-point number.
 _LARGEST_EPSILON = 700.0
-# Distributions that are composed: so many take some seconds.
+# Maximum number of distributions to compose, which takes some seconds.
 _DISTRIBUTIONS = 50
 
 
 class Account(NamedTuple):
-    """What one accountant says; epsilon is None where it says nothing, and `note` why."""
+    """The result of one accountant; epsilon is None if it has none, and `note` states why."""
 
     name: str
     epsilon: float | None
@@ -52,16 +52,16 @@ class Curve(NamedTuple):
 
 
 class _Undefined(Exception):
-    """Why an accountant says nothing."""
+    """The reason why an accountant has no result."""
 
 
 def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
     """ε at δ of all events together under each accountant, in a fixed order.
 
-    Basic composition adds up ε.  The others trade a small δ for less ε, since the privacy losses
-    of many steps rarely are large together: with k steps the total grows with √k, not with k.
+    Basic composition adds up ε.  The others trade a small δ for less ε, since the privacy losses of
+    many steps are rarely all large: with k steps the total grows with √k, not with k.
 
-    δ of the steps' own is taken off first: with probability 1 − Σδ_i they are ε_i-DP (Kairouz, Oh
+    The steps' own δ are subtracted first: with probability 1 − Σδ_i they are ε_i-DP (Kairouz, Oh
     & Viswanath 2015, Theorem 3.3 and after), or ρ_i-zCDP (Bun & Steinke 2016, Lemma 8.2).
     Raises ParameterError for no events, or a δ outside [0, 1).
 
@@ -82,7 +82,9 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
     for name, account in _ACCOUNTANTS.items():
         try:
             if left < 0 or (own > 0 and left == 0 and name != "basic"):
-                raise _Undefined(f"the steps' own δ add up to {own:.3g}, which leaves nothing")
+                raise _Undefined(
+                    f"the steps' own δ add up to {own:.3g}, which leaves nothing to compose"
+                )
             if left == 0 and name != "basic":
                 raise _Undefined("needs δ above 0")
             accounts.append(Account(name, *_answer(account, events, left)))
@@ -96,8 +98,9 @@ def by_rounds(
 ) -> list[Curve]:
     """Each accountant that is defined for the event, at each number of steps.
 
-    names: of the accountants wanted; all by default.  By privacy-loss distributions, at a few of
-    the numbers only.  Raises ParameterError unless counts are at least 1 and δ lies in (0, 1).
+    names: of the requested accountants; all by default. Privacy-loss distributions are evaluated at
+    a few of the numbers only.  Raises ParameterError unless counts are at least 1 and δ lies in (0,
+    1).
     """
     if not counts or min(counts) < 1:
         raise ParameterError("Give numbers of steps of at least 1.")
@@ -128,7 +131,7 @@ def _answer(
     events: Sequence[Event],
     delta: float,
 ) -> tuple[float, str]:
-    """What an accountant says; raises _Undefined where it has no number to say."""
+    """An accountant's result; raises _Undefined if it has none."""
     try:
         epsilon, note = account(events, delta)
     except ArithmeticError:
@@ -153,7 +156,7 @@ def _epsilons(events: Sequence[Event]) -> list[tuple[float, int]]:
 
 
 def _rho(events: Sequence[Event]) -> float:
-    """ρ of all, with steps that have a δ of their own taken as pure: that δ is already off."""
+    """ρ of all steps. Steps with their own δ count as pure, as that δ is already subtracted."""
     rho = total_rho([replace(event, delta=0.0) for event in events])
     return 0.0 if rho is None else rho
 
@@ -189,7 +192,7 @@ def _optimal(events: Sequence[Event], delta: float) -> tuple[float, str]:
     if count > _MANY:
         raise _Undefined(f"more than {_MANY:,} steps take too long")
     return composition.optimal_equal(epsilon, count, delta), (
-        "Kairouz et al. 2015, Theorem 3.3: the least for steps of which only ε is known"
+        "Kairouz et al. 2015, Theorem 3.3: the smallest for steps of which only ε is known"
     )
 
 
@@ -211,7 +214,7 @@ def _renyi(events: Sequence[Event], delta: float) -> tuple[float, str]:
 def _distribution(events: Sequence[Event], delta: float) -> tuple[float, str]:
     kinds = {event.kind for event in events}
     if "zcdp" in kinds:
-        raise _Undefined("zCDP is a bound, not a law of noise, so it has no distribution")
+        raise _Undefined("zCDP is a bound and does not determine the distribution of the noise")
     counts: Counter[Event] = Counter()
     for event in events:
         if event.kind != "gaussian":

@@ -2,8 +2,8 @@
 
 Every function takes the ε_i of the steps, shape (k,), and returns the ε of the whole at δ, rounded
 up.  They hold for adaptively chosen mechanisms when the sequence of ε_i is fixed in advance.  At
-the edges, all say 0 if nothing was spent or δ is 1, and ∞ if δ is 0, where they need one above it.
-All raise ParameterError for negative or undefined (NaN) arguments, and a δ outside [0, 1].
+the edges, all return 0 if nothing was spent or δ is 1, and ∞ if δ is 0 but must be positive. All
+raise ParameterError for negative or undefined (NaN) arguments, and a δ outside [0, 1].
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _exact_bound(rho: float, delta: float, log_excess: float) -> float:
         return math.nextafter(float(exact), math.inf)
 
 
-# Runs that differ in their noise only ask the same question.
+# Runs that differ only in their noise need the same value.
 @lru_cache(maxsize=1024)
 def rho_for(epsilon: float, delta: float) -> float:
     """The largest ρ (up to rounding, from below) whose `zcdp` at δ is at most ε.
@@ -133,7 +133,7 @@ def rho_for(epsilon: float, delta: float) -> float:
         return math.inf
     if delta == 0 or epsilon == 0:
         return 0.0
-    # From the classic conversion, which allows no more.
+    # Start from the classic conversion, which never allows more.
     root = math.sqrt(-math.log(delta))
     guess = (epsilon / (root + math.sqrt(root * root + epsilon))) ** 2
     return largest(lambda rho: zcdp(rho, delta) <= epsilon, guess)
@@ -178,7 +178,7 @@ def _check_epsilons(epsilons: Sequence[float]) -> None:
 
 
 def published_total(epsilons: Sequence[float], delta: float) -> float:
-    """What the papers report after a run: classic advanced composition, or the sum if δ = 0."""
+    """The total that papers report after a run: classic advanced composition; the sum if δ = 0."""
     if not epsilons:
         return 0.0
     return advanced_classic(epsilons, delta) if delta > 0 else basic(epsilons)

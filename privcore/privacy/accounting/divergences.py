@@ -20,7 +20,7 @@ from privcore.privacy.mechanisms.gaussian import gaussian_epsilon
 # Below it the exact curves lose digits by cancellation, and αε²/2 is as good.
 _SMALL = 1e-3
 _INTERVAL = 1e-4
-# Grid points of the whole: beyond, a distribution takes seconds.
+# Maximum grid points of the composition: with more, a distribution takes seconds.
 _POINTS = 1e6
 
 
@@ -86,7 +86,7 @@ def distribution_epsilon(events: Sequence[Event], delta: float) -> float:
                 1 / math.sqrt(gaussian), value_discretization_interval=interval
             )
         )
-    # Two by two, so that few of the compositions are of long grids.
+    # In pairs, so that few compositions have long grids.
     while len(parts) > 1:
         pairs = zip(parts[::2], parts[1::2], strict=False)
         parts = [*(a.compose(b) for a, b in pairs), *parts[len(parts) // 2 * 2 :]]
@@ -94,9 +94,9 @@ def distribution_epsilon(events: Sequence[Event], delta: float) -> float:
 
 
 def _interval(events: Sequence[Event], mu: float) -> float:
-    """The grid's step: fine against the smallest ε, unless the grid would be too long.
+    """The grid's step: small relative to the smallest ε, unless the grid would be too long.
 
-    mu: of Gaussian noise beside the events, whose loss stays within μ²/2 ± 10μ.
+    mu: of Gaussian noise in addition to the events, whose loss stays within μ²/2 ± 10μ.
     """
     finest = min(_INTERVAL, min(event.value for event in events) / 500)
     longest = math.fsum(event.value * event.count for event in events) + mu * (mu + 20)

@@ -1,7 +1,7 @@
-"""What a run releases, as its plan fixes it before any data are seen.
+"""The releases of a run, as its plan fixes them before any data are used.
 
-An event is a number of equal steps.  What is known of a step decides what accountants can say: of
-some steps only their ε, of others the law of the noise.
+An event is a number of equal steps. For some steps only ε is known, for others the distribution of
+the noise, which allows sharper accounting.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_STEPS = 10**15
 
 @dataclass(frozen=True)
 class Event:
-    """`count` steps of one kind, each possibly chosen by the answers before it.
+    """`count` steps of one kind, each possibly chosen by the earlier answers.
 
     value: ε of a pure step, of Laplace noise (sensitivity over scale, one number), of discrete
         Laplace noise on one whole number of sensitivity 1, and of the exponential mechanism;
@@ -57,18 +57,18 @@ class Event:
             )
         if not 0 <= self.delta < 1 or (self.delta > 0 and self.kind not in ("pure", "zcdp")):
             raise ParameterError(
-                f"The delta of a step is {self.delta}; it must be at least 0 and below 1, and 0 "
-                "where the law of the noise is known."
+                f"The delta of a step is {self.delta}; it must be at least 0 and below 1, and 0 if "
+                "the distribution of the noise is known."
             )
 
     @property
     def epsilon(self) -> float | None:
-        """ε of one step, None where it has no finite one at its δ."""
+        """ε of one step, None if it has no finite ε at its δ."""
         return None if self.kind in ("gaussian", "zcdp") else self.value
 
     @property
     def rho(self) -> float | None:
-        """ρ of one step, None where it has a δ of its own.
+        """ρ of one step, None if it has its own δ.
 
         Pure DP gives ε²/2 (Bun & Steinke 2016, Proposition 1.4), the exponential mechanism ε²/8
         (Cesar & Rogers 2021, Lemma 3.2), Gaussian noise 1/(2σ²).  Rounded up.
@@ -92,7 +92,7 @@ class Event:
 
 
 def total_rho(events: Sequence[Event]) -> float | None:
-    """ρ of all steps together, None where some have none, or where nothing is known of them."""
+    """ρ of all steps together, None if some have none, or if the steps are not known."""
     parts = [event.rho for event in events]
     if not events or None in parts:
         return None

@@ -1,7 +1,7 @@
 """A privacy filter: adaptive spending that never exceeds a total fixed before the run.
 
-Two kinds, both valid when each ε_i may depend on all earlier outputs, if the total stands for
-what is named here (a plan by advanced composition fixes its ε_i instead, see `plan`):
+Two kinds, both valid when each ε_i may depend on all earlier outputs, if the total has the meaning
+given here (a plan by advanced composition fixes its ε_i instead, see `plan`):
 - "epsilon": Σ ε_i ≤ ε, pure DP (Rogers, Roth, Ullman & Vadhan 2016);
 - "rho": Σ ε_i²/2 ≤ ρ, zCDP (Feldman & Zrnic 2021), then converted once to (ε, δ).
 """
@@ -42,13 +42,13 @@ class PrivacyFilter:
 
     @property
     def left(self) -> float:
-        """What is not used yet, rounded down a hair, so that it can be charged."""
+        """The remaining amount, rounded down slightly so that it can be charged."""
         return down((self._total - self._used) / _ONE)
 
     def cost(self, epsilon: float, rho: float | None = None) -> float:
-        """What an ε-DP step costs in this filter's unit, rounded up.
+        """The cost of an ε-DP step in this filter's unit, rounded up.
 
-        rho: what the step costs in zCDP, rounded up, where that is known to be less than ε²/2.
+        rho: its cost in zCDP, rounded up, if that is known to be less than ε²/2.
         """
         if self.unit == "epsilon":
             return epsilon

@@ -1,10 +1,10 @@
-"""From one row to the rows of a unit: what a run must promise each row, and what the unit pays.
+"""Group privacy: the budget of one row for a guarantee of a unit, and the cost for the unit.
 
 A step that promises a row ε-DP promises k rows kε-DP; one that is ρ-zCDP for a row is k²ρ-zCDP for
 k of them, and Gaussian noise with μ for a row has kμ (Vadhan 2017, Lemma 2.2; Bun & Steinke 2016,
-Proposition 1.9; Dong, Roth & Su 2022, Theorem 2.14).  So a run's steps are accounted anew, each
-with what it costs the unit.  Where a step is of no such kind, (ε, δ) for a row is
-(kε, δ (e^{kε} − 1)/(e^ε − 1)) for k.  Proof: docs/proofs/units.md.
+Proposition 1.9; Dong, Roth & Su 2022, Theorem 2.14).  So a run's steps are accounted again, each at
+its cost for the unit. For steps of other kinds, (ε, δ) for a row is (kε, δ (e^{kε} − 1)/(e^ε − 1))
+for k.  Proof: docs/proofs/units.md.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from privcore.privacy.accounting.events import Event, total_rho
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon, planned_mu
 from privcore.rounding import down, round_up, sum_up, up
 
-# What a plan by the budget of a row rounds away, many times over.
+# Many times the rounding error of a plan by the budget of a row.
 _HAIR = 1e-9
 # A δ that a plan can still split among its steps; doubles end at 1e-323.
 _LEAST_DELTA = 1e-290
 
 
 class RowBudget(NamedTuple):
-    """What a run promises one row, and its steps as the unit pays for them."""
+    """The guarantee of a run for one row, and its steps at their cost for the unit."""
 
     epsilon: float
     delta: float
@@ -40,13 +40,13 @@ def row_budget(
 ) -> RowBudget:
     """The budget of a row with which a unit of `rows` rows has (ε, δ).
 
-    planned: the steps of a run with a given (ε, δ).  Of the ways to account for them the one that
-    leaves a row the most ε; public facts alone decide.  Raises ParameterError where the δ of a row
-    is too small for floating point.
+    planned: the steps of a run with a given (ε, δ).  Uses the accounting that leaves the most ε for
+    a row; public facts alone decide which.  Raises ParameterError where the δ of a row is too small
+    for floating point.
     """
     for candidate in _candidates(epsilon, delta, rows):
         steps = tuple(planned(candidate, delta))
-        # A step with a δ of its own is accounted for as the run is, below.
+        # A step with its own δ is accounted like the run, below.
         if not steps or any(step.delta > 0 for step in steps):
             continue
         events = tuple(for_unit(step, rows) for step in steps)
@@ -71,7 +71,7 @@ def _candidates(epsilon: float, delta: float, rows: int) -> Iterator[float]:
 def row_delta(epsilon: float, delta: float, rows: int) -> float:
     """δ of a row with which k rows have (ε, δ), at ε/k for a row.
 
-    Raises ParameterError where it is too small for floating point: 0 would stand for no δ at all.
+    Raises ParameterError where it is too small for floating point: 0 would mean no δ at all.
     """
     if delta == 0:
         return 0.0
@@ -88,26 +88,25 @@ def row_delta(epsilon: float, delta: float, rows: int) -> float:
 
 
 def for_unit(event: Event, rows: int) -> Event:
-    """A step as k rows pay for it; raises ValueError for a step with a δ of its own."""
+    """A step at its cost for k rows; raises ValueError for a step with its own δ."""
     if event.delta > 0:
-        raise ValueError("what k rows pay for a step with a δ follows from the run's (ε, δ)")
+        raise ValueError("the cost of a step with a δ for k rows follows from the run's (ε, δ)")
     if event.kind == "gaussian":
         return Event("gaussian", event.value / rows * (1 - 1e-15), event.count)
     if event.kind == "zcdp":
         return Event("zcdp", round_up(Fraction(event.value) * rows**2), event.count)
-    # Noise for whole numbers of sensitivity 1 has another law where they move by more.
+    # Noise for whole numbers of sensitivity 1 has another distribution if they change by more.
     kind = "pure" if event.kind == "discrete laplace" else event.kind
     return Event(kind, round_up(Fraction(event.value) * rows), event.count)
 
 
 @lru_cache(maxsize=4096)
 def composed(events: tuple[Event, ...], delta: float) -> float:
-    """The least ε at δ that the accountants of plans find; ∞ where they know none.
+    """The smallest ε at δ by the accountants of plans; ∞ if none applies.
 
-    events: without a δ of their own, in a sequence that is fixed before the run; a run that
-    chooses the sizes of its steps is one step, of its filter's total.  Accountants are those that
-    every plan may use: Gaussian DP where all noise is Gaussian, otherwise the sum, advanced
-    composition, and zCDP.
+    events: without their own δ, in a sequence that is fixed before the run; a run that chooses the
+    sizes of its steps is one step with its filter's total. Every plan may use these accountants:
+    Gaussian DP if all noise is Gaussian, otherwise the sum, advanced composition, and zCDP.
     """
     if any(event.delta > 0 for event in events):
         return math.inf

@@ -17,13 +17,13 @@ REPLACE_ONE = "one record replaced, number of rows public"
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a run promises about each record, and on what conditions.
+    """The privacy guarantee of a run for each record, with its conditions.
 
-    epsilon, delta: the bound; epsilon is infinite when nothing is promised.
-    public: what the promise takes as known to everyone.
+    epsilon, delta: the bound; epsilon is infinite if there is no guarantee. public: facts that the
+        guarantee treats as public.
     calibration: "proven" if derived and tested here, "published" for a paper's own constants
-        that do not hold in general (`caveats` says why), "none" for a non-private run.
-    caveats: sentences that limit the promise, such as levels read from the data.
+        that do not hold in general (`caveats` states why), "none" for a non-private run.
+    caveats: sentences that limit the guarantee, such as levels read from the data.
     """
 
     epsilon: float
@@ -37,7 +37,7 @@ class Guarantee:
 
     @classmethod
     def none(cls) -> Guarantee:
-        """The promise of an algorithm that uses the data as they are."""
+        """The (absent) guarantee of an algorithm that uses the exact data."""
         return cls(
             epsilon=math.inf,
             delta=0.0,
@@ -51,12 +51,15 @@ class Guarantee:
 
     @property
     def holds(self) -> bool:
-        """Whether the promise is proven for this very run."""
+        """Whether the guarantee is proven for this run."""
         return self.calibration == "proven" and not self.caveats
 
     @classmethod
     def of(cls, promise: Mapping[str, Any]) -> Guarantee:
-        """What `as_dict` wrote, with a finite ε; raises KeyError, TypeError or ValueError else."""
+        """Read the output of `as_dict`, with a finite ε.
+
+        Raises KeyError, TypeError or ValueError.
+        """
         return cls(
             float(promise["epsilon"]),
             float(promise["delta"]),
@@ -83,7 +86,7 @@ class Guarantee:
 
 
 def guessing_bound(epsilon: float, delta: float) -> float:
-    """The highest probability of guessing which of two records, each likely by half, was there.
+    """The highest probability of guessing which of two equally likely records was in the data.
 
     (e^ε + δ)/(1 + e^ε), at most 1: the total variation between the outputs is at most
     (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh & Viswanath 2015, Theorem 2.1), and the best guess is

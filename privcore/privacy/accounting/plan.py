@@ -1,4 +1,4 @@
-"""Plans: how a total (ε, δ) is split into equal rounds before any data are seen."""
+"""Plans: the split of a total (ε, δ) into equal rounds before any data are used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Plan:
     rho_factor: float = 0.5
 
     def epsilon_of(self, rounds: int) -> float:
-        """The ε at this plan's δ of so many of its rounds."""
+        """The ε at this plan's δ of this number of its rounds."""
         return composition.total(
             [(e, self.rho_factor * e * e, rounds) for e in self.step_epsilons], self.delta
         )
@@ -35,7 +35,7 @@ class Plan:
     def new_filter(self) -> PrivacyFilter:
         """A filter that grants exactly the plan's steps.
 
-        Under advanced composition it covers no other steps than these: that theorem is about a
+        Under advanced composition it covers no other steps than these: that theorem needs a
         sequence of ε_i fixed in advance.
         """
         return PrivacyFilter(self.unit, self.total)
@@ -61,7 +61,7 @@ def plan_rounds(
     return _planned(epsilon, delta, rounds, tuple(shares), rho_factor)
 
 
-# Runs that differ in their noise only have the same plan.
+# Runs that differ only in their noise have the same plan.
 @lru_cache(maxsize=1024)
 def _planned(
     epsilon: float, delta: float, rounds: int, shares: tuple[float, ...], rho_factor: float
@@ -82,14 +82,14 @@ def _planned(
         step = _advanced_step(epsilon, delta, rounds, weights)
         candidates.append((step, "advanced composition", "rho"))
     size, name, unit = max(candidates)
-    # Shares round down, so that in exact arithmetic all steps keep to the total.
+    # Shares round down, so that in exact arithmetic all steps stay within the total.
     steps = tuple(down(size * w) for w in weights)
     if unit == "epsilon":
         total = epsilon
     elif name == "zCDP":
         total = rho
     else:
-        # What the steps cost, of which the filter grants as many as there are.
+        # The cost of the steps; the filter grants exactly these.
         total = up(rounds * math.fsum(rho_factor * (size * w) ** 2 for w in weights))
     return Plan(epsilon, delta, rounds, steps, name, unit, total, rho_factor)
 

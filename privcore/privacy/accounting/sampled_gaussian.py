@@ -15,11 +15,11 @@ from math import inf, sqrt
 from privcore.privacy.mechanisms.gaussian import check_at_least_0, gaussian_epsilon, planned_mu
 from privcore.rounding import up
 
-# Few and not too large, since the time grows with the order; any choice gives a valid bound.
+# A few orders, not too large, since time grows with the order; any choice gives a valid bound.
 _ORDERS = (*range(2, 13), 14, 16, 20, 24, 32, 48, 64, 128)
 # More than the rounding of the library's sums, none of which cancel.
 _ROUNDING = 1 + 1e-9
-# Beyond it the library takes the logarithm of what rounds to 0.
+# Beyond it the library takes the logarithm of a number that rounds to 0.
 _LARGEST_MULTIPLIER = 1e6
 
 
@@ -37,7 +37,7 @@ class SampledGaussian:
         return "exact Gaussian composition" if exact else rest
 
     def epsilon(self, multiplier: float, delta: float, tests: int) -> float:
-        """The ε at δ of so many tests whose σ is `multiplier` times the sensitivity.
+        """The ε at δ of this number of tests whose σ is `multiplier` times the sensitivity.
 
         0 for no tests, otherwise ∞ without noise; raises ParameterError for a negative multiplier,
         and as `gaussian_epsilon`.
@@ -51,7 +51,7 @@ class SampledGaussian:
         return min(exact, _renyi_epsilon(self.n, self.rows, multiplier, delta, tests))
 
     def multiplier(self, epsilon: float, delta: float, tests: int) -> float:
-        """The smallest multiplier (up to rounding, from above) that keeps to (ε, δ)."""
+        """The smallest multiplier (up to rounding, from above) within (ε, δ)."""
         exact = up(sqrt(tests) / planned_mu(epsilon, delta))
         if self.rows == self.n or exact == 0:
             return exact

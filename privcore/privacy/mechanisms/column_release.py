@@ -1,4 +1,4 @@
-"""Noisy means and mean squares of columns in −1 … 1, once: what centring and scaling need.
+"""Noisy means and mean squares of columns in −1 … 1, released once for centring and scaling.
 
 One record of p columns changes the 2p means by at most 2√p/n in L2, no more than it changes the
 p means alone (docs/proofs/clipped_gradients.md).

@@ -4,8 +4,8 @@ A mechanism whose noise is Gaussian with μ = sensitivity/σ is (ε, δ(ε))-DP 
 δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ).  T such mechanisms with μ each, chosen adaptively, are
 together one with √T μ (Dong, Roth & Su 2022, Corollary 2).
 
-δ(ε) is computed with as many digits as it takes and rounded up, so that what is promised by it
-holds in exact arithmetic.  At the edges 0, 1 and ∞ the answers are those of dp-accounting.
+δ(ε) is computed with enough digits and rounded up, so that the guarantee holds in exact arithmetic.
+At the edges 0, 1 and ∞ the results agree with dp-accounting.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from privcore.rounding import down, largest, up
 _FAR = 40
 
 
-# Runs that differ in their noise only ask the same questions, here and below.
+# Runs that differ only in their noise need the same values, here and below.
 @lru_cache(maxsize=4096)
 def gaussian_delta(epsilon: float, mu: float) -> float:
     """δ(ε) of Gaussian noise with μ = sensitivity/σ, at most one double above it.
@@ -53,7 +53,8 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
         else:
             exact = (mp.erfc(-reach / root) - mp.exp(e) * mp.erfc((m / 2 + e / m) / root)) / 2
         nearest = float(exact)
-        # The digits left are worth 2⁻¹⁰⁰; less than that above a double may be the double.
+        # The remaining digits have a precision of 2⁻¹⁰⁰; a value closer than that to a double may
+        # be the double.
         above = exact * (1 + mp.mpf(2) ** -100) > nearest
         return min(math.nextafter(nearest, math.inf) if above else nearest, 1.0)
 
@@ -96,7 +97,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
 
 def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
-    """The smallest σ, a hair up, that makes one release of that L2 sensitivity (ε, δ)-DP.
+    """The smallest σ, rounded up slightly, that makes one release of that L2 sensitivity (ε, δ)-DP.
 
     0 for sensitivity 0, or if δ is 1 or ε is ∞; ∞ if δ is 0.  Raises ParameterError for a
     sensitivity that is negative or not finite, and as `gaussian_mu`.
@@ -112,7 +113,7 @@ def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
 
 
 def planned_mu(epsilon: float, delta: float) -> float:
-    """μ that a plan may split into releases: a hair below `gaussian_mu`.
+    """μ that a plan may split into releases: slightly below `gaussian_mu`.
 
     Raises ParameterError if δ = 0: Gaussian noise is never pure DP.
     """
@@ -125,7 +126,7 @@ def planned_mu(epsilon: float, delta: float) -> float:
 
 
 def planned_sigma(sensitivity: float, mu: float) -> float:
-    """σ, a hair up, of a release of that L2 sensitivity for a planned μ."""
+    """σ, rounded up slightly, of a release of that L2 sensitivity for a planned μ."""
     return up(sensitivity / mu)
 
 
@@ -142,7 +143,7 @@ def check_delta(delta: float) -> None:
 
 
 def _nearly_delta(epsilon: float, mu: float) -> float:
-    """δ(ε) to some digits, fast: where to look first."""
+    """A fast approximation of δ(ε), as a starting point."""
     first = float(log_ndtr(mu / 2 - epsilon / mu))
     second = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
     if not math.isfinite(second) or not math.isfinite(first):

@@ -1,8 +1,8 @@
-"""One noisy release of the second moments of rows of bounded norm, with little spent on means.
+"""One noisy release of the second moments of rows of bounded norm, with a small budget for means.
 
 Released: the mean over the rows of the products of (a, x) with itself, upper triangle without the
-constant a².  With a well below the rows' norm the means cost almost nothing; they get more
-noise for it, but covariances depend on them only through products of two means.
+constant a².  If a is well below the rows' norm, the means cost almost nothing; they get more noise
+in return, but covariances depend on them only through products of two means.
 
 Squares get √2 times the noise of products.  Divided by √2, they make the map from rows to released
 numbers as even as a map to the whole symmetric matrix: the sensitivity is R² + a², where equal
@@ -26,7 +26,7 @@ from privcore.rounding import up
 
 # a, as a share of the largest norm R: the means then add a quarter to the sensitivity.
 MEAN_SHARE = 0.5
-# Where rows were moved to their middle before, so that their means are small.
+# For rows that were centred before, so that their means are small.
 CENTRED_SHARE = 0.3
 # Variance of the noise on squares, as a multiple of that on products of two columns.
 SQUARES = 2.0
@@ -76,7 +76,7 @@ def release_moments(
     products[columns, rows] = noisy
     means = products[0, 1:] / weight[0]
     values, vectors = np.linalg.eigh(products[1:, 1:] - np.outer(means, means))
-    # Without a floor noise could make the loss fall without end along some direction.
+    # Without a floor, noise could make the loss unbounded below in some direction.
     scale = width_of(noise, scale)
     raised = np.maximum(values, scale)
     return NoisyMoments(np.asarray((vectors * raised) @ vectors.T), scale)

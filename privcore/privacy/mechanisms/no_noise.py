@@ -1,14 +1,12 @@
-"""No noise at all, to see what noise costs: nothing made with it is private.
+"""A noise source that adds no noise, to measure the cost of noise: results are not private.
 
-A run with `NoNoise` is the run as ε grows without bound, with the plan of the ε that was set.
-The same: settings, the split of the budget, rounds, how many tests are paid for, intervals and
-lengths of rows, sizes of tables.  What the budget does not pay for, such as an order that CURATE
-leaves out, stays undone.  Which sets of columns are counted is chosen by the same rule from what
-was released, and so may differ.
-Not the same: nothing is added to any number, and the largest score is chosen; tests, posteriors and
-thresholds that allow for noise allow for none (`width_of`); all rows are there, where their
-number would be noisy.
-What is drawn besides, which is no noise (sub-samples, blocks of rows, the coin of CURATE), is drawn
+A run with `NoNoise` is the limit of the run for large ε, with the plan of the given ε. Unchanged:
+settings, the split of the budget, rounds, the number of paid tests, intervals and lengths of rows,
+sizes of tables. Steps that the budget does not cover, such as an order that CURATE skips, are not
+made. The sets of columns to count are chosen by the same rule from released numbers, so they may
+differ. Changed: nothing is added to any number, and the largest score is chosen; tests, posteriors
+and thresholds that allow for noise allow for none (`width_of`); all rows are used where their
+number would be noisy. Other random draws (sub-samples, blocks of rows, the coin of CURATE) come
 from one seed, so that no run depends on another.
 """
 
@@ -27,13 +25,13 @@ from privcore.privacy.mechanisms.noise import (
 )
 from privcore.privacy.mechanisms.refining import check_refining
 
-# Formulas for noise divide by its width; so it is not 0, but next to nothing beside the sampling
-# error even where the planned noise drowns all.
+# Formulas divide by the noise's width, so it is not 0 but negligible relative to the sampling
+# error, even if the planned noise would dominate.
 _NOTHING = 1e-9
 
 
 class NoNoise(SimulatedNoise):
-    """Hands every number back as it is; `discover` promises nothing of a run with it."""
+    """Returns every number unchanged; `discover` gives no guarantee for a run with it."""
 
     kind: NoiseKind = "none"
 
@@ -72,8 +70,8 @@ class NoNoise(SimulatedNoise):
 
 
 def width_of(noise: NoiseSource, planned: float) -> float:
-    """The scale or standard deviation of the noise that is there, where `planned` was to be.
+    """The actual scale or standard deviation of noise for which `planned` was intended.
 
-    Next to 0 of `NoNoise`.  For what is made of a noisy number, never for the noise itself.
+    Almost 0 for `NoNoise`. Use it for computations with a noisy number, never for the noise itself.
     """
     return planned * _NOTHING if isinstance(noise, NoNoise) else planned

@@ -1,10 +1,10 @@
-"""The one place where random numbers come from.
+"""Noise sources: the only origin of random numbers.
 
 A `NoiseSource` is either a seeded *simulation*, for exploring and for
 experiments that anyone can repeat, or *secure* (see `secure`): OpenDP's samplers and the
-operating system's entropy, with no seed.  Mechanisms cannot distinguish them;
-results record which one was used, and only secure noise may be released.  A third adds nothing, to
-see what noise costs (see `no_noise`).
+operating system's entropy, with no seed.  Mechanisms cannot distinguish them; results record which
+one was used, and only secure noise may be released. A third source adds nothing, to measure the
+cost of noise (see `no_noise`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NoiseKind = Literal["none", "simulated", "secure"]
 
 
 class NoiseSource(Protocol):
-    """Where a mechanism's randomness comes from.
+    """The source of a mechanism's randomness.
 
     Every method that adds noise raises ParameterError for a negative, infinite or NaN scale.
     """
@@ -49,8 +49,8 @@ class NoiseSource(Protocol):
     ) -> Counts:
         """Integers with discrete Laplace noise of `scale`, of which `known` is a noisier copy.
 
-        known: the integers with such noise of the larger scale `before`, (k,).  What comes back and
-        `known` together tell no more than what comes back alone (`refining`).
+        known: the integers with such noise of the larger scale `before`, (k,).  The result and
+        `known` together reveal no more than the result alone (`refining`).
         """
         ...
 
@@ -99,7 +99,7 @@ class SimulatedNoise:
     """Noise of the right distribution from a seed: for exploring, never for release.
 
     Floating-point Laplace draws can identify their input (Mironov 2012), and a
-    seed can be tried out, so nothing made with it may leave the building.
+    seed can be tried out, so results with it must not be released.
     """
 
     kind: NoiseKind = "simulated"

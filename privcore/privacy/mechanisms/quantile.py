@@ -1,4 +1,4 @@
-"""Quantiles on a public grid: a private selection by how many records would have to change.
+"""Quantiles on a public grid, selected privately by the number of records that must change.
 
 Neighbours: one of m values replaced.  Proofs: docs/proofs/dp_quantile.md, and for cut points
 docs/proofs/bought_domain.md.
@@ -28,7 +28,7 @@ def private_quantile(
 
 
 def chosen_quantile(utilities: Vector, grid: Vector, epsilon: float, noise: NoiseSource) -> float:
-    """`private_quantile` where `quantile_utilities` are at hand, as for many runs on the same data.
+    """`private_quantile` from given `quantile_utilities`, for many runs on the same data.
 
     Raises ParameterError unless 0 < ε < ∞.
     """
@@ -58,11 +58,11 @@ def quantile_utilities(values: Vector, q: float, grid: Vector) -> Vector:
 
 
 def cut_utilities(values: Vector, part: int, parts: int, grid: Vector) -> Vector:
-    """How well each grid value cuts `values` so that part/parts of them lie below it.
+    """Utility of each grid value as a cut with part/parts of `values` below it.
 
     Minus |parts · (number of values below) − part · m|, whole numbers of sensitivity `parts`, even
     where a replaced record may have no value, so that m changes.  Unlike a quantile, the best cut
-    parts equal values from others wherever their share allows.
+    separates equal values from others if their share allows it.
     values: shape (m,), m ≥ 0.  grid: shape (g,), increasing.  Shape (g,).
     """
     below = np.searchsorted(np.sort(values), grid, side="left").astype(np.int64)

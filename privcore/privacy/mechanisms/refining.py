@@ -1,9 +1,10 @@
-"""A number released with discrete Laplace noise, released again with less of it.
+"""Release a number again with less discrete Laplace noise than before.
 
 Discrete Laplace noise of scale s₁ is that of a smaller scale s₂ plus independent noise that is 0
 with probability r, and otherwise discrete Laplace of scale s₁.  So the second number is drawn from
-the law of the smaller noise given the sum: together the two tell no more than the second alone,
-which is as if it had been released at once (Koufogiannis, Han & Pappas 2015, for Laplace noise).
+the conditional distribution of the smaller noise given the sum: together the two reveal no more
+than the second alone, as if it had been released at once (Koufogiannis, Han & Pappas 2015, for
+Laplace noise).
 Proof: docs/proofs/topping_up.md.
 """
 
@@ -14,15 +15,15 @@ from typing import Any
 
 from privcore.errors import ParameterError
 
-# Random bits at a time; ends that are so much closer than what is asked of them decide.
+# Random bits per step; steps end when both ends of the interval give the same number.
 _BITS = 128
 
 
 def refined(noise: int, before: float, scale: float, bits: Callable[[int], int]) -> int:
-    """Noise of the smaller scale, drawn from its law given that of the larger one.
+    """Noise of the smaller scale, drawn conditionally on that of the larger one.
 
-    noise: of scale `before`.  bits: a number of so many random bits.  The draw is exact: it reads
-    bits until they decide, and every formula has more digits than these.
+    noise: of scale `before`. bits: returns a number of the given number of random bits.  The draw
+    is exact: it reads bits until they decide, and every formula is computed with more digits.
 
     Raises ParameterError unless 0 < scale < before.
     """
@@ -43,13 +44,13 @@ def refined(noise: int, before: float, scale: float, bits: Callable[[int], int])
 
 
 def quantile(uniform: Any, noise: int, before: Any, scale: Any, library: Any) -> int:
-    """The smaller noise at a place in [0, 1) of its law given the larger one.
+    """Quantile function on [0, 1) of the smaller noise given the larger one.
 
-    library: `math`, or mpmath's with its numbers.  Places are in an order of their own: between 0
-    and `noise`, then more of `noise` itself, then beyond it, then beyond 0.
+    library: `math`, or mpmath's with its numbers. Outcomes are in a special order: between 0 and
+    `noise`, then more of `noise` itself, then beyond it, then beyond 0.
     """
     sign, away = (1, noise) if noise >= 0 else (-1, -noise)
-    # By logarithms and expm1, as all of them may be near 1.
+    # By logarithms and expm1, as all terms may be near 1.
     large, small = -1 / before, -1 / scale
     both, ratio = large + small, (scale - before) / before / scale
     inner = library.expm1(large) / library.expm1(small)
@@ -69,7 +70,7 @@ def quantile(uniform: Any, noise: int, before: Any, scale: Any, library: Any) ->
         if place < weight or part == 3:
             break
         place -= weight
-    # From the share of the part that lies below, as each is geometric.
+    # By the share of the part below, as each part is geometric.
     share = min(max(place / weight, 0), 1) if weight > 0 else 0
     if part == 0:
         steps = library.floor(library.log1p(-share * within) / ratio)

@@ -3,7 +3,7 @@
 Rows x lie in [−1, 1]^p after scaling by public bounds.  `centred` releases the moments of
 (1, x): p means and the p(p+1)/2 mean products of the upper triangle, from which covariances are
 made afterwards; otherwise only the products, and the means are taken as 0.  One of n rows is
-replaced.  With what the means are rounded by (docs/proofs/fixed_point.md).  Proofs:
+replaced.  The rounding error of the means is included (docs/proofs/fixed_point.md).  Proofs:
 docs/proofs/second_moments.md.
 """
 

@@ -20,7 +20,7 @@ from privcore.privacy.mechanisms.noise import (
 )
 from privcore.privacy.mechanisms.refining import refined
 
-# What the library adds to its privacy map by rounding up.
+# Allowance for the library's rounding up of its privacy map.
 _ROUNDING = 1e-9
 
 
@@ -112,7 +112,7 @@ def _make_sampler(name: str, scale: float) -> Callable[[Any], Any]:
         space = dp.vector_domain(number), dp.l2_distance(T=float)
         sampler = dp.m.make_gaussian(*space, scale=scale)
     else:
-        # With this measure OpenDP adds Gumbel noise, with the other exponential noise.
+        # OpenDP adds Gumbel noise for this measure, and exponential noise for the other.
         measures = {
             "gumbel": dp.zero_concentrated_divergence(),
             "exponential": dp.max_divergence(),
@@ -137,7 +137,7 @@ def _check_map(sampler: Any, name: str, scale: float) -> None:
     if not stated <= due.get(name, 1 / scale) * (1 + _ROUNDING):
         raise ParameterError(
             f"The noise library states a privacy loss of {stated:.6g} for scale {scale:g}, more "
-            "than was accounted for; use the version of opendp that is pinned."
+            "than was accounted for; use the pinned version of opendp."
         )
 
 

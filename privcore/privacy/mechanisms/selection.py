@@ -1,4 +1,4 @@
-"""Private selection: the exponential mechanism and permute-and-flip, and how many to select.
+"""Private selection: the exponential mechanism, permute-and-flip, and the choice of a number.
 
 All utilities are 1-sensitive, in sup norm over the candidates.  Proofs: docs/proofs/em_pc.md.
 """
@@ -37,8 +37,8 @@ def rho_of_selection(epsilon: float, kind: Selection) -> float:
     """ρ of the zCDP that an ε-DP selection satisfies.
 
     The exponential mechanism has bounded range, which gives ε²/8 (Cesar & Rogers 2021, Lemma
-    3.2); for permute-and-flip only that of pure DP is known, ε²/2 (Bun & Steinke 2016).  Rounded
-    up.
+    3.2); for permute-and-flip only the bound of pure DP is known, ε²/2 (Bun & Steinke 2016).
+    Rounded up.
     """
     return round_up(Fraction(epsilon) ** 2 / (8 if kind == "exponential" else 2))
 
@@ -60,7 +60,7 @@ def count_utilities(utilities: Vector, limit: float) -> Vector:
 
     q(t) = min(u_(t), −u_(t+1)) over the utilities in decreasing order: large where the t best
     are above 0 and the next one below.  u_(0) = limit and u_(a+1) = −limit; any constant keeps
-    the sensitivity.  After Xu, Yuan & Wu 2017, Equations 6–8, whose jumps at 0 it leaves out.
+    the sensitivity.  After Xu, Yuan & Wu 2017, Equations 6–8, without their jumps at 0.
     """
     ordered = np.concatenate(([limit], np.sort(utilities)[::-1], [-limit]))
     return np.asarray(np.minimum(ordered[:-1], -ordered[1:]))

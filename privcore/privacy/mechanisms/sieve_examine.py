@@ -27,7 +27,7 @@ def amplified(epsilon: float, rate: float) -> float:
     _check_rate(epsilon, rate)
     if rate == 0 or epsilon == math.inf:
         return 0.0 if rate == 0 else math.inf
-    # As ln(1 + g(e^ε − 1)) for small ε; and as ε + ln(g + (1 − g) e^{−ε}), without overflow.
+    # As ln(1 + g(e^ε − 1)) for small ε, and as ε + ln(g + (1 − g) e^{−ε}) without overflow.
     if epsilon < 1:
         return up(math.log1p(rate * math.expm1(epsilon)))
     return up(epsilon + math.log(rate + (1 - rate) * math.exp(-epsilon)))
@@ -60,8 +60,8 @@ class SieveScales:
     """Laplace scales of a round, in units of the score.
 
     `refresh` is the sparse vector of later rounds; the printed algorithm differs there.
-    `refresh_always`: whether a failed examination also ends the round; the printed
-    algorithm goes on with the old threshold, which the sparse-vector proof does not cover.
+    `refresh_always`: whether a failed examination also ends the round; the printed algorithm
+    continues with the old threshold, which the sparse-vector proof does not cover.
     """
 
     first: SparseVectorScales
@@ -104,8 +104,8 @@ class SieveScales:
 class SieveAndExamine:
     """Rounds of sieve-and-examine over scores where *large* means "above".
 
-    The caller draws a sub-sample and charges the budget when it opens a round, and asks
-    `sieve` with scores on the sub-sample, `examine` with the score on all rows.
+    The caller draws a sub-sample and charges the budget when it opens a round, and calls `sieve`
+    with scores on the sub-sample, `examine` with the score on all rows.
     """
 
     def __init__(
@@ -158,11 +158,11 @@ class ErrorProbabilities(NamedTuple):
 def error_probabilities(scales: SieveScales, tweak: float, distance: float) -> ErrorProbabilities:
     """For scores that lie `distance` above (type I) or below (type II) the threshold, or beyond.
 
-    Of the first question of a round, exact where Theorem 2 of Wang, Pang & Song 2020 bounds them;
+    For the first question of a round; exact where Theorem 2 of Wang, Pang & Song 2020 gives bounds;
     its own exponent for type II errors is four times too large (docs/proofs/sieve_errors.md).
 
-    tweak, distance: at least 0, in units of the score.  Sub-sampling is left aside: the score on
-    the sub-sample is taken for that on all rows.
+    tweak, distance: at least 0, in units of the score.  Sub-sampling is ignored: the score on the
+    sub-sample is assumed equal to that on all rows.
     """
     a, b = scales.first.threshold, scales.first.query
     passed = 1 - _tail(distance + tweak, a, b)

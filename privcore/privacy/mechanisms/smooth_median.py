@@ -2,7 +2,7 @@
 
 Values are clipped to a public range, one record changes one of them.  With S the β-smooth bound
 below, median + (S/α)·Lap(1) is (ε, δ)-DP for α = ε/2 and β small enough.
-Proof, and what is wrong with the printed constants: docs/proofs/smooth_median.md.
+Proof, and the errors of the printed constants: docs/proofs/smooth_median.md.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from privcore.errors import ParameterError
 from privcore.rounding import largest
 
 # A share of the range that S never falls below; the larger of a smooth bound and a constant is a
-# smooth bound, and so is a multiple.  Together they cover what a median's distance from the
-# threshold is rounded by, 2⁻⁵² of the range.
+# smooth bound, and so is a multiple.  Together they cover the rounding error of a median's distance
+# from the threshold, 2⁻⁵² of the range.
 _LEAST = 1e-9
 _MORE = 1 + 1e-6
-# ln of what rounding may do to the ratio of two neighbours' S.
+# ln of the rounding error in the ratio of S on two neighbouring data sets.
 _ROUNDING = 2.0**-48
 
 
@@ -52,7 +52,7 @@ class SmoothMedian:
 
     @classmethod
     def proven(cls, epsilon: float, delta: float) -> SmoothMedian:
-        """α = ε/2, and the largest β up to ε/2 with `dilation_delta` at most δ, less rounding.
+        """α = ε/2, and the largest β up to ε/2 with `dilation_delta` at most δ, rounded down.
 
         The source's β = ε/(2 ln(2/δ)) is smaller for ε ≤ 1, and too large for ε beyond about 5.
         Raises ParameterError if δ = 0: this noise is never pure DP, and for an ε near 0.
@@ -78,15 +78,15 @@ class SmoothMedian:
 
 
 def dilation_delta(epsilon: float, beta: float) -> float:
-    """The δ that it takes to hide noise that is e^β times larger, with ε/2; rounded up.
+    """The δ needed, with ε/2, for noise that is e^β times larger; rounded up.
 
     e^{−z}(1 − e^{−β}) at z = (ε/2 + β)/(e^β − 1): condition (*) of the proof.
     """
     if beta == 0:
         return 0.0
-    if beta > 500:  # e^β would overflow, and nothing of the noise is hidden.
+    if beta > 500:  # e^β would overflow, and the noise hides nothing.
         return 1.0
-    # Some operations, each right to 2⁻⁵²; what is lost in z counts z times.
+    # Several operations with relative error 2⁻⁵²; the error in z counts z times.
     start = (epsilon / 2 + beta) / math.expm1(beta)
     exact = math.exp(-start) * -math.expm1(-beta)
     return exact * (1 + (start + 4) * 2.0**-49)

@@ -30,7 +30,7 @@ class SparseVectorScales:
 
 @dataclass(frozen=True)
 class Answer:
-    """One noisy comparison; `noisy` and `threshold` explain it and are not private."""
+    """One noisy comparison; `noisy` and `threshold` are for explanation and are not private."""
 
     above: bool
     noisy: float
@@ -40,8 +40,8 @@ class Answer:
 class SparseVector:
     """One run: answers questions until the first "above", then refuses.
 
-    The threshold gets noise once, and every query gets its own.  All answers "below" follow from
-    one event, that the noisy threshold is above all noisy queries, so they cost nothing beyond the
+    The threshold gets noise once, and every query gets its own.  All answers "below" amount to one
+    event, that the noisy threshold is above all noisy queries, so they cost nothing beyond the
     first (Dwork & Roth 2014, Section 3.6).  The scales hold for queries that one replaced record
     changes by at most their sensitivity.
 
@@ -81,7 +81,7 @@ class SparseVector:
         return Answer(above, noisy, self._noisy_threshold)
 
     def reuse_threshold(self) -> None:
-        """Go on with the same noisy threshold after an "above".
+        """Continue with the same noisy threshold after an "above".
 
         Only for the published form of Priv-PC (Algorithm 2 as printed); not private at ε.
         """

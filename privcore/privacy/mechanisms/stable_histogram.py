@@ -1,4 +1,4 @@
-"""A histogram over the values that occur: noise on each count, and only large counts are shown.
+"""A stable histogram: noise on the counts of occurring values, of which large ones are released.
 
 Neighbours: one of n records replaced.  δ-approximately ρ-zCDP; proof: docs/proofs/bought_domain.md.
 """
@@ -18,14 +18,14 @@ from privcore.privacy.mechanisms.noise import NoiseSource
 
 @dataclass(frozen=True)
 class StableHistogram:
-    """sigma: of discrete Gaussian noise.  threshold: the least noisy count that is shown."""
+    """sigma: of discrete Gaussian noise.  threshold: the smallest noisy count that is released."""
 
     sigma: float
     threshold: int
 
     @classmethod
     def proven(cls, rho: float, delta: float) -> StableHistogram:
-        """Noise for two counts that change by 1, and a value of one row hidden but for `delta`.
+        """Noise for two counts that change by 1, and to hide a value of one row up to `delta`.
 
         σ = 1/√ρ, rounded up; P(1 + noise ≥ threshold) ≤ δ, as the tail of discrete noise from m
         on is at most that of normal noise from m − 1 on (statement 1 of the proof).
@@ -43,7 +43,7 @@ class StableHistogram:
         return cls(sigma, threshold)
 
     def shown(self, counts: Mapping[str, int], noise: NoiseSource) -> dict[str, int]:
-        """The noisy counts of the values that are shown, in order of their text.
+        """The noisy counts of the released values, in the order of their text.
 
         counts: of the values that occur, each at least 1.
         """

@@ -1,1 +1,1 @@
-"""What a budget would buy, before it is spent."""
+"""Planning: the expected results of a budget before it is spent."""

@@ -1,7 +1,8 @@
-"""Which algorithm to use, and what to expect of it, from public facts alone.
+"""Which algorithm to use, and its expected quality, from public facts alone.
 
 Every private algorithm that fits the columns runs once on each of a few surrogates (see
-`surrogate`): random data of the same shape.  No row of the data is looked at, so asking is free.
+`surrogate`): random data of the same shape. No row of the data is used, so the advice costs no
+budget.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from privcore.extras.lab.planning.surrogate import Quality, Shape, Spread, Surro
 from privcore.extras.lab.planning.targets import Reached
 from privcore.text import short
 
-# For all algorithms together, unless more is allowed.
+# Default time for all algorithms together.
 SECONDS = 20.0
 
 
@@ -36,14 +37,14 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Advice:
-    """candidates: the best skeleton F1 first, those refused last.  runs: of each."""
+    """candidates: in order of decreasing skeleton F1, refused ones last. runs: of each."""
 
     candidates: tuple[Candidate, ...]
     runs: int
 
     @property
     def close(self) -> tuple[Candidate, ...]:
-        """The best by skeleton F1, and those within two standard errors of the difference."""
+        """The best by skeleton F1, and all within two standard errors of the difference."""
         able = [c for c in self.candidates if not c.refused]
         return tuple(
             c for c in able if able[0].skeleton.mean - c.skeleton.mean <= self._apart(able[0], c)
@@ -51,7 +52,7 @@ class Advice:
 
     @property
     def best(self) -> Candidate | None:
-        """The one with the best directions among those too close to call by their edges."""
+        """The candidate with the best directions among the ones tied by their edges."""
         return max(self.close, key=lambda c: _known(c.cpdag.mean), default=None)
 
     def _apart(self, one: Candidate, other: Candidate) -> float:
@@ -78,10 +79,10 @@ def advise(
 ) -> Advice:
     """Skeleton and CPDAG F1 of each algorithm on surrogates, against their true graphs.
 
-    algorithms: by name, all that fit if empty.  watch: gives the hooks of the next run, told how
-    many are done.  seconds: for all of them; each may take half of what is left, and one that has
-    no answer then counts as refused.  tell: called with each once it is known.
-    Raises ParameterError for an unknown algorithm, or where none fits, and Cancelled.
+    algorithms: by name, all that fit if empty.  watch: returns the hooks of the next run, given the
+    number already done. seconds: for all of them; each may take half of the remaining time, and one
+    without a result by then counts as refused. tell: called with each result. Raises ParameterError
+    for an unknown algorithm, or where none fits, and Cancelled.
     """
     end = time.monotonic() + seconds
     fitting = {a.name: a for a in candidates(surrogates.shape)}
@@ -106,7 +107,7 @@ def advise(
 def settings(
     algorithm: Algorithm, epsilon: float, delta: float, knowledge: str = ""
 ) -> dict[str, Any]:
-    """An algorithm's defaults at a total (ε, δ), as far as it has a δ, with what is known."""
+    """An algorithm's defaults at a total (ε, δ), if it has a δ, with background knowledge."""
     parameters: dict[str, Any] = {"epsilon": epsilon, "knowledge": knowledge}
     if any(parameter.name == "delta" for parameter in algorithm.parameters):
         parameters["delta"] = delta
@@ -138,7 +139,7 @@ class _Timed:
 
     def progress(self, progress: Progress) -> None:
         if time.monotonic() > self._end:
-            raise ParameterError("No answer in the time it had; allow more seconds for all.")
+            raise ParameterError("No result in its share of the time; allow more seconds for all.")
         self._hooks.progress(progress)
 
     def cancelled(self) -> bool:

@@ -1,10 +1,10 @@
-"""What limits finding the weakest edges: rows, budget or algorithm, from public facts alone.
+"""What limits the detection of the weakest edges: rows, budget or algorithm, by public facts alone.
 
-Two tests see one edge of a public surrogate, the ε of each beside the other's.  The oracle knows
-the pair of columns and how they depend, and only decides whether they do: it adds up the clamped
-log-likelihood ratios of the rows, and Laplace noise.  Up to a constant factor no ε-private test
-needs fewer rows (Canonne, Kamath, McMillan, Smith & Ullman 2019, "The structure of optimal private
-tests for simple hypotheses").  An algorithm knows neither, and looks at all pairs.
+For one edge of a public surrogate, the ε of two tests is compared. The oracle is given the pair of
+columns and their joint distribution, and only decides whether they are dependent: it adds up the
+clamped log-likelihood ratios of the rows, and Laplace noise.  Up to a constant factor no ε-private
+test needs fewer rows (Canonne, Kamath, McMillan, Smith & Ullman 2019, "The structure of optimal
+private tests for simple hypotheses").  An algorithm is given neither, and tests all pairs.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Limit = Literal["rows", "budget", "algorithm", "nothing"]
 
 @dataclass(frozen=True)
 class OptimalityGap:
-    """What one weak edge needs, beside a run's ε.
+    """The ε needed for one weak edge, and the ε of a run.
 
-    effect: Cramér's V of the edge; where `numbers`, the size of a correlation.  oracle, algorithm:
-    the ε from which each sees it with probability `POWER`; ∞ where it does at none.  pairs: all
-    that the algorithm looks at.
+    effect: Cramér's V of the edge; if `numbers`, the absolute correlation. oracle, algorithm: the ε
+    from which each detects it with probability `POWER`; ∞ if at no ε. pairs: number of pairs that
+    the algorithm tests.
     """
 
     n: int
@@ -60,7 +60,7 @@ class OptimalityGap:
 
     @property
     def verdict(self) -> str:
-        """What limits, in a few words."""
+        """The limiting factor, in a few words."""
         said = {
             "rows": "rows are the limit",
             "budget": "the budget is the limit",
@@ -71,23 +71,23 @@ class OptimalityGap:
 
     @property
     def reason(self) -> str:
-        """What each test needs, and what a weak edge is, in plain words."""
+        """The ε that each test needs, and the size of a weak edge, in plain words."""
         kind = "a correlation of" if self.numbers else "a Cramér's V of"
         edge = f"one with {kind} {_short(self.effect)}"
         if self.limit == "rows":
-            said = f"In {self.n:,} rows no test sees {edge}, at any ε."
+            said = f"In {self.n:,} rows no test can detect {edge}, at any ε."
         else:
             even = "even " if self.limit == "budget" else ""
             said = (
-                f"To see {edge}, {even}a test that knows the pair needs ε = {_short(self.oracle)}; "
-                f"moment search{self._search()}."
+                f"To detect {edge}, {even}an ideal test of the right pair needs ε = "
+                f"{_short(self.oracle)}; moment search{self._search()}."
             )
         return f"{said} A tenth of the edges of random models of this shape are weaker."
 
     def _search(self) -> str:
-        every = f", which looks at all {self.pairs:,} pairs," if self.pairs > 1 else ""
+        every = f", which tests all {self.pairs:,} pairs," if self.pairs > 1 else ""
         if math.isinf(self.algorithm):
-            return f"{every} sees it at no ε"
+            return f"{every} cannot detect it at any ε"
         many = ""
         if self.limit == "algorithm":
             many = f", {_short(self.algorithm / self.oracle)} times as much"
@@ -103,7 +103,7 @@ def _short(value: float) -> str:
 def optimality_gap(
     surrogates: Surrogates, parameters: MomentSearchParameters
 ) -> OptimalityGap | None:
-    """What the weak edge of these surrogates needs; None where they have no edges.
+    """The requirements of the weak edge of these surrogates; None if they have no edges.
 
     parameters: the run's, checked; raises ParameterError for δ = 0.
     """
@@ -120,15 +120,19 @@ def optimality_gap(
         law.levels is None,
         law.effect,
         oracle,
-        # What it sees is computed for balanced columns: of rare levels that is too much.
+        # The detectable effect is computed for balanced columns, which is too large for rare
+        # levels.
         max(oracle, algorithm_epsilon(law, public, parameters)),
         parameters.epsilon,
     )
 
 
 class Clamped(NamedTuple):
-    """The clamped log-likelihood ratio of one row: how far it moves when the row is replaced, and
-    its mean and standard deviation where the columns depend, and where they do not."""
+    """The clamped log-likelihood ratio of one row.
+
+    Its maximum change when the row is replaced, and its mean and standard deviation under
+    dependence and under independence.
+    """
 
     width: float
     mean_joint: float
@@ -138,7 +142,7 @@ class Clamped(NamedTuple):
 
     @classmethod
     def of(cls, law: PairLaw, clamp: float) -> Clamped:
-        """Log ratios moved to [−clamp, clamp]."""
+        """Log ratios clamped to [−clamp, clamp]."""
         ratios = np.clip(law.log_ratios, -clamp, clamp)
 
         def moments(probabilities: NDArray[np.float64]) -> tuple[float, float]:
@@ -149,7 +153,7 @@ class Clamped(NamedTuple):
 
     def largest_scale(self, n: int) -> float:
         """The most Laplace noise with which a threshold on the sum over n rows has a false alarm
-        of `FALSE_ALARM` and the power `POWER`; 0 where none has even without noise."""
+        of `FALSE_ALARM` and the power `POWER`; 0 if none has even without noise."""
         root = math.sqrt(n)
 
         def missing(scale: float) -> float:
@@ -160,13 +164,14 @@ class Clamped(NamedTuple):
         between = n * (self.mean_joint - self.mean_independent)
         if missing(0.0) >= 0:
             return 0.0
-        # The quantiles of the sum are no nearer than those of the Laplace noise alone.
+        # The quantiles of the sum are at least as far out as the quantiles of the Laplace noise
+        # alone.
         most = between / math.log(1 / (4 * FALSE_ALARM * (1 - POWER)))
         return float(brentq(missing, 0.0, most, rtol=1e-9))
 
 
 def noisy_tail(x: float, sd: float, scale: float) -> float:
-    """P(N + L > x ≥ 0) of normal N of that sd and Laplace L of that scale, one of them above 0."""
+    """P(N + L > x ≥ 0) for normal N of this sd and Laplace L of this scale, one above 0."""
     if scale == 0:
         return math.exp(log_ndtr(-x / sd))
     if sd == 0:
@@ -178,19 +183,19 @@ def noisy_tail(x: float, sd: float, scale: float) -> float:
 
 
 def noisy_quantile(tail: float, sd: float, scale: float) -> float:
-    """What normal and Laplace noise together exceed with that probability, below ½."""
+    """The value that the sum of normal and Laplace noise exceeds with this probability, below ½."""
     normal, laplace = -sd * ndtri(tail), -scale * math.log(2 * tail)
     if sd == 0 or scale == 0:
         return float(normal + laplace)
-    # Each of the two exceeds its part of the upper end with half of the probability at most.
+    # Each of the two exceeds its part of the upper end with at most half of the probability.
     most = -sd * ndtri(tail / 2) - scale * math.log(tail)
     return float(brentq(lambda x: noisy_tail(x, sd, scale) - tail, 0.0, most, rtol=1e-12))
 
 
 def oracle_epsilon(law: PairLaw, n: int) -> float:
-    """The smallest ε at which the oracle decides from n rows; ∞ where it does at none.
+    """The smallest ε at which the oracle decides from n rows; ∞ if there is none.
 
-    The sum over rows is taken as normal, with its exact mean and variance.
+    The sum over rows is assumed normal, with its exact mean and variance.
     """
     ratios = np.abs(law.log_ratios)
     largest = float(np.max(ratios[np.isfinite(ratios)]))
@@ -206,9 +211,10 @@ def oracle_epsilon(law: PairLaw, n: int) -> float:
 def algorithm_epsilon(
     law: PairLaw, shape: PublicShape, parameters: MomentSearchParameters
 ) -> float:
-    """The ε from which moment search sees such a dependence; ∞ where it does at none.
+    """The ε from which moment search detects such a dependence; ∞ if there is none.
 
-    Where a little more ε changes the plan, what is seen may grow a little: it is one such ε then.
+    If a little more ε changes the plan, the detectable dependence may grow slightly; the result is
+    then one such ε.
     """
 
     def missing(logarithm: float) -> float:

@@ -1,4 +1,4 @@
-"""How two columns that an edge joins are distributed in a model: exactly, not from rows."""
+"""The exact joint distribution of two columns joined by an edge of a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from privcore.data import BayesianNetwork
 from privcore.data.equations import LinearGaussian
 from privcore.data.structural import MAX_TABLE_CELLS
 
-# Of the grid on a pair of numbers: its ends, in standard deviations, and its points.
+# Grid on a pair of numbers: its ends, in standard deviations, and its number of points.
 _REACH = 8.0
 _POINTS = 241
 
@@ -24,10 +24,10 @@ Factor = tuple[tuple[int, ...], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class PairLaw:
-    """The joint probabilities of two columns, and those if they were independent, per cell.
+    """The joint probabilities of two columns, and their product under independence, per cell.
 
-    effect: the size of their dependence, as Cramér's V; of numbers, the size of their correlation.
-    levels: of the two columns; None for numbers, whose cells are those of a fine grid.
+    effect: their dependence as Cramér's V, or for numbers as the absolute correlation. levels: of
+    the two columns; None for numbers, whose cells form a fine grid.
     """
 
     joint: NDArray[np.float64]
@@ -49,8 +49,8 @@ class PairLaw:
     def of_correlation(cls, correlation: float) -> PairLaw:
         """Two standard normal numbers.
 
-        Their sum and difference over √2 are independent, of variances 1 + ρ and 1 − ρ, so that
-        the cells are those of a grid on them.
+        Their sum and difference over √2 are independent, with variances 1 + ρ and 1 − ρ, so the
+        cells are a grid on these.
         """
         points = np.linspace(-_REACH, _REACH, _POINTS)
 
@@ -64,7 +64,7 @@ class PairLaw:
 
     @property
     def log_ratios(self) -> NDArray[np.float64]:
-        """ln of joint over independent probability, per cell; −∞ where only the latter is there."""
+        """ln of joint over independent probability, per cell; −∞ where the joint one is 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.joint / self.independent)
 
@@ -76,9 +76,9 @@ class PairLaw:
 
 
 def edge_laws(network: BayesianNetwork) -> Iterator[PairLaw]:
-    """The law of the two columns of each edge.
+    """The joint distribution of the two columns of each edge.
 
-    Edges whose law would take tables of more than `MAX_TABLE_CELLS` are left out.
+    Edges that would need tables of more than `MAX_TABLE_CELLS` are left out.
     """
     for child, variable in enumerate(network.variables):
         for parent in variable.parents:
@@ -96,8 +96,8 @@ def edge_correlations(model: LinearGaussian) -> list[float]:
 def pair_table(network: BayesianNetwork, one: int, other: int) -> Matrix | None:
     """Joint probabilities of two columns, shape (levels of one, levels of other).
 
-    All their ancestors are summed out, first that which leaves the smallest table.  None where a
-    table would have more than `MAX_TABLE_CELLS`.
+    All their ancestors are summed out, in each step the one that leaves the smallest table. None if
+    a table would have more than `MAX_TABLE_CELLS`.
     """
     sizes = [len(v.column.levels) for v in network.variables]
     factors: list[Factor] = []
@@ -112,7 +112,7 @@ def pair_table(network: BayesianNetwork, one: int, other: int) -> Matrix | None:
     left = known - {one, other}
 
     def around(node: int) -> tuple[int, ...]:
-        """Columns in a table with it, but for itself."""
+        """Columns that share a table with it."""
         near = {k for names, _ in factors if node in names for k in names}
         return tuple(sorted(near - {node}))
 
@@ -128,7 +128,7 @@ def pair_table(network: BayesianNetwork, one: int, other: int) -> Matrix | None:
 
 
 def _product(factors: list[Factor], kept: tuple[int, ...]) -> Matrix:
-    """The product of tables, summed over all columns but the kept ones."""
+    """The product of tables, summed over all columns except the kept ones."""
     place = {k: i for i, k in enumerate({k: 0 for names, _ in factors for k in names})}
     operands: list[Any] = []
     for names, table in factors:

@@ -34,10 +34,9 @@ def epsilon_for_quality(
 
     kind: of the skeleton, or of the CPDAG.
 
-    Means are taken on a logarithmic grid of `points`, then on both sides of where they pass the
-    target.  They are noisy: what counts is their non-decreasing fit (least squares).
-
-    watch: as in `Surrogates.quality`, told how many runs of at most `most_runs` are done.
+    Means are computed on a logarithmic grid of `points`, then on both sides of the crossing of the
+    target. They are noisy, so the result uses their non-decreasing fit (least squares). watch: see
+    `Surrogates.quality`, given the number of runs done of at most `most_runs`.
     """
     if not 0 < low < high or points < 2:
         raise ParameterError("The range of epsilon must be positive, with at least 2 points.")
@@ -71,11 +70,11 @@ def epsilon_for_quality(
 
 
 def most_runs(surrogates: Surrogates, points: int = 9) -> int:
-    """How many runs `epsilon_for_quality` makes at most."""
+    """Maximum number of runs that `epsilon_for_quality` makes."""
     return (points + _HALVINGS) * len(surrogates.seeds)
 
 
 def _fitted(values: Mapping[float, float]) -> tuple[list[float], np.ndarray[Any, Any]]:
     grid = sorted(values)
-    # A hair more, so that a mean that is reached exactly counts.
+    # A small tolerance, so that a mean equal to the target counts.
     return grid, isotonic_regression([values[e] for e in grid]).x + 1e-12

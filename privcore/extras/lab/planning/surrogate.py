@@ -1,8 +1,8 @@
-"""Public surrogates: simulated data of the same shape, for what to expect before spending.
+"""Public surrogates: simulated data of the same shape, to estimate results before spending.
 
-A surrogate takes the number of rows and the levels or bounds of the columns from a data set,
-which are public, and nothing else.  Its graph is random with as many edges as columns, its tables
-are Dirichlet draws, its equations linear: real data may be easier, or harder.
+A surrogate uses only the public facts of a data set: the number of rows and the levels or bounds of
+the columns.  Its graph is random with as many edges as columns, its tables are Dirichlet draws, its
+equations linear: real data may be easier, or harder.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from privcore.unit import RECORD, Unit
 
 SEEDS = (1, 2, 3, 4, 5)
 
-# Those of the structural examples, by default.
+# Defaults of the structural examples.
 _CONCENTRATION = 1.0
 _WEIGHTS = (0.5, 1.0)
 _REACH = 4.0
@@ -46,10 +46,10 @@ _REACH = 4.0
 
 @dataclass(frozen=True)
 class Shape:
-    """What is public of a data set: n, and per column its number of levels, or its bounds.
+    """The public facts of a data set: n, and per column its number of levels, or its bounds.
 
-    One of levels and bounds is given, shape (p,).  columns: their names, X1 and so on if left out;
-    shapes are the same whatever they are called.  unit: whose rows are protected together.
+    Either levels or bounds are given, shape (p,). columns: their names, by default X1 and so on;
+    names do not matter for equality. unit: whose rows are protected together.
     """
 
     n: int
@@ -60,7 +60,7 @@ class Shape:
 
     @classmethod
     def of(cls, dataset: Described) -> Shape:
-        """The shape of a data set; raises DataError where only some columns have levels."""
+        """The shape of a data set; raises DataError if only some columns have levels."""
         if all(column.is_categorical for column in dataset.columns):
             return cls(dataset.n, levels=dataset.levels, columns=dataset.names, unit=dataset.unit)
         ends = [c.bounds for c in dataset.columns if c.bounds is not None and not c.is_categorical]
@@ -78,7 +78,7 @@ class Shape:
 
 
 class Spread(NamedTuple):
-    """Mean and standard deviation over the runs; NaN where there are too few."""
+    """Mean and standard deviation over the runs; NaN if there are too few."""
 
     mean: float
     sd: float
@@ -88,7 +88,7 @@ class Spread(NamedTuple):
 class Quality:
     """F1 over surrogates: against "truth" and "non_private", of "skeleton" and "cpdag".
 
-    runs: how many went well.  failures: the sentence of each that did not.
+    runs: number of successful runs. failures: the error message of each failed run.
     """
 
     runs: int
@@ -99,9 +99,9 @@ class Quality:
 def surrogate_model(
     shape: Shape, seed: int, knowledge: str = ""
 ) -> tuple[BayesianNetwork | LinearGaussian, np.random.Generator]:
-    """The model of a surrogate, the same for any number of rows, and what draws rows from it.
+    """The model of a surrogate, the same for any number of rows, and its sampler.
 
-    knowledge: what its graph obeys, as the parameter's text.
+    knowledge: background knowledge that its graph obeys, as the parameter's text.
     """
     p = len(shape.names)
     graph, model = (np.random.default_rng([seed, stream]) for stream in (0, 1))
@@ -118,7 +118,7 @@ def surrogate_model(
 
 
 def surrogate(shape: Shape, seed: int, knowledge: str = "") -> Dataset:
-    """One data set of that shape, the same for the same seed, with at most 10,000,000 rows."""
+    """One data set of this shape, determined by the seed, with at most 10,000,000 rows."""
     rows = min(shape.n, MAX_ROWS)
     equations, model = surrogate_model(shape, seed, knowledge)
     if isinstance(equations, BayesianNetwork):
@@ -149,9 +149,9 @@ def _small(dag: RandomDag, levels: tuple[int, ...]) -> RandomDag:
 
 
 class Surrogates:
-    """Surrogates of one shape, kept with what private runs are compared with.
+    """Surrogates of one shape, with the references that private runs are compared with.
 
-    knowledge: what their graphs obey, as the parameter's text.
+    knowledge: background knowledge that their graphs obey, as the parameter's text.
     """
 
     def __init__(self, shape: Shape, seeds: Sequence[int] = SEEDS, knowledge: str = "") -> None:
@@ -166,9 +166,9 @@ class Surrogates:
 
     @cached_property
     def weak_edge(self) -> PairLaw | None:
-        """The edge of all surrogates than which a tenth have less mutual information.
+        """The edge at the 10th percentile of mutual information over all surrogates.
 
-        None where no surrogate has edges: columns with very many levels are left without.
+        None if no surrogate has edges: columns with very many levels get none.
         """
         laws: list[PairLaw] = []
         correlations: list[float] = []
@@ -179,7 +179,7 @@ class Surrogates:
             else:
                 correlations += edge_correlations(model)
         if correlations:
-            # Of normal numbers, the larger the correlation the more information.
+            # For normal numbers, mutual information grows with the absolute correlation.
             return PairLaw.of_correlation(sorted(map(abs, correlations))[len(correlations) // 10])
         laws.sort(key=lambda law: law.information)
         return laws[len(laws) // 10] if laws else None
@@ -193,7 +193,7 @@ class Surrogates:
         """F1 of one run on each surrogate, noise simulated from its seed.
 
 
-        watch: gives the hooks of the runs on the next surrogate, told how many are done.
+        watch: returns the hooks for the next surrogate, given the number already done.
         Raises ParameterError for an unknown algorithm or bad parameters, and Cancelled.
         """
         chosen = get_algorithm(algorithm)
@@ -252,7 +252,7 @@ class Surrogates:
 def expected_quality(
     shape: Shape, algorithm: str, parameters: Mapping[str, Any], seeds: Sequence[int] = SEEDS
 ) -> Quality:
-    """What a run with these parameters can be expected to find, from public facts alone."""
+    """The expected quality of a run with these parameters, from public facts alone."""
     return Surrogates(shape, seeds).quality(algorithm, parameters)
 
 

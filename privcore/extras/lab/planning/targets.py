@@ -1,6 +1,6 @@
-"""Calibrating the other way: the smallest ε for a target noise.
+"""Inverse calibration: the smallest ε for a target noise.
 
-Every search looks at public facts only, so it costs nothing.
+Every search uses public facts only, so it costs nothing.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _NOISY = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc")
 
 @dataclass(frozen=True)
 class Reached:
-    """The smallest ε found, None where none within the range is enough.
+    """The smallest ε found, None if none within the range is enough.
 
-    tried: (ε, what was reached), increasing in ε.  note: one sentence on what was looked at.
+    tried: pairs (ε, value reached), increasing in ε. note: one sentence on the criterion.
     """
 
     epsilon: float | None
@@ -42,13 +42,13 @@ def noise_against_threshold(
 ) -> tuple[float, float]:
     """Standard deviation of a test's noise, and the threshold, in units of the value.
 
-    For the algorithms whose tests all have the same noise, fixed before the run; in Priv-PC that
+    For algorithms whose tests all have the same noise, fixed before the run; for Priv-PC, the noise
     of the examination.  Raises ParameterError for others.
     """
     if algorithm not in _NOISY:
         raise ParameterError(
-            f"{get_algorithm(algorithm).name} has no one noise per test; choose one of "
-            f"{', '.join(_NOISY)}, or a target for the quality."
+            f"{get_algorithm(algorithm).name} does not have the same noise on every test; choose "
+            f"one of {', '.join(_NOISY)}, or a target for the quality."
         )
     checked = _proven(algorithm, parameters)
     measure = measure_of(checked)
@@ -90,12 +90,12 @@ def _proven(algorithm: str, parameters: Mapping[str, Any]) -> PerTestParameters:
     checked = get_algorithm(algorithm).takes.checked(parameters, algorithm)
     assert isinstance(checked, PerTestParameters)
     if checked.calibration != "proven":
-        raise ParameterError("A target is for the proven calibration; choose that.")
+        raise ParameterError("A target needs the proven calibration; choose it.")
     return checked
 
 
 def _smallest(tried: Callable[[float], tuple[float, bool]], what: str) -> Reached:
-    """Bisection in ln ε of something that is enough from some ε on."""
+    """Bisection in ln ε of a condition that holds from some ε on."""
     seen: dict[float, float] = {}
 
     def enough(epsilon: float) -> bool:

@@ -1,4 +1,4 @@
-"""What background knowledge is worth, in ε, by simulation on public surrogates that obey it."""
+"""The value of background knowledge in ε, by simulation on public surrogates that obey it."""
 
 from __future__ import annotations
 
@@ -13,33 +13,38 @@ from privcore.extras.lab.planning.surrogate import Quality, Surrogates
 
 Kind = Literal["skeleton", "cpdag"]
 
-# Up to so many times the ε of the run is looked for.
+# Search up to this many times the ε of the run.
 _RANGE = 8.0
 _POINTS = 5
 
 
 @dataclass(frozen=True)
 class Saved:
-    """Mean F1 with the knowledge and without, at the same ε, and the ε that reaches the first
-    without it; None where not even 8 times as much does."""
+    """Mean F1 with and without the knowledge at the same ε.
+
+    alike: the ε that reaches the former without it; None if not even 8 times as much does.
+    """
 
     with_it: float
     without: float
     alike: float | None
 
     def words(self, epsilon: float) -> str:
-        """Such as "as much as raising ε from 0.3 to 0.42"."""
+        """Such as "helps as much as raising ε from 0.3 to 0.42"."""
         if self.with_it <= self.without:
-            return f"no more ε than the {epsilon:g} that is spent"
+            return f"does not help at ε = {epsilon:g}"
         if self.alike is None:
-            return f"more than raising ε from {epsilon:g} to {_RANGE * epsilon:g}"
-        return f"as much as raising ε from {epsilon:g} to {self.alike:.2g}"
+            return f"helps more than raising ε from {epsilon:g} to {_RANGE * epsilon:g}"
+        return f"helps as much as raising ε from {epsilon:g} to {self.alike:.2g}"
 
 
 @dataclass(frozen=True)
 class Worth:
-    """epsilon: of the run.  edges, directions: by the skeleton, and by the CPDAG, each run judged
-    by what it can find: with knowledge, the true CPDAG completed with it."""
+    """epsilon: of the run.
+
+    edges, directions: by the skeleton, and by the CPDAG. Each run is compared with its best
+    possible result: with knowledge, the true CPDAG completed by it.
+    """
 
     epsilon: float
     edges: Saved
@@ -48,12 +53,13 @@ class Worth:
 
     @property
     def sentence(self) -> str:
-        """Such as "What is known is worth as much as raising ε from 0.3 to 0.42 …"."""
+        """Such as "Background knowledge helps as much as raising ε from 0.3 to 0.42 …"."""
         both = self.directions
         return (
-            f"What is known is worth {both.words(self.epsilon)}: F1 of edges with their directions "
-            f"{both.with_it:.2f} with it, {both.without:.2f} without. For edges alone it is worth "
-            f"{self.edges.words(self.epsilon)} ({self.runs} random models that obey it)."
+            f"Background knowledge {both.words(self.epsilon)}: F1 of edges with their "
+            f"directions is {both.with_it:.2f} with it, {both.without:.2f} without. For edges "
+            f"alone it {self.edges.words(self.epsilon)} (mean over {self.runs} random models "
+            "that obey it)."
         )
 
 
@@ -65,7 +71,7 @@ def worth_of(
 ) -> Worth:
     """Runs with and without the surrogates' knowledge; parameters: with an ε.
 
-    watch: as in `Surrogates.quality`, told how many runs of at most `runs_of_worth` are done.
+    watch: see `Surrogates.quality`, given the number of runs done of at most `runs_of_worth`.
     Raises ParameterError.
     """
     epsilon, many = float(parameters["epsilon"]), len(surrogates.seeds)
@@ -97,7 +103,7 @@ def worth_of(
 
 
 def runs_of_worth(surrogates: Surrogates) -> int:
-    """How many runs `worth_of` makes at most."""
+    """Maximum number of runs that `worth_of` makes."""
     return 2 * len(surrogates.seeds) + 2 * most_runs(surrogates, _POINTS)
 
 

@@ -1,4 +1,4 @@
-"""Runs of a sweep as rows: what a worker does, in whatever process it is."""
+"""Runs of a sweep as rows: the work of a worker, in any process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ METRICS = tuple(
     for graph in ("skeleton", "cpdag")
     for measure in MEASURES
 )
-# What a row says of how its run went.
+# Columns of a row on the outcome of its run.
 OUTCOMES = (
     *METRICS,
     "guarantee_epsilon",
@@ -48,9 +48,9 @@ _CALLED: dict[NonPrivate, str] = {
     "non_private": "Non-private reference",
     "same": "The same algorithm without noise",
 }
-# How long a worker works on a batch before it says what it has so far.
+# How long a worker works on a batch before it returns its rows so far.
 BATCH_SECONDS = 0.5
-# Numeric rows take n·p numbers; counts keep caches of tables besides.
+# Numeric rows take n·p numbers; counts also have caches of tables.
 _KEPT_BYTES = 2 << 30
 _COUNTS_BYTES = 64 << 20
 
@@ -58,11 +58,11 @@ _COUNTS_BYTES = 64 << 20
 def columns(plan: SweepPlan) -> tuple[str, ...]:
     """Names of a row's entries, in order.
 
-    cell: number of the run in the plan.  epsilon, delta and the swept parameters: as requested,
-    None where the algorithm has none.  guarantee_epsilon, guarantee_delta: what a private run
-    promises, in the published calibration as computed after it.  edges: see `edges_of`.
-    error: why a run was refused, or why a reference was.  seconds: engine time.
-    Measures against the same algorithm without noise are there where the plan has it.
+    cell: number of the run in the plan. epsilon, delta and the swept parameters: as requested, None
+    if the algorithm has none. guarantee_epsilon, guarantee_delta: the guarantee of a private run;
+    in the published calibration the figure computed after it.  edges: see `edges_of`. error: the
+    reason why a run or a reference was refused.  seconds: engine time. Measures against the same
+    algorithm without noise are included if the plan has it.
     """
     kept = [name for name in OUTCOMES if plan.same or not name.startswith("same_")]
     return (
@@ -82,21 +82,21 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
 
 
 class Loaded(NamedTuple):
-    """Counts of one data set, and the truth about it if that is known."""
+    """Counts of one data set, and its true graph if known."""
 
     source: InMemoryCounts | AvailableCases | NumericRows | MixedRows
     true_edges: tuple[tuple[str, str], ...] | None
 
 
 class ReferenceGraph(NamedTuple):
-    """The graph of a non-private run, or why there is none."""
+    """The graph of a non-private run, or the reason why there is none."""
 
     graph: PDAG | None
     problem: str | None = None
 
 
 class Batch(NamedTuple):
-    """Runs, with the graphs that they are compared with, by number of the reference."""
+    """Runs, with their reference graphs by number."""
 
     cells: tuple[Cell, ...]
     references: Mapping[int, ReferenceGraph]
@@ -106,7 +106,7 @@ Work = Reference | Batch
 
 
 class _Asking(NoHooks):
-    """Asks a caller whether to go on."""
+    """Lets the caller cancel."""
 
     def __init__(self, cancelled: Callable[[], bool]) -> None:
         self._cancelled = cancelled
@@ -116,9 +116,9 @@ class _Asking(NoHooks):
 
 
 class Runner:
-    """Makes the runs of one plan; data are loaded and counted once, and kept.
+    """Makes the runs of one plan; data are loaded and counted once, and cached.
 
-    seconds: how long to work on a batch before it says what it has so far.
+    seconds: how long to work on a batch before returning the rows so far.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class Runner:
         return self._loaded.get((data, rows), load)
 
     def row(self, cell: Cell, references: Mapping[int, ReferenceGraph]) -> Row:
-        """One run; if it is refused, the row says why."""
+        """One run; if it is refused, the row states the reason."""
         setting, choice = cell.setting, cell.setting.choice
         data = self._plan.data[setting.data]
         row: Row = dict.fromkeys(columns(self._plan))
@@ -252,7 +252,7 @@ def _measured(run: Discovery, against: Mapping[str, PDAG]) -> Row:
 
 
 def compared(graph: PDAG, against: Mapping[str, PDAG]) -> Row:
-    """The columns of a row that compare a graph with others, by their names."""
+    """The columns of a row that compare a graph with its references, by name."""
     row: Row = {}
     for name, other in against.items():
         for kind, metrics in (
@@ -310,6 +310,7 @@ def _bytes(loaded: Loaded) -> int:
 def in_waves(plan: SweepPlan, left: Sequence[int]) -> list[int]:
     """Runs in the order to make them: one replicate of everything first, then the next.
 
-    So that what streams in is soon a whole picture, and the time left is told from all kinds.
+    Partial results then cover all settings early, and the remaining time is estimated from all
+    kinds.
     """
     return sorted(left, key=lambda number: (plan.cells[number].replicate, number))

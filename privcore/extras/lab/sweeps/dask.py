@@ -1,4 +1,4 @@
-"""A sweep on a cluster that is already there: Dask's `distributed`, by its scheduler's address."""
+"""A sweep on an existing cluster: Dask's `distributed`, by its scheduler's address."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from privcore.extras.lab.sweeps.cells import ReferenceGraph, Row, Runner, Work
 from privcore.extras.worker import Crew
 from privcore.text import short
 
-# How long to wait for a scheduler or its first worker, and for any worker once all are gone.
+# Waiting times for a scheduler or its first worker, and for any worker after all are lost.
 JOIN_SECONDS = 10.0
 _PATIENCE = 30.0
 # A client gives its own thread ten seconds to start, and fails an assertion if a busy machine needs
-# more; so it is asked again.
+# more; so it is tried again.
 _TRIES = 3
 
 
 class _Holder(WorkerPlugin):
-    """Keeps a plan's runner in each worker's memory, those that join later too.
+    """Keeps a plan's runner in the memory of each worker, including workers that join later.
 
-    A table reaches the workers in this way and not as a result of the cluster's, which workers that
-    run short of memory write to disk.
+    A table reaches the workers in this way and not as a task result, which workers with little
+    memory write to disk.
     """
 
     def __init__(self, runner: Runner) -> None:
@@ -80,8 +80,8 @@ class Cluster(Crew):
         self._seen = time.monotonic()
 
     def submit(self, task: Work) -> Future[Any]:
-        # Not by the client's own executor: it leaves a future without an answer where a worker
-        # is lost while its result travels, and who waits for it waits for ever.
+        # Not by the client's own executor: if a worker is lost while its result is in transit, it
+        # never completes the future.
         future: Future[Any] = Future()
         asked = self._client.submit(_perform, self._name, task, pure=False)
         self._futures.add(asked)
@@ -96,7 +96,7 @@ class Cluster(Crew):
         self._futures.discard(done)
 
     def check(self) -> None:
-        """Raises SweepError if the scheduler is gone, or all workers are for a while."""
+        """Raises SweepError if the scheduler is lost, or if all workers are for a while."""
         now = time.monotonic()
         if self._client.scheduler_info()["workers"]:
             self._seen = now
@@ -110,6 +110,6 @@ class Cluster(Crew):
             self._client.cancel(list(self._futures), force=True)
             self._client.unregister_worker_plugin(self._name)
         except Exception:
-            return  # The cluster may be gone, which is no reason to lose the rows.
+            return  # The cluster may be lost, but the rows must not be.
         finally:
             self._client.close(timeout=5)

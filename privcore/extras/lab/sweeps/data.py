@@ -1,4 +1,4 @@
-"""The data that a sweep runs on: recipes that any process can follow, or a table held in memory."""
+"""The data of a sweep: recipes that any process can follow, or a table held in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SweepData(Protocol):
     """One data set of a plan.
 
     label: its name in the rows of a sweep; seed: of the sample.
-    usual_rows: how many rows where the plan does not say, None for all that there are.
+    usual_rows: default number of rows, None for all.
     """
 
     @property
@@ -34,17 +34,17 @@ class SweepData(Protocol):
     def usual_rows(self) -> int | None: ...
 
     def describe(self) -> dict[str, Any]:
-        """What identifies it, JSON-ready; never its rows."""
+        """A JSON-ready description that identifies it, without its rows."""
         ...
 
     def load(self, rows: int | None) -> Dataset:
-        """So many rows of it, the same each time; raises DataError or ParameterError."""
+        """This number of rows, the same each time; raises DataError or ParameterError."""
         ...
 
 
 @dataclass(frozen=True)
 class NetworkData:
-    """A sample of a built-in network; hide: columns that stay in its true graph alone.
+    """A sample of a built-in network; hide: columns that are kept only in its true graph.
 
     Raises ParameterError for an unknown name or a bad seed, DataError for no column to hide.
     """
@@ -105,9 +105,10 @@ class ExampleData:
 
 @dataclass(frozen=True, eq=False)
 class TableData:
-    """A table held in memory; it reaches other processes through pipes and is never written.
+    """A table held in memory.
 
-    seed: of the sample without replacement where the plan requires fewer rows than it has.
+    It reaches other processes through pipes and is never written to disk. seed: of the sample
+    without replacement if the plan requires fewer rows than it has.
     """
 
     dataset: Dataset

@@ -1,4 +1,4 @@
-"""Every private algorithm on eight networks against ε: a sweep that comes with the product."""
+"""Every private algorithm on eight networks against ε: a sweep shipped with the product."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def eight_networks() -> SweepFile:
 
 @cache
 def _rows_by_run() -> dict[str, Row]:
-    """The rows by what says all of their run."""
+    """The rows by the full description of their run."""
     held = eight_networks()
     stated = held.plan
     plan = SweepPlan(
@@ -52,7 +52,7 @@ def _rows_by_run() -> dict[str, Row]:
 
 
 def _run(plan: SweepPlan, cell: Cell) -> str:
-    """All that decides about a run's row, but for its number in the plan."""
+    """The settings that determine a run's row, except for its number in the plan."""
     setting, choice = cell.setting, cell.setting.choice
     told: list[Any] = [
         plan.data[setting.data].describe(),
@@ -67,9 +67,9 @@ def _run(plan: SweepPlan, cell: Cell) -> str:
 
 
 def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
-    """The rows of a plan's runs that come with the product, by their number in that plan.
+    """The shipped rows of a plan's runs, by their number in that plan.
 
-    They are what the runs would give here, `seconds` and the version that made them apart.
+    They equal the rows that the runs would give here, except for `seconds` and the version.
     """
     # Shipped rows have no measures against the same algorithm without noise.
     if plan.same or not any(isinstance(data, NetworkData) for data in plan.data):
@@ -85,16 +85,16 @@ def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
 
 
 def eight_networks_means() -> pd.DataFrame:
-    """As `summarise` gives them, of the skeleton F1 against the truth."""
+    """Lines of `summarise` for the skeleton F1 against the truth."""
     return summarise(eight_networks().rows, METRIC)
 
 
 def best_on_average(means: pd.DataFrame, epsilon: float) -> pd.DataFrame:
     """Private algorithms by their mean over the networks at one ε, the best first.
 
-    Those that were refused on a network are left out.
-    Columns: algorithm, mean, error (standard error of the mean, from the noise alone) and wins
-    (on how many networks none has a higher mean).
+    Algorithms that were refused on a network are left out. Columns: algorithm, mean, error
+    (standard error of the mean, from the noise alone) and wins (on how many networks none has a
+    higher mean).
     """
     here = means[means["epsilon"] == epsilon]
     groups = here.groupby("algorithm", sort=False)

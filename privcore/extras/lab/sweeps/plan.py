@@ -1,4 +1,4 @@
-"""A sweep as a declaration: data, algorithms, grids, and how often; and the runs that it means."""
+"""A sweep as a declaration: data, algorithms, grids and replicates, and the resulting runs."""
 
 from __future__ import annotations
 
@@ -27,23 +27,22 @@ from privcore.version import __version__
 
 Calibration = Literal["proven", "published"]
 MAX_RUNS = 10_000_000
-# Columns of a row that stand whether they are swept or not.
+# Columns that every row has, whether swept or not.
 _BUDGET = ("epsilon", "delta")
 
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """What to run.
+    """The declaration of a sweep.
 
-    grids: values of any declared parameters, crossed with each other.
-    settings: fixed values, for every algorithm that has the parameter; own: for one algorithm,
-        by its name.  Where an algorithm lacks a parameter, or it has no effect beside the others,
-        it is left out.  unused: those that none of the algorithms has.
-    calibrations: of each algorithm that has them; those that are not private run without.
-    rows: a grid; empty for 100,000 of a sample and all of a table.
-    seeds: replicates, each with noise of its own.  An algorithm that is not private has one.
-    same: whether runs are compared with the same algorithm without noise, too, which is one more
-        run for all replicates.
+    grids: values of any declared parameters, crossed with each other. settings: fixed values, for
+        every algorithm that has the parameter; own: for one algorithm, by its name. Parameters that
+        an algorithm lacks, or that have no effect given the others, are left out. unused:
+        parameters that none of the algorithms has. calibrations: of each algorithm that has them;
+        algorithms that are not private run without. rows: a grid; empty for 100,000 of a sample and
+        all of a table. seeds: number of replicates, each with its own noise. An algorithm that is
+        not private has one. same: whether runs are compared with the same algorithm without noise,
+        too, which is one more run for all replicates.
 
     Raises ParameterError for names that do not exist, values that no algorithm accepts, and a plan
     without a run.
@@ -102,18 +101,18 @@ class SweepPlan:
         if twice := sorted(fixed & set(grids)):
             raise ParameterError(f"{twice[0]} is both fixed and in a grid; choose one of the two.")
         if "calibration" in fixed | set(grids):
-            raise ParameterError("Say which calibrations by their own list, not as a parameter.")
+            raise ParameterError("Give calibrations by their own list, not as a parameter.")
         parsed = check_values(self._algorithms, grids)
         constant = check_values(self._algorithms, {k: (v,) for k, v in settings.items()})
         unused = [name for name in (*grids, *settings) if name not in parsed | constant]
-        # A frozen class may still normalise its own arguments while it is made.
+        # A frozen class may normalise its own arguments in its initialiser.
         object.__setattr__(self, "unused", tuple(unused))
         object.__setattr__(self, "grids", parsed)
         object.__setattr__(self, "settings", {k: v for k, (v,) in constant.items()})
         object.__setattr__(self, "own", {n: own_values(n, values) for n, values in own.items()})
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the list of runs, which may be long and which workers do not need."""
+        """A copy without the list of runs, which may be long and which workers do not need."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @property
@@ -122,7 +121,7 @@ class SweepPlan:
 
     @property
     def swept(self) -> tuple[str, ...]:
-        """Parameters in a grid, but for epsilon and delta, which every row has."""
+        """Parameters in a grid, except epsilon and delta, which every row has."""
         return tuple(name for name in self.grids if name not in _BUDGET)
 
     @property
@@ -151,7 +150,7 @@ class SweepPlan:
 
     @property
     def size(self) -> int:
-        """How many runs, which is how many rows."""
+        """The number of runs, which equals the number of rows."""
         each = sum(self.seeds if choice.private else 1 for choice in self._choices)
         return each * sum(len(self._rows_of(data)) for data in self.data)
 
@@ -165,12 +164,12 @@ class SweepPlan:
 
     @property
     def kinds(self) -> tuple[NonPrivate, ...]:
-        """Kinds of runs without noise that the others are compared with."""
+        """Kinds of reference runs without noise."""
         return NON_PRIVATE if self.same else NON_PRIVATE[:1]
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """The non-private runs that others are compared with, each once."""
+        """The non-private reference runs, each once."""
         return self._planned[1]
 
     @cached_property
@@ -180,7 +179,7 @@ class SweepPlan:
         return replicated(self._planned[0], described, self.seeds, self.master_seed)
 
     def describe(self) -> dict[str, Any]:
-        """JSON-ready, all that decides about the rows; of a held table no more than a hash."""
+        """JSON-ready settings that determine the rows; for a table in memory only a hash."""
         return {
             "data": [data.describe() for data in self.data],
             "rows": list(self.rows),
@@ -191,7 +190,7 @@ class SweepPlan:
             "own": {name: dict(own) for name, own in self.own.items()},
             "seeds": self.seeds,
             "master_seed": self.master_seed,
-            # Plans without it are described as they ever were.
+            # The description of plans without it is unchanged.
             **({"same": True} if self.same else {}),
         }
 
@@ -203,7 +202,7 @@ class SweepPlan:
 
 
 def _by_name(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """With the command line's spelling of a name, such as max-order, turned into the name."""
+    """With names in the command line's spelling, such as max-order, converted."""
     return {name.replace("-", "_"): value for name, value in stated.items()}
 
 

@@ -1,4 +1,4 @@
-"""The runs that a sweep's plan means, each with a seed of its own."""
+"""The runs of a sweep's plan, each with its own seed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from privcore.measures.references import NonPrivate
 
 @dataclass(frozen=True)
 class Setting:
-    """All that the replicates of one run share.
+    """The settings shared by the replicates of one run.
 
-    data, references: positions in the plan; references of one that is not private are none.
+    data, references: positions in the plan; a run that is not private has no references.
     """
 
     data: int
@@ -41,7 +41,7 @@ class Reference:
 class Cell:
     """One run of a plan.
 
-    seed: of the simulated noise, below 2^53, None where the algorithm is not private.
+    seed: of the simulated noise, below 2^53, None if the algorithm is not private.
     """
 
     number: int
@@ -55,10 +55,10 @@ def settings_and_references(
     choices: Sequence[Choice],
     kinds: Sequence[NonPrivate],
 ) -> tuple[tuple[Setting, ...], tuple[Reference, ...]]:
-    """Every choice on every number of rows of every data set; and what these are compared with.
+    """Every choice on every number of rows of every data set, and their references.
 
-    rows: of each data set, in the plan's order.  kinds: of references.  A reference that several
-    settings share is there once.
+    rows: of each data set, in the plan's order.  kinds: of references.  A reference shared by
+    several settings is listed once.
     """
     numbers_of: dict[str, int] = {}
     kept: list[Reference] = []
@@ -82,7 +82,7 @@ def settings_and_references(
 def replicated(
     settings: Sequence[Setting], data: Sequence[Mapping[str, Any]], seeds: int, master_seed: int
 ) -> tuple[Cell, ...]:
-    """All runs of the settings, numbered: `seeds` of each, one where the algorithm is not private.
+    """All runs of the settings, numbered: `seeds` of each, or one if the algorithm is not private.
 
     data: the description of each data set, in the plan's order.
     """
@@ -107,7 +107,7 @@ def replicated(
 def seed_of(text: str, replicate: int) -> int:
     """A seed below 2^53, so that it survives any file format, from a run's description.
 
-    From nothing else, so that it does not depend on what else the plan holds or on who runs it.
+    It depends on nothing else, neither on the rest of the plan nor on the process.
     """
     digest = hashlib.sha256(f"{replicate} {text}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 11

@@ -1,4 +1,4 @@
-"""What each algorithm of a sweep is given: what it lacks, or has no use for, is left out."""
+"""The settings of each algorithm in a sweep, without parameters that it lacks or does not use."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from privcore.text import short
 
 @dataclass(frozen=True)
 class Choice:
-    """An algorithm with its parameters: one for all replicates, rows and data sets.
+    """An algorithm with its parameters, shared by all replicates, rows and data sets.
 
     calibration: "none" where it is not private.
-    parameters: those that differ from their defaults.
-    shown: epsilon, delta and the swept parameters as they are in effect, None where there is none.
-    references: the runs without noise that it may be compared with, by kind: each an algorithm and
-        settings.  None for one that is not private, which is its own.
-    problem: why it is refused, before any data are seen.
+    parameters: the ones that differ from their defaults. shown: the effective epsilon, delta and
+        swept parameters, None if the algorithm has none. references: runs without noise for
+        comparison, by kind, each with an algorithm and settings; none for an algorithm that is not
+        private.
+    problem: the reason for a refusal before any data are used.
     """
 
     algorithm: str
@@ -44,7 +44,7 @@ def choices(
 ) -> Iterator[Choice]:
     """Each distinct combination of the grids' values, in their order, for one algorithm.
 
-    fixed: values that do not change; columns: the parameters that the rows show.
+    fixed: constant values; columns: the parameters that the rows contain.
     """
     known = {parameter.name for parameter in algorithm.parameters}
     stated = {name: value for name, value in fixed.items() if name in known}
@@ -93,12 +93,12 @@ def _shown(value: Any) -> Any:
 
 
 def effective(parameters: Sequence[Parameter], stated: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters, checked, with those that have no effect beside the others at their default.
+    """All parameters, checked. Parameters without effect given the others get their defaults.
 
     Raises ParameterError for a bad value.
     """
     values = {p.name: p.parse(stated.get(p.name, p.default)) for p in parameters}
-    # Putting one back may make another idle, so until nothing changes.
+    # Resetting one may make another ineffective, so repeat until nothing changes.
     changed = True
     while changed:
         idle = [p for p in parameters if values[p.name] != p.default and not p.matters(values)]
@@ -113,7 +113,8 @@ def check_values(
     """The values of each parameter as numbers and choices, each once.
 
     Parameters that none of the algorithms has are left out.  Raises ParameterError for a name that
-    no algorithm anywhere has, for a value that none of those that have it accept, and for no value.
+    no algorithm has, for a value that no algorithm with this parameter accepts, and for an empty
+    grid.
     """
     everywhere = {p.name for a in ALGORITHMS.values() for p in a.parameters}
     parsed = {}
@@ -122,7 +123,7 @@ def check_values(
         if name not in everywhere:
             names = sorted({p.option for a in algorithms for p in a.parameters})
             raise ParameterError(
-                f"No algorithm has a parameter {short(name)!r}; those of the sweep have "
+                f"No algorithm has a parameter {short(name)!r}; the algorithms of the sweep have "
                 f"{', '.join(names)}."
             )
         if not values:

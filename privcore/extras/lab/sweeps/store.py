@@ -37,7 +37,7 @@ _TEXT = {"data", "algorithm", "calibration", "stopped", "edges", "error"}
 
 
 class SweepFile(NamedTuple):
-    """What a sweep's file holds; plan: as `SweepPlan.describe` tells it."""
+    """The content of a sweep's file; plan: the output of `SweepPlan.describe`."""
 
     rows: list[Row]
     plan: dict[str, Any]
@@ -46,7 +46,7 @@ class SweepFile(NamedTuple):
 
 
 class Journal:
-    """Rows as they come, one JSON line each after a line on the plan, beside the file to be made.
+    """A journal of finished rows next to the final file: a line on the plan, then a JSON line each.
 
     path: of that file; the journal has ".journal" after it.  Rows that it holds from an earlier,
     interrupted run are in `rows`; a last line that was cut short is dropped.
@@ -91,7 +91,7 @@ class Journal:
             self._write(self._header)
 
     def add(self, row: Row) -> None:
-        """Keep one row; after a crash of the machine the last second's may be gone."""
+        """Append one row; after a crash of the machine the rows of the last second may be lost."""
         self._write(json.dumps(row))
 
     def _write(self, line: str) -> None:
@@ -105,7 +105,7 @@ class Journal:
         self._file.close()
 
     def remove(self) -> None:
-        """Once the file is written, the journal has served."""
+        """Delete the journal once the file is written."""
         self.close()
         self.path.unlink()
 
@@ -162,7 +162,7 @@ def ending_of(path: str | Path) -> str:
     ending = Path(path).suffix.lower().lstrip(".")
     if ending not in ENDINGS:
         raise ParameterError(
-            f"The name {short(path)!r} must end in .parquet, .csv or .json, which says the format."
+            f"The name {short(path)!r} must end in .parquet, .csv or .json, which sets the format."
         )
     return ending
 
@@ -170,7 +170,8 @@ def ending_of(path: str | Path) -> str:
 def read_sweep(path: str | Path) -> SweepFile:
     """A finished sweep from Parquet or JSON; raises DataError if the file is not one."""
     refusal = DataError(
-        f"The file {short(path)!r} is not a sweep's; give a Parquet or JSON file that one wrote."
+        f"The file {short(path)!r} is not a sweep's; give a Parquet or JSON file written by a "
+        "sweep."
     )
     try:
         if ending_of(path) == "json":
@@ -211,7 +212,7 @@ def _type(name: str, plan: SweepPlan) -> pa.DataType:
 
 
 def _typed(value: Any, kind: pa.DataType) -> Any:
-    """A value of a swept parameter where numbers stand beside "auto"."""
+    """A value of a swept parameter that may be a number or "auto"."""
     return str(value) if kind == pa.string() and value is not None else value
 
 

@@ -1,4 +1,4 @@
-"""What the rows of a sweep say: means over replicates, least budgets, and who is best."""
+"""Summaries of a sweep's rows: means over replicates, smallest budgets, and best algorithms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_KEYS = {"cell", "replicate", "seed", *OUTCOMES}
 
 
 def lower_is_better(metric: str) -> bool:
-    """Whether less of it is better: distances, costs and times."""
+    """Whether smaller values are better: distances, costs and times."""
     return metric.endswith("_shd") or metric not in METRICS
 
 
@@ -25,7 +25,7 @@ def _table(rows: Rows) -> pd.DataFrame:
 
 
 def _keys(table: pd.DataFrame, by: Sequence[str] | None) -> list[str]:
-    """What identifies the runs of a sweep but for the replicate, unless the caller says."""
+    """The columns that identify the runs of a sweep, without the replicate, unless given."""
     if by is not None:
         return list(by)
     swept = [name for name in table.columns if name not in _NO_KEYS and name not in _KEYS]
@@ -33,11 +33,11 @@ def _keys(table: pd.DataFrame, by: Sequence[str] | None) -> list[str]:
 
 
 def summarise(rows: Rows, metric: str, by: Sequence[str] | None = None) -> pd.DataFrame:
-    """One line for each group, in the order in which they first occur.
+    """One line for each group, in order of first occurrence.
 
-    by: columns that make a group; None for all but the replicate.
-    Columns: those, then runs (that have the metric), refused, mean, sd (n − 1), se = sd/√runs, min,
-    q05, q25, median, q75, q95 (linear interpolation) and max; NaN where there are too few runs.
+    by: columns that make a group; None for all but the replicate. Columns: the columns of `by`,
+    then runs (that have the metric), refused, mean, sd (n − 1), se = sd/√runs, min, q05, q25,
+    median, q75, q95 (linear interpolation) and max; NaN if there are too few runs.
     """
     table = _table(rows)
     keys = _keys(table, by)
@@ -56,7 +56,7 @@ def summarise(rows: Rows, metric: str, by: Sequence[str] | None = None) -> pd.Da
 def best_alike(means: pd.DataFrame, *, lower: bool = False) -> pd.DataFrame:
     """The lines of `summarise` whose mean is within two standard errors of the best, best first.
 
-    The error is that of the difference; one that is not known counts as 0.  Lines without a mean
+    The error is that of the difference; an unknown error counts as 0.  Lines without a mean
     are left out.  lower: whether less is better.
     """
     known = means[means["mean"].notna()].sort_values("mean", ascending=lower)
@@ -71,14 +71,13 @@ def best_alike(means: pd.DataFrame, *, lower: bool = False) -> pd.DataFrame:
 def smallest_epsilon(
     rows: Rows, metric: str, target: float, by: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """The smallest ε of the grid from which on the mean reaches the target.
+    """The smallest ε of the grid from which the mean reaches the target.
 
-    It and all larger ε of the grid reach it, so that a lucky dip below does not count; nothing is
-    interpolated, and where some runs of an ε are refused it does not reach any target.  Algorithms
-    without ε are left out.
-    by: columns that make a group; None for all but ε and the replicate.
-    Columns: those, then epsilon (NaN where the largest does not reach the target), mean (at that
-    ε), and lowest: whether it is the least of the grid, so that the answer is "at most" that.
+    All larger ε of the grid must reach it as well, so that a chance success does not count; nothing
+    is interpolated, and an ε with refused runs does not reach any target.  Algorithms without ε are
+    left out. by: columns that make a group; None for all but ε and the replicate. Columns: the
+    columns of `by`, then epsilon (NaN if the largest does not reach the target), mean (at that ε),
+    and lowest: whether it is the smallest of the grid, so that the answer is "at most" this ε.
     """
     table = _table(rows)
     table = table[table["epsilon"].notna()]
@@ -107,12 +106,12 @@ def frontier(
     metrics: Sequence[str] = ("truth_skeleton_f1",),
     by: Sequence[str] = ("data", "data_seed", "rows", "calibration", "epsilon"),
 ) -> pd.DataFrame:
-    """At each ε the runs that none dominates: none is as good in every mean and better in one.
+    """The Pareto-optimal runs at each ε: no other is as good in every mean and better in one.
 
-    Runs that are not private are left out.  With one metric these are the best, and those that
-    equal it.  by: columns within which runs are compared; calibrations are kept apart, for ε does
-    not mean the same in them.
-    Columns: those that identify runs, then the mean of each metric.
+    Runs that are not private are left out. With one metric these are the best and its ties. by:
+    columns within which runs are compared; calibrations are compared separately, since ε has a
+    different meaning in each. Columns: the columns that identify runs, then the mean of each
+    metric.
     """
     table = _table(rows)
     table = table[table["calibration"] != "none"]
@@ -137,8 +136,8 @@ def edge_recovery(
     """How often each edge (cause, effect) is found.
 
     by: columns that make a group; None for all but the replicate.  Refused runs do not count.
-    Columns: those, then cause, effect, runs, adjacent (share of the runs in which the pair is
-    adjacent) and directed (share in which the edge points from cause to effect).
+    Columns: the columns of `by`, then cause, effect, runs, adjacent (share of the runs in which the
+    pair is adjacent) and directed (share in which the edge points from cause to effect).
     """
     table = _table(rows)
     keys = _keys(table, by)

@@ -1,4 +1,4 @@
-"""Sweeps: many runs from one declaration, in parallel, with the same rows whoever makes them.
+"""Sweeps: many runs from one declaration, in parallel, with the same rows on any workers.
 
 plan = SweepPlan((NetworkData("asia"),), ("pc", "priv-pc"), grids={"epsilon": (0.1, 1, 10)})
 rows = list(run_sweep(plan))
@@ -70,12 +70,12 @@ __all__ = [
 
 _LARGEST_BATCH = 64
 _ATTEMPTS = 3
-# How often a caller is asked whether to go on.
+# Interval of checks for cancellation.
 _WAIT_SECONDS = 0.1
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """Number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
@@ -83,7 +83,7 @@ def processors() -> int:
 
 
 def seconds_left(done: int, total: int, elapsed: float) -> float:
-    """How long the rest will take if it goes on as it did; NaN before the first run."""
+    """Estimated remaining time at the present speed; NaN before the first run."""
     return elapsed * (total - done) / done if done else float("nan")
 
 
@@ -95,14 +95,14 @@ def run_sweep(
     done: Collection[int] = (),
     cancelled: Callable[[], bool] | None = None,
 ) -> Generator[Row, None, None]:
-    """Rows as they are made: one replicate of everything first, then the next.
+    """Rows as they are finished: one replicate of everything first, then the next.
 
     workers: processes on this machine, as many as processors if None; 0 or 1 for none but this.
     scheduler: the address of a Dask scheduler, whose workers are used instead.
     done: numbers of the runs (`cell`) that need not be made again.
-    cancelled: asked several times a second whether to stop.
+    cancelled: called several times a second; stops the sweep if true.
 
-    The rows depend on the plan only (`seconds` apart).  Closing the iterator stops the workers.
+    The rows depend on the plan only, except for `seconds`.  Closing the iterator stops the workers.
     Raises Cancelled if asked to stop, and SweepError if workers cannot be reached or keep ending.
     """
     left = in_waves(plan, sorted(set(range(plan.size)) - set(done)))
@@ -138,14 +138,14 @@ def _crew(
 
 
 class _Sweep:
-    """Hands out what is left, references before the runs that need them."""
+    """Distributes the remaining work, references before the runs that need them."""
 
     def __init__(self, plan: SweepPlan, crew: Crew, left: list[int]) -> None:
         self._plan = plan
         self._crew = crew
         self._left = deque(left)
         self._graphs: dict[int, ReferenceGraph] = {}
-        # Runs set aside until their reference is there.
+        # Runs that wait for their reference.
         self._waiting: dict[int, list[int]] = {}
         self._again: deque[Work] = deque()
         self._losses: Counter[tuple[bool, int]] = Counter()
@@ -194,7 +194,7 @@ class _Sweep:
             yield from result
 
     def _retry(self, work: Work) -> None:
-        """Once more, run by run, so that one that no worker survives is found."""
+        """Repeat run by run, to find the run that ends every worker."""
         if isinstance(work, Batch) and len(work.cells) > 1:
             self._again.extend(Batch((cell,), work.references) for cell in work.cells)
             return
