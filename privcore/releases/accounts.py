@@ -1,4 +1,4 @@
-"""A run under each accountant: what its plan costs by each way of adding up."""
+"""The privacy loss of a run's plan by each accountant."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ PROMISED = "as promised"
 
 
 def accounts(discovery: Discovery, delta: float | None = None) -> list[Account]:
-    """The ε promised, then `side_by_side` of the planned steps at δ (that of the guarantee).
+    """The promised ε, then `side_by_side` of the planned steps at the δ of the guarantee.
 
-    A figure below the promise says in its note by how much: the plan was made with another
+    The note of a figure below the promise states the difference: the plan was made with another
     accountant, and a plan made with this one could have used less noise.  Empty where the run has
     no plan: it is not proven, or not private.
     """
@@ -33,7 +33,7 @@ def accounts(discovery: Discovery, delta: float | None = None) -> list[Account]:
 
 
 def parse_event(text: str) -> Event:
-    """An event written as KIND:VALUE or KIND:VALUE:COUNT, such as laplace:0.1:30.
+    """Parse an event, KIND:VALUE or KIND:VALUE:COUNT, such as laplace:0.1:30.
 
     Raises ParameterError.
     """

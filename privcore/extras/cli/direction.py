@@ -172,7 +172,7 @@ def _words(result: Inference) -> list[str]:
             for release in result.releases
         )
         lines.append(f"without noise (not private): {exact}")
-        lines.append("noise simulated from a seed: to explore, never to release")
+        lines.append("noise simulated from a seed: for exploration, never for a release")
         lines.append(f"{result.seconds:.3f} s")
     else:
         lines.append("secure noise")

@@ -1,4 +1,4 @@
-"""A page of what was released: one graph and its promise, and nothing that is not covered."""
+"""A page of a release: one graph and its guarantee, and nothing that it does not cover."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from privcore.version import __version__
 
 
 def certificate_page(document: Mapping[str, Any]) -> str:
-    """The graph of a certificate that was verified, as one HTML file."""
+    """The graph of a verified certificate as one HTML file."""
     released, ledger = document["released"], document["ledger"]
     drawn = released["graph"]
     graph = PDAG.from_names(
@@ -64,7 +64,7 @@ def certificate_page(document: Mapping[str, Any]) -> str:
 
 
 def numbers_page(result: Discovery, names: Sequence[str]) -> str:
-    """The graph of a search of released numbers, as one HTML file; names: of the files."""
+    """The graph of a search of released numbers as one HTML file; names: of the files."""
     about = [
         ("Released numbers", ", ".join(short(name, 60) for name in names)),
         ("Note", settled_sentence(result.settled)),
@@ -116,8 +116,8 @@ def _page(
         *about,
         (
             "Reading it",
-            "A link is a statistical dependence, with noise, and no proof of cause and effect. "
-            "Pointing at it shows how sure it is, where the algorithm says so.",
+            "A link is a statistical dependence, estimated with noise; it does not prove cause "
+            "and effect. Hover over it to see its confidence, where the algorithm estimates one.",
         ),
         ("Checking it", check),
         ("Version", f"CausalVeil {__version__}"),
