@@ -72,8 +72,8 @@ class Numbers:
 
     def refusal(self, asked: Asked, others: Columns, names: Sequence[str]) -> str:
         return (
-            f"The noise hides the variance of {short(names[asked.cause], 30)} given the "
-            "adjustment set; raise ε, or leave out columns that follow from others."
+            f"The variance of {short(names[asked.cause], 30)} given the adjustment set cannot be "
+            "measured; raise ε, or leave out columns that follow from others."
         )
 
 
