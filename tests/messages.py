@@ -884,7 +884,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "same-without-noise": "same without noise",
         "what-it-costs": "**What it costs**",
         "with-secure-noise": "with secure noise",
-        "rolls-over": "Over {rolls} re-rolls",
+        "rolls-over": "In {rolls} noise draws",
         "over-rolls": "over re-rolls",
         "tests-and-time": "Tests and time",
         "rows-of-one-person": "At most this many rows of one person",

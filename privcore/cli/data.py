@@ -40,7 +40,7 @@ from privcore.text import short
 from privcore.unit import noun_of
 
 _CHOOSE = (
-    "choose by name (--columns 'q*'), by kind (--kinds ordered) or by chance (--at-random 200)"
+    "choose by name (--columns 'q*'), by kind (--kinds ordered) or at random (--at-random 200)"
 )
 _EXACT = "That is an exact figure: keep it to yourself."
 _SOURCES = ("network", "example", "csv", "sample", "table")

@@ -57,7 +57,7 @@ class Effects:
     question: with its levels.  share: of ε, for a second release.  result: the run that found the
     graph, with the joint guarantee of graph and effects.  effects: one for each plausible set of
     parents; the sets that the graph allows come first.
-    interval: covers the intervals of all plausible effects, and so allows for the unknown graph.  It
+    interval: covers the intervals of all plausible effects, so it allows for the unknown graph.  It
     is None if the answer is left open, with the `reason`; for a PAG, it is valid if the PAG is
     correct.
     """

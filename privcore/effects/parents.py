@@ -44,7 +44,7 @@ def parent_sets(
     cause: int,
     outcome: int,
 ) -> list[ParentSet]:
-    """The sets of parents that the graph allows, then those of other plausible classes.
+    """The sets of parents that the graph allows, then the sets of other plausible classes.
 
     dags: with their probabilities.  known: background knowledge.  In a PAG, which itself states
     where unobserved confounders are possible, only its own adjustment set is used.
