@@ -45,8 +45,8 @@ def effect(
     Example:
         >>> from privcore import load_network
         >>> data = load_network("asia").sample(50_000, seed=1)
-        >>> said = effect(data, "smoke", "lung", epsilon=1, seed=1)
-        >>> [round(e.estimate.value, 2) for e in said.shown if e.affected][:1]
+        >>> answer = effect(data, "smoke", "lung", epsilon=1, seed=1)
+        >>> [round(e.estimate.value, 2) for e in answer.shown if e.affected][:1]
         [0.09]
     """
     question = Question(cause, outcome, compared, to, level)

@@ -65,11 +65,11 @@ def _list(options: argparse.Namespace) -> None:
         for charge in ledger.charges(budget.name):
             print(
                 f"  {charge.sequence:>4} {charge.time} {charge.algorithm} epsilon "
-                f"{charge.epsilon:g} delta {charge.delta:g} {charge.state}{_beside(charge)}"
+                f"{charge.epsilon:g} delta {charge.delta:g} {charge.state}{_details(charge)}"
             )
 
 
-def _beside(charge: Charge) -> str:
+def _details(charge: Charge) -> str:
     """The unit that a charge protects unless it is one row, and the release that it adds to."""
     protects, earlier = protected_by(charge), charge.parameters.get(TOPS_UP)
     words = f" for {protects}" if protects != "one row" else ""
@@ -86,9 +86,9 @@ def describe(budget: Budget, spending: Spending) -> str:
     if spending.zcdp_epsilon is not None:
         words.append(f"by zCDP epsilon {spending.zcdp_epsilon:.4g}")
     if spending.left_rho is not None:
-        words.append(f"left rho {spending.left_rho:.4g} of {budget.rho:.4g}")
+        words.append(f"remaining rho {spending.left_rho:.4g} of {budget.rho:.4g}")
     else:
-        words.append(f"left epsilon {spending.left_epsilon:g}, delta {spending.left_delta:g}")
+        words.append(f"remaining epsilon {spending.left_epsilon:g}, delta {spending.left_delta:g}")
     return "; ".join(words)
 
 

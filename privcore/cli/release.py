@@ -83,8 +83,8 @@ def _release(options: argparse.Namespace) -> None:
 
 
 INTERRUPTED = ReleaseError(
-    "Interrupted; if the release was charged, the charge stays. `ledger list` shows the charge, "
-    "and `ledger certificates` the certificate, if one was made."
+    "Interrupted; if the release was charged, the charge stays: `ledger list` shows it, and "
+    "`ledger certificates` the certificate, if one was made."
 )
 
 

@@ -54,10 +54,10 @@ def effects(
 
     >>> from privcore.data import load_network
     >>> data = load_network("asia").sample(50_000, seed=1)
-    >>> said = effects(data, Question("smoke", "lung"), {"epsilon": 1.0}, seed=1)
-    >>> said.question.to, said.question.level, said.identified
+    >>> answer = effects(data, Question("smoke", "lung"), {"epsilon": 1.0}, seed=1)
+    >>> answer.question.to, answer.question.level, answer.identified
     ('yes', 'yes', False)
-    >>> low, high = said.interval
+    >>> low, high = answer.interval
     >>> low <= 0.09 <= high
     True
     """
@@ -130,9 +130,9 @@ def effects_of(
         )
     if evidence is None or reason:
         return Effects(question, plan.share, result, (), None, reason)
-    said = answered(asked, sets, evidence, data.names)
-    interval, reason = hull(said, result.settled)
-    return Effects(question, plan.share, result, said, interval, reason)
+    found = answered(asked, sets, evidence, data.names)
+    interval, reason = hull(found, result.settled)
+    return Effects(question, plan.share, result, found, interval, reason)
 
 
 def answered(

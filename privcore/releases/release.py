@@ -206,7 +206,7 @@ def release(
             raise
         raise ReleaseError(
             "The release failed after it was charged, and the charge stays; the reason is not "
-            "shown, as it could depend on the data. Try the settings on simulated data."
+            "shown, as it could depend on the data: try the settings on simulated data."
         ) from None
     checkpoint("certified")
     warnings, path = check.warnings, None

@@ -184,7 +184,7 @@ def _run(options: argparse.Namespace) -> None:
     journal.remove()
     print(sweep_table(rows, same=plan.same))
     refused = sum(row["error"] is not None for row in rows)
-    noted = f", {refused:,} of them refused (column error says why)" if refused else ""
+    noted = f", {refused:,} of them refused (see column error)" if refused else ""
     print(f"{len(rows):,} runs{noted}: {options.out}")
 
 
