@@ -59,8 +59,10 @@ def _sentence(
         )
     if low <= 0 <= high:
         by = _amount(question, most)
-        return f"{doing} changes {_what(question)} by {by}, which is compatible with no effect "
-        f"({around})."
+        return (
+            f"{doing} changes {_what(question)} by {by}, which is compatible with no effect "
+            f"({around})."
+        )
     return f"{doing} {_change(question, most)} ({around})."
 
 
