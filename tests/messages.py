@@ -548,7 +548,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "signer-not-checked": "The signer was not checked: anyone could",
         "missing-rows-left-out": "rows with missing values are left out",
         "missing-rows-accepted": "accepted: rows with missing values",
-        "cannot-be-made": "cannot be made",
+        "cannot-be-made": "cannot be created",
         "save-certificate": "save the certificate that was printed",
         "save-it-yourself": "save it yourself now",
         "takes-too-long": "take too long",

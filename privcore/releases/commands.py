@@ -46,8 +46,7 @@ def command_line(
     seed: int,
     output: Sequence[str] = ("--json",),
 ) -> str:
-    """The shell command of a run; an uploaded file is given by its name.  output: options for "
-    "it."""
+    """The shell command of a run, with an uploaded file by its name.  output: options for it."""
     words = ["python", "-m", "privcore", "discover"]
     sampled = ["--rows", str(dataset.n), "--data-seed", str(data_seed)]
     if network:

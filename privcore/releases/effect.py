@@ -145,7 +145,7 @@ def one_level_sentence(result: Discovery) -> str:
         )
     last = f"{len(named) - _NAMED} more" if len(named) > _NAMED else named.pop()
     return (
-        f"In columns {', '.join(named[:_NAMED])} and {last} one level has over "
+        f"In each of columns {', '.join(named[:_NAMED])} and {last} one level has over "
         f"{percent(ONE_LEVEL)} of the rows (estimated privately), which leaves little information; "
         "cut the columns or merge their levels differently."
     )
