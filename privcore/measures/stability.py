@@ -206,8 +206,8 @@ def judge(
 ) -> Stability:
     """Check the stability of a graph: over noise draws, and over halves of the rows.
 
-    data: the data of the result.  runs: the number of noise draws (none without noise), and twice
-    the number of halvings, of which there is at least one.  Every run has the algorithm, the
+    data: the data of the result.  runs: the number of noise draws (0 without noise); there are half
+    as many halvings.  Every run has the algorithm, the
     parameters and the ε of the result, and simulated noise from the seed.
     watch: returns the hooks of the next run, from the number of runs done and in all.
     Not private, whatever the result was: no figure here is covered by a guarantee.

@@ -1,4 +1,4 @@
-"""The inconclusive pairs of a release, and the ε that would settle them, at no further cost."""
+"""The inconclusive pairs of a release, and the ε that would settle them, as post-processing."""
 
 from __future__ import annotations
 

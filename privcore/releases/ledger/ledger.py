@@ -175,8 +175,7 @@ class Ledger:
         return self._books().budget(name)
 
     def fingerprint(self, content: Iterable[bytes]) -> str:
-        """A fingerprint of data, given in pieces: HMAC-SHA256 with a random key kept in the "
-        "file."""
+        """A fingerprint of data, given in pieces: HMAC-SHA256 with a random key from the file."""
         digest = hmac.new(self._books().salt, digestmod="sha256")
         for piece in content:
             digest.update(piece)
