@@ -449,14 +449,14 @@ def raw_table(options: argparse.Namespace) -> RawTable:
     path = Path(options.csv)
     memory = getattr(options, "memory", None)
     said = vars(options)
-    asked = ReadingOptions(
+    reading = ReadingOptions(
         said.get("encoding"),
         said.get("header"),
         said.get("sheet"),
         whole(said.get("leave_last", "0"), "leave-last"),
     )
     raw = read_table(
-        file_bytes(path), path.name, asked, memory=MEMORY if memory is None else _bytes_of(memory)
+        file_bytes(path), path.name, reading, memory=MEMORY if memory is None else _bytes_of(memory)
     )
     if bound is not None:
         raw = raw.answered("persons")

@@ -21,11 +21,11 @@ def accounts(discovery: Discovery, delta: float | None = None) -> list[Account]:
     if not discovery.planned:
         return []
     promised = discovery.guarantee
-    asked = promised.delta if delta is None else delta
+    at_delta = promised.delta if delta is None else delta
     totals = [Account(PROMISED, promised.epsilon, f"{promised.accountant}, δ {promised.delta:g}")]
-    for account in side_by_side(discovery.planned, asked):
+    for account in side_by_side(discovery.planned, at_delta):
         share = (account.epsilon or promised.epsilon) / promised.epsilon
-        if asked == promised.delta and share < 1 - 1e-6:
+        if at_delta == promised.delta and share < 1 - 1e-6:
             note = f"{1 - share:.1%} below the promise; {account.note}"
             account = account._replace(note=note)
         totals.append(account)

@@ -54,8 +54,8 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
     wanted = float(result.parameters["reference_effect"])
 
     def visible(pair: Edge, epsilon: float) -> float | None:
-        asked = {**result.parameters, **form, "epsilon": epsilon, "neighbours": "replaced"}
-        checked = row_parameters(result.algorithm, asked, columns)
+        wanted = {**result.parameters, **form, "epsilon": epsilon, "neighbours": "replaced"}
+        checked = row_parameters(result.algorithm, wanted, columns)
         both = (levels[pair[0]], levels[pair[1]]) if levels else None
         return visible_effects(shape, MomentSearchParameters(**checked), both).alone
 

@@ -74,8 +74,10 @@ def _run(options: argparse.Namespace) -> None:
     known = knowledge_of(options)
     surrogates = Surrogates(shape, range(1, runs + 1), known)
     names = [name for name in options.algorithms.split(",") if name]
-    told = _Told()
-    advice = advise(surrogates, epsilon, delta, names, told.watch, seconds=seconds, tell=told.row)
+    progress = _Progress()
+    advice = advise(
+        surrogates, epsilon, delta, names, progress.watch, seconds=seconds, tell=progress.row
+    )
     best = advice.best
     reached = None
     if wanted is not None and best is not None:
@@ -125,7 +127,7 @@ def _run(options: argparse.Namespace) -> None:
         print(f"{gap.verdict} {gap.reason}")
 
 
-class _Told:
+class _Progress:
     """Shows progress on standard error: the current run, and each algorithm's result so far."""
 
     def watch(self, done: int) -> NoHooks:

@@ -143,8 +143,8 @@ def spending_of(budget: Budget, charges: Sequence[Charge]) -> Spending:
     rest = float(_exact([budget.delta]) - _exact(charge.delta for charge in others))
     zcdp = None
     if rest > 0:
-        beside = float(_exact(charge.epsilon for charge in others))
-        zcdp = beside + composition.zcdp(float(rho), rest)
+        without_rho = float(_exact(charge.epsilon for charge in others))
+        zcdp = without_rho + composition.zcdp(float(rho), rest)
     basic = budget.unit == "basic"
     return Spending(
         budget=budget,
