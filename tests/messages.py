@@ -697,7 +697,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "declared-missing": "Declared missing values of {count} {columns} ({names}) are missing.",
         "domain-column": "{name}: continuous, cut points of {intervals} intervals to be bought",
         "domain-levels": "{name}: nominal, levels to be bought",
-        "kind-alone": "its kind alone",
+        "kind-alone": "only the kind of column",
         "kind-alone-said": "Of column '{name}' only the kind is said; give its levels, or bounds or cut points, or switch on to buy them.",
         "kinds-known": "Confirm the kinds only if you knew them",
         "buy-the-levels": "buy the levels",
