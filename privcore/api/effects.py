@@ -1,4 +1,4 @@
-"""What setting a cause does to an outcome."""
+"""The effect of setting a cause on an outcome."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def effect(
     seed: int | None = None,
     **parameters: Any,
 ) -> Effects:
-    """Say what setting a cause does to an outcome, by a private graph and what it is made of.
+    """Estimate the effect of setting a cause on an outcome, from a private graph and its numbers.
 
     Args:
         data: a data set, or what `read_table` takes.
         cause: the column that is set; outcome: the column that it may change.
-        compared, to: levels of the cause: without it and with it; level: of the outcome, whose
-            probability is told.  By default what says yes, or the last level.  Of numbers the
-            effect is that of one more unit.
-        share: of ε, for a table that is measured for this question once the graph is known.
-        seed: of simulated noise, for runs to be repeated.  Without one the noise is secure.
+        compared, to: levels of the cause to compare; level: the level of the outcome whose
+            probability is estimated.  By default the level that means yes, or the last one.  For
+            numbers the effect is for one more unit.
+        share: of ε, for a table measured for this question once the graph is known.
+        seed: of simulated noise, for repeatable runs.  Without one the noise is secure.
         **parameters: of moment search, such as epsilon, the total.
 
     Returns:
@@ -39,14 +39,14 @@ def effect(
         holds all of them (`interval`), and the run (`result`).
 
     Raises:
-        ParameterError: for a column or level that is not there, or a bad parameter.
+        ParameterError: for an unknown column or level, or a bad parameter.
         DataError: for data that moment search does not work on.
 
     Example:
         >>> from privcore import load_network
         >>> data = load_network("asia").sample(50_000, seed=1)
-        >>> said = effect(data, "smoke", "lung", epsilon=1, seed=1)
-        >>> [round(e.estimate.value, 2) for e in said.shown if e.affected][:1]
+        >>> answer = effect(data, "smoke", "lung", epsilon=1, seed=1)
+        >>> [round(e.estimate.value, 2) for e in answer.shown if e.affected][:1]
         [0.09]
     """
     question = Question(cause, outcome, compared, to, level)

@@ -1,4 +1,4 @@
-"""Pages to send."""
+"""Pages to share."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ def interactive_page(
     explored: str = "",
     **parameters: Any,
 ) -> str:
-    """A page to send: both graphs over ε in one HTML file, which asks nobody for anything.
+    """A page to share: both graphs over ε in one self-contained HTML file.
 
     Args:
         data: a network, an example or a sample; or a table of your own, as `read_table` takes it.
         algorithm: a name of `privcore.ALGORITHMS`.
         seed: of the simulated noise, the same at every ε.
-        runs: at each ε, with the noise of further seeds; the curve is of them.
-        explored: for a table of your own "this page is not private", typed so: the page is then
-            marked as exploration.  Of what was released, `causalveil search-again` and `verify`
-            make pages.
-        **parameters: of the algorithm; epsilon is where the page opens.
+        runs: number of runs at each ε, with the noise of further seeds, for the curve.
+        explored: for a table of your own, "this page is not private", word for word: the page is
+            then marked as exploration.  Pages of releases are made by `causalveil search-again`
+            and `verify`.
+        **parameters: of the algorithm; the page opens at epsilon.
 
     Returns:
-        The text of the file, the same for the same arguments; up to some hundred kB.
+        The text of the file, the same for the same arguments; up to a few hundred kB.
 
     Raises:
-        ReleaseError: for a table of your own without those words.
+        ReleaseError: for a table of your own without this confirmation.
         ParameterError: for an unknown algorithm or parameter, or a value that it does not take.
 
     Example:

@@ -1,4 +1,4 @@
-"""Releases that are charged, and what is made of their numbers afterwards."""
+"""Charged releases, and searching their numbers again."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def release(
         ledger: where spending is recorded; the user's own if None.
         accepted: caveats of the guarantee that the releaser takes responsibility for, such as that
             levels were read from the rows.
-        effect: what is released with the graph, from the same ε, such as
+        effect: an effect to release with the graph, from the same ε, such as
             `EffectPlan(Question("smoke", "lung"))` of `privcore.effects`.
-        keep_numbers: whether the released numbers are handed back (`Release.numbers`) and kept
-            beside the certificate, as a file for `search_again`.
-        adds_to: such a file of an earlier release of the same table.  Both together are as one
-            release at the sum of their ε, and epsilon is what is spent more.
-        **parameters: of the algorithm; beside adds_to, as they were but for those given.
+        keep_numbers: whether to return the released numbers (`Release.numbers`) and keep them next
+            to the certificate, as a file for `search_again`.
+        adds_to: such a file of an earlier release of the same table.  Both together equal one
+            release at the sum of their ε, and epsilon is the additional ε.
+        **parameters: of the algorithm; with adds_to, by default as in the earlier release.
 
     Raises:
         ReleaseError: if there are caveats that are not accepted, with their texts.
-        BudgetError: if too little is left.  Nothing is charged then.
+        BudgetError: if the remaining budget is too small; nothing is charged then.
     """
     kept = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     earlier = None if adds_to is None else read_release_file(adds_to)
@@ -70,25 +70,25 @@ def release(
 
 
 def search_again(*files: Path | str, sites: bool = False, **parameters: Any) -> Discovery:
-    """Search the numbers of release files with other settings; it costs nothing.
+    """Search the numbers of release files with other settings, at no further cost.
 
     Args:
-        *files: as `release` keeps them, beside the certificate.  Several are put together.
-        sites: whether they hold different rows of the same columns, each person in one of them;
+        *files: release files, which `release` keeps next to the certificate.  Several are combined.
+        sites: whether they hold different rows of the same columns, each person in only one;
             otherwise they are releases of the same rows.
-        **parameters: of the search; those left out are as in the first file.
+        **parameters: of the search; by default as in the first file.
 
     Returns:
-        A graph, with the guarantee of what was released.
+        The graph, with the guarantee of the releases.
 
     Raises:
-        CertificateError: for a file that is no release file, or was changed.
-        ReleaseError: for files that do not go together.
-        ParameterError: for what was spent, such as epsilon, or a bad parameter.
+        CertificateError: for a file that is not a release file, or was changed.
+        ReleaseError: for files that do not fit together.
+        ParameterError: for a parameter that was spent, such as epsilon, or a bad one.
     """
     if not files:
         raise ParameterError("Give at least one release file.")
     for name in SPENT:
         if name in parameters:
-            raise ParameterError(f"{name} is spent already and stays as it was; leave it out.")
+            raise ParameterError(f"{name} is spent already and cannot change; leave it out.")
     return search_files([read_release_file(file) for file in files], parameters, sites=sites)

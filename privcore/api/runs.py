@@ -19,17 +19,17 @@ def discover(
     Args:
         data: a data set, or what `read_table` takes.
         algorithm: a name of `privcore.ALGORITHMS`.
-        seed: of simulated noise, for runs to be repeated.  Without one the noise is secure: such a
-            run can be published, though only `release` keeps a record of what was spent.
-        **parameters: of the algorithm, such as epsilon; those left out take their defaults.
+        seed: of simulated noise, for repeatable runs.  Without one the noise is secure: such a run
+            can be published, though only `release` records what was spent.
+        **parameters: of the algorithm, such as epsilon; others have their defaults.
 
     Returns:
-        The graph (`graph`), what is promised (`guarantee`), what was spent (`spent`), and for some
-        algorithms what is said of each pair of columns (`findings`).  `trace` is not private.
+        The graph (`graph`), its guarantee (`guarantee`), the budget spent (`spent`), and for some
+        algorithms a finding for each pair of columns (`findings`).  `trace` is not private.
 
     Raises:
         ParameterError: for an unknown algorithm or parameter, or a value that it does not take.
-        DataError: for data that the algorithm does not work on.
+        DataError: for data that the algorithm cannot use.
 
     Example:
         >>> from privcore import load_network

@@ -44,23 +44,23 @@ def read_table(
     Args:
         source: a data frame, or the path of a file: text (CSV, TSV, aligned by blanks), a workbook
             (.xlsx, .xls, .ods), Parquet, or of SPSS, Stata, SAS or R.
-        schema: what is public of each column (its kind; its levels, or its bounds), as a list, or
+        schema: the public facts of each column (its kind; its levels, or its bounds), as a list, or
             as the path of a JSON file that its owner has confirmed (`causalveil schema`).  Without
-            one it is what `triage` proposes from the rows.  No guarantee covers that, and every
-            guarantee says so; columns that are left out are named in a warning.
+            one it is the proposal of `triage` from the rows.  No guarantee covers such a proposal,
+            and every guarantee states that; columns that are left out are named in a warning.
         columns: the columns to use, by names or patterns such as "q*"; None for all that can be
-            used, of a file with at most 450.
+            used, in a file with at most 450.
         missing: what to do with missing cells: make them a "level" of their own, "drop" their
             rows, "refuse" them, or take them as missing at random: each test of PC and LapMech then
             uses the "available" rows, in which its columns have values.  None for a level without a
             schema, and to refuse with one.
-        unit: the column that says whose rows are whose.  rows_per_unit: how many rows of one are
-            kept at most; 1 without a unit says that each row is another person.
-        encoding: of a text file, such as "gb18030"; None to find out.
-        header: whether the first row holds the names of the columns; None to find out.  A release
-            refuses until it is said, where the row looks like values.
+        unit: the column that identifies whose row it is.  rows_per_unit: the most rows of one unit
+            that are kept; 1 without a unit states that each row is another person.
+        encoding: of a text file, such as "gb18030"; None to detect it.
+        header: whether the first row holds the names of the columns; None to detect it.  If that
+            row looks like values, a release requires True or False.
         sheet: of a workbook, by its name; None for the first.
-        leave_last: rows at the end to leave out, such as one of totals.
+        leave_last: number of rows at the end to leave out, such as a row of totals.
         values: without a schema, cells that are values although they look like codes for missing
             ones, such as "99".
 
@@ -68,9 +68,9 @@ def read_table(
         The data set: n rows of coded levels and of numbers within their bounds.
 
     Raises:
-        DataError: for a file that is no table, a column that is not there, a value outside its
+        DataError: for a file that is not a table, an unknown column, a value outside its
             schema, missing cells that are refused, or rows that name no unit.
-        ParameterError: for a unit without rows_per_unit, and more than 1 without a unit.
+        ParameterError: for a unit without rows_per_unit, or rows_per_unit above 1 without a unit.
 
     Example:
         >>> import pandas as pd
@@ -89,19 +89,19 @@ def read_table(
         raw = raw.answered("persons")
     if unit is None and rows_per_unit not in (None, 1):
         raise ParameterError(
-            "rows_per_unit needs unit, the column that says whose rows are whose; give both."
+            "rows_per_unit needs unit, the column that identifies whose row it is; give both."
         )
     for sentence in raw.sentences:
         warnings.warn(sentence, UserWarning, stacklevel=2)
     if unit is not None:
         if rows_per_unit is None:
             raise ParameterError(
-                f"How many rows of one {short(noun_of(unit))} are kept at most is not said; give "
+                f"The largest number of rows of one {short(noun_of(unit))} is missing; give "
                 "rows_per_unit, such as 5."
             )
         raw = bounded(raw, unit, ROWS_PER_UNIT.parse(rows_per_unit)).table
     if schema is None:
-        # Whoever makes a data frame has chosen its columns.
+        # The columns of a data frame were chosen by whoever made it.
         if columns is None and len(raw.names) > WIDE and not isinstance(source, pd.DataFrame):
             raise DataError(wide_sentence(len(raw.names), "choose by name (columns=['q*'])"))
         proposals = choose(proposals_for(raw, values=values), columns)
@@ -127,7 +127,7 @@ def load_sample(name: str) -> Dataset:
     """A sample table as `read_table` reads its file, with its true graph.
 
     Args:
-        name: one of `privcore.SAMPLES`, which has each one's story and path.
+        name: one of `privcore.SAMPLES`, which has the story and path of each.
 
     Raises:
         ParameterError: for an unknown name.
@@ -146,17 +146,17 @@ def load_sample(name: str) -> Dataset:
 
 
 def triage(source: pd.DataFrame | Path | str) -> list[Proposal]:
-    """What to do with each column of a table: a proposal, its reason, and other ways.
+    """Propose how to use each column of a table, with the reason and the alternatives.
 
     Args:
         source: a data frame, or the path of a file, as for `read_table`.
 
     Returns:
-        One proposal for each column.  Its `ways` are schemas for `read_table`; the first is what
-        `read_table` does by itself.
+        One proposal for each column.  Its `ways` are schemas for `read_table`; the first is the
+        default of `read_table`.
 
     Raises:
-        DataError: for a file that is no table.
+        DataError: for a file that is not a table.
 
     Example:
         >>> import pandas as pd
@@ -181,7 +181,7 @@ def _raw(
 
 
 def dataset_of(data: Table) -> Dataset:
-    """What `read_table` makes of a table, and a data set as it is."""
+    """The data set that `read_table` makes of a table; a data set is returned unchanged."""
     return data if isinstance(data, Dataset) else read_table(data)
 
 

@@ -16,38 +16,38 @@ from privcore.errors import PrivcoreError
 from privcore.text import short
 from privcore.version import __version__
 
-# By name: what each is for.  A command is a module of its own name here or in `extras.cli`,
-# whose `add_options` gives its parser the options and what runs it.
+# Each command's help text.  A command is a module of the same name here or in `extras.cli`;
+# its `add_options` adds the options to the parser and sets the function that runs it.
 COMMANDS = {
     "networks": "list the built-in Bayesian networks",
     "examples": "list the structural examples and their parameters",
     "samples": "list the sample tables, each with its story",
     "algorithms": "list the algorithms and their parameters",
-    "schema": "draft what is public of a table for its owner to review, or confirm it",
+    "schema": "draft the public schema of a table for its owner to review, or confirm one",
     "discover": "discover a causal graph",
-    "effect": "say what setting a cause does to an outcome, with an interval",
+    "effect": "estimate the effect of setting a cause on an outcome, with an interval",
     "direction": "find which of two numeric variables causes the other",
     "sweep": "run algorithms over grids of parameters, and write one row for each run",
-    "advise": "say which algorithm to use on data of a shape, from simulations, before spending",
-    "accounts": "add up steps, or the plan of an algorithm, by every accountant",
-    "ledger": "what has been spent, by budget; set totals; export; list certificates",
+    "advise": "recommend an algorithm for data of this shape, from simulations, before spending",
+    "accounts": "total the privacy loss of steps, or of an algorithm's plan, by every accountant",
+    "ledger": "show what each budget has spent; set totals; export; list certificates",
     "release": "charge a budget, run once with secure noise, and write a signed certificate",
-    "topup": "add to a release of the same table: both together are as one at the sum of their ε",
-    "search-again": "search released numbers again, with other settings, for nothing",
+    "topup": "add to an earlier release of the same table: both equal one at the sum of their ε",
+    "search-again": "search released numbers again with other settings, at no further cost",
     "verify": "verify a certificate",
-    "audit": "test claims of privacy by many runs on two neighbouring data sets",
-    "reproduce": "make a table or figure of a paper again, beside what the paper prints",
+    "audit": "test privacy claims by many runs on two neighbouring data sets",
+    "reproduce": "reproduce a table or figure of a paper, next to the values that the paper prints",
     "app": "open the dashboard in a browser",
 }
 
 _OF_EXTRAS = ("direction", "sweep", "advise", "audit", "reproduce")
 
-# What a shell reports of a program that ended because nobody read on.
+# Exit code that a shell reports for a program whose reader closed the pipe.
 _NOBODY_READS = 141
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, without the usage lines around it."""
+    """A parser that states an error in one sentence, without the usage lines."""
 
     def error(self, message: str) -> NoReturn:
         sentence = short(message[:1].upper() + message[1:], 500)
@@ -56,9 +56,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser(commands: Collection[str] = COMMANDS.keys()) -> argparse.ArgumentParser:
-    """The commands' parser; those of algorithms' options come from their declarations.
+    """The parser of all commands; options of algorithms come from their declarations.
 
-    commands: those whose options are wanted.  The others are only named, and not loaded.
+    commands: the commands whose options are loaded.  The others are only listed.
     """
     called = Path(sys.argv[0]).stem
     parser = _Parser(
@@ -77,11 +77,12 @@ def build_parser(commands: Collection[str] = COMMANDS.keys()) -> argparse.Argume
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 if it went well, 2 with one sentence on stderr if it was asked wrongly.
+    """Run a command and return its exit code.
 
-    141 if nobody reads on what is printed, as a shell has it.
+    0: success.  2: an error, with one sentence on stderr.  141: the reader of the output closed the
+    pipe, as a shell reports it.
     """
-    # Names may hold any character; a terminal that cannot show one must not end the run.
+    # Names may contain any character; one that the terminal cannot show must not end the run.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -100,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _write_nowhere() -> None:
-    """What is still to be written would fail once more when the process ends."""
+    """Discard buffered output, which would fail again when the process ends."""
     # A stream in memory has no file that could fail.
     with suppress(io.UnsupportedOperation):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -108,11 +109,11 @@ def _write_nowhere() -> None:
 
 def _answer(arguments: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
-    # The first word that is no option is the command.
+    # The first word that is not an option is the command.
     parser = build_parser([word for word in words if not word.startswith("-")][:1])
     for word in words:
         if word.startswith("--") and word.partition("=")[2] == "--":
-            parser.error(f"{word} has no value")  # The parser would take it for an empty list.
+            parser.error(f"{word} has no value")  # The parser would read it as an empty list.
     options = parser.parse_args(words)
     options.words = words
     try:
@@ -121,9 +122,9 @@ def _answer(arguments: Sequence[str] | None) -> int:
         print(error, file=sys.stderr)
         return 2
     except MemoryError:
-        print("There is not enough memory for this; give fewer rows or columns.", file=sys.stderr)
+        print("Not enough memory; use fewer rows or columns.", file=sys.stderr)
         return 2
-    # Of data, and so of no result; and no second sentence beside a refusal.
-    for told in getattr(options, "said_of_file", ()):
-        print(told, file=sys.stderr)
+    # These sentences describe the data, not the result; a refusal is printed alone.
+    for sentence in getattr(options, "said_of_file", ()):
+        print(sentence, file=sys.stderr)
     return 0

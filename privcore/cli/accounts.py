@@ -1,4 +1,4 @@
-"""`accounts`: steps, or an algorithm's plan, under every accountant."""
+"""`accounts`: the privacy loss of steps, or of an algorithm's plan, by every accountant."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="steps, such as laplace:0.1:30 or gaussian:20:100 (sigma over sensitivity)",
     )
     command.add_argument("--algorithm", help="or the plan of an algorithm (see `algorithms`)")
-    command.add_argument("--columns", default="8", help="of the table that it is for (8)")
-    command.add_argument("--rows", default="100000", help="of the table that it is for (100000)")
-    group = command.add_argument_group("of the algorithm (and delta of the accounts)")
+    command.add_argument("--columns", default="8", help="number of columns of the table (8)")
+    command.add_argument("--rows", default="100000", help="number of rows of the table (100000)")
+    group = command.add_argument_group("parameters of the algorithm (and delta of the accounts)")
     add_parameter_options(group)
     group.add_argument(
         f"--{ROWS_PER_UNIT.option}",
@@ -80,7 +80,7 @@ def _of_algorithm(options: argparse.Namespace) -> tuple[tuple[Event, ...], float
     events = planned_events(algorithm.name, parameters, table)
     if not events:
         raise ParameterError(
-            f"{algorithm.name} with these settings has no plan of steps fixed before the run; "
-            "choose other settings, or give --event."
+            f"{algorithm.name} has no plan of steps that is fixed before the run with these "
+            "settings; choose other settings, or give --event."
         )
     return events, float(checked_parameters(algorithm.name, parameters).get("delta", 0.0))

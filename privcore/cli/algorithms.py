@@ -1,4 +1,4 @@
-"""`algorithms`: all of them, and their parameters."""
+"""`algorithms`: the algorithms and their parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`app`: the dashboard, in the browser of this machine."""
+"""`app`: opens the dashboard in a browser on this machine."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from privcore.errors import ParameterError
 from privcore.text import short
 
-# In a checkout the dashboard lies beside the engine; in a wheel, in a folder of its own.
+# In a checkout the dashboard is next to the engine; in a wheel, in its own folder.
 _PLACES = (".", "causalveil_app")
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--port", default="8501", help="of this machine (8501)")
+    command.add_argument("--port", default="8501", help="port on this machine (8501)")
     command.set_defaults(run=_run)
 
 
@@ -26,7 +26,7 @@ def dashboard(engine: Path = Path(__file__).parents[1]) -> Path:
         script = engine.parent / place / "app.py"
         if (script.parent / "pages" / "discover.py").is_file():
             return script
-    raise ParameterError("The dashboard's files are not there; install causalveil again.")
+    raise ParameterError("The dashboard's files are missing; install causalveil again.")
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -34,11 +34,11 @@ def _run(options: argparse.Namespace) -> None:
         raise ParameterError(f"port is {short(options.port)}; it must be from 1 to 65,535.")
     if find_spec("streamlit") is None or find_spec("plotly") is None:
         raise ParameterError(
-            "The dashboard needs packages that the engine does not; install them with "
+            "The dashboard needs further packages; install them with "
             '`pip install "causalveil[app]"`.'
         )
     script = dashboard()
-    # Streamlit reads its settings from the folder that it is started in.
+    # Streamlit reads its settings from the working directory.
     os.chdir(script.parent)
     words = ["-m", "streamlit", "run", str(script), "--server.port", options.port]
     sys.stdout.flush()

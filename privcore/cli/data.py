@@ -1,4 +1,4 @@
-"""The options that say which data a run is on, and loading what they say."""
+"""The command-line options that choose the data of a run, and loading these data."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ from privcore.text import short
 from privcore.unit import noun_of
 
 _CHOOSE = (
-    "choose by name (--columns 'q*'), by kind (--kinds ordered) or by chance (--at-random 200)"
+    "choose by name (--columns 'q*'), by kind (--kinds ordered) or at random (--at-random 200)"
 )
-_EXACT = "That is an exact figure, for you alone."
+_EXACT = "That is an exact figure: keep it to yourself."
 _SOURCES = ("network", "example", "csv", "sample", "table")
 _FILES = ("csv", "sample", "table")
-# The largest whole number that every format and library on the way can hold.
+# The largest whole number that every format and library involved can hold.
 MOST = 2**63 - 1
 
 Data = TypeVar("Data", Dataset, ParquetTable)
 
 
 def _options() -> dict[str, Parameter]:
-    """Every parameter that some example has, each once."""
+    """The parameters of all examples, each once."""
     return {p.name: p for kind in EXAMPLES for p in example_parameters(kind)}
 
 
@@ -70,13 +70,13 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--table",
         metavar="PATH",
-        help="or a Parquet file, or a folder of them, of any size: counted where it is, never "
-        "loaded whole",
+        help="or a Parquet file, or a folder of them, of any size: counted on disk, never "
+        "loaded as a whole",
     )
     data.add_argument(
         "--schema",
         metavar="FILE",
-        help="JSON that says which columns of the file or table are used, with their levels, or "
+        help="JSON file that lists the columns to use, each with its levels, or its "
         "bounds and cuts (`schema` drafts one); without it they are read from the data, which no "
         "guarantee covers",
     )
@@ -84,50 +84,61 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         "--memory",
         metavar="GIB",
         default=f"{MEMORY / 2**30:g}",
-        help=f"that a file or a table may take ({MEMORY / 2**30:g})",
+        help=f"memory that a file or a table may use, in GiB ({MEMORY / 2**30:g})",
     )
-    data.add_argument("--rows", default="100000", help="rows to sample, but of a file (100000)")
-    data.add_argument("--data-seed", default=None, help="seed of the sample (that of --seed)")
+    data.add_argument("--rows", default="100000", help="rows to sample; not for a file (100000)")
+    data.add_argument("--data-seed", default=None, help="seed of the sample (the value of --seed)")
     data.add_argument(
         "--intervals",
         metavar="K",
-        help="cut numeric columns into so many intervals, or `none`: of a file with about as many "
-        "rows in each, else of equal width (examples: none; files: by rows and columns)",
+        help="cut numeric columns into K intervals, or `none`: for a file with about equally many "
+        "rows in each, otherwise of equal width (examples: none; files: by rows and columns)",
     )
-    data.add_argument("--columns", metavar="A,B,…", help="of a file, the columns to use, or q*")
+    data.add_argument(
+        "--columns",
+        metavar="A,B,…",
+        help="for a file: the columns to use, by name or pattern such as q*",
+    )
     data.add_argument(
         "--values",
         metavar="A,B,…",
-        help="of a file, cells that are values although they look like codes for missing ones, "
+        help="for a file: cells that are values although they look like codes for missing values, "
         "such as 99",
     )
-    data.add_argument("--drop", metavar="A,B,…", help="of a file, columns to leave out, or q*")
     data.add_argument(
-        "--kinds", metavar="A,B,…", help=f"of a file, only columns of kinds: {', '.join(KINDS)}"
+        "--drop", metavar="A,B,…", help="for a file: columns to leave out, by name or pattern"
     )
-    data.add_argument("--at-random", metavar="K", help="of a file, only so many columns")
-    data.add_argument("--index", metavar="NAME", help="of a file, the column that names its rows")
+    data.add_argument(
+        "--kinds",
+        metavar="A,B,…",
+        help=f"for a file: only columns of these kinds: {', '.join(KINDS)}",
+    )
+    data.add_argument("--at-random", metavar="K", help="for a file: K columns chosen at random")
+    data.add_argument(
+        "--index", metavar="NAME", help="for a file: the column that identifies its rows"
+    )
     data.add_argument(
         "--merge-rare",
         metavar="ROWS",
-        help="of a file, merge levels that fewer rows have into `(other)`",
+        help="for a file: merge levels with fewer rows than this into `(other)`",
     )
     data.add_argument(
         "--missing",
         choices=("level", "drop", "available", "refuse"),
         default=None,
-        help="missing values: a level of their own, rows left out, taken as missing at random "
-        "(each test uses the rows in which its columns have values; pc and lapmech), or refused "
-        "(level, and refuse for columns that --schema gives no such level)",
+        help="missing values: make them a level of their own, drop their rows, take them as "
+        "missing at random (each test uses the rows in which its columns have values; pc and "
+        "lapmech), or refuse them (level; refuse for columns to which --schema gives no such "
+        "level)",
     )
     data.add_argument(
         "--hide",
         metavar="A,B,…",
-        help="of a network, columns to hide: they stay in the true graph, which is then a PAG",
+        help="for a network: columns to hide; the true graph is then the PAG over the others",
     )
-    data.add_argument("--truth", metavar="FILE", help="the true graph, to compare with")
-    add_unit_options(command, "with --unit, that many are kept and the others left out")
-    example = command.add_argument_group("of an example")
+    data.add_argument("--truth", metavar="FILE", help="the true graph, for comparison")
+    add_unit_options(command, "with --unit, further rows are left out")
+    example = command.add_argument_group("parameters of an example")
     for parameter in _options().values():
         example.add_argument(
             f"--{parameter.option}",
@@ -136,31 +147,31 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_reading_options(command: argparse._ActionsContainer) -> None:
-    """Add the options that say how the file of --csv is read, where the file does not."""
-    command.add_argument("--encoding", metavar="NAME", help="of a text file, such as gb18030")
+    """Add the options on how to read the file of --csv, where the file leaves that open."""
+    command.add_argument("--encoding", metavar="NAME", help="for a text file, such as gb18030")
     command.add_argument(
         "--header",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="whether the first row holds the names of the columns (looked at)",
+        help="whether the first row holds the names of the columns (detected)",
     )
-    command.add_argument("--sheet", metavar="NAME", help="of a workbook (the first)")
+    command.add_argument("--sheet", metavar="NAME", help="for a workbook (the first)")
     command.add_argument(
         "--leave-last", metavar="ROWS", default="0", help="rows at the end to leave out (0)"
     )
 
 
 def add_unit_options(command: argparse.ArgumentParser, kept: str) -> None:
-    """Add the options that say whose rows are protected together; kept: what the bound does."""
+    """Add the options on the unit of privacy; kept: what the bound on its rows does."""
     who = command.add_argument_group("who is protected")
     who.add_argument(
         "--unit",
         metavar="COLUMN",
-        help="of a file, the column that says whose rows are whose, such as patient_id: all rows "
-        "of one are protected together, and the column is not used otherwise",
+        help="for a file: the column that says whose row it is, such as patient_id: all rows of "
+        "one person are protected together, and the column is not used otherwise",
     )
     who.add_argument(
-        f"--{ROWS_PER_UNIT.option}", metavar="K", help=f"rows that one has at most; {kept}"
+        f"--{ROWS_PER_UNIT.option}", metavar="K", help=f"most rows of one person; {kept}"
     )
 
 
@@ -170,16 +181,18 @@ def add_purchase_options(command: argparse.ArgumentParser) -> None:
     domain.add_argument(
         f"--{SHARE.option}",
         metavar="SHARE",
-        help="of a --schema that says of columns their kind alone, levels, bounds and cut points "
-        "are bought from the rows of --csv, with noise, for this share of ε and δ, such as 0.2",
+        help="where a --schema states only the kinds of columns: buy levels, bounds and cut points "
+        "from the rows of --csv, with noise, for this share of ε and δ, such as 0.2",
     )
     domain.add_argument(
-        f"--{OWN_DELTA.option}", metavar="DELTA", help="of a run that has no δ of its own"
+        f"--{OWN_DELTA.option}",
+        metavar="DELTA",
+        help="δ of the bought domain, for a run that has no δ",
     )
 
 
 def whole(text: str, name: str) -> int:
-    """A whole number; raises ParameterError unless it is one, from 0 to `MOST`."""
+    """Parse a whole number from 0 to `MOST`; raises ParameterError for anything else."""
     try:
         number = int(text)
     except ValueError:
@@ -192,7 +205,7 @@ def whole(text: str, name: str) -> int:
 
 
 def load(options: argparse.Namespace, seed: int) -> Dataset | ParquetTable:
-    """The data that the options say, sampled with `seed` if they are not a file or a table."""
+    """Load the data that the options choose; networks and examples are sampled with `seed`."""
     check_source(options)
     if options.table is not None:
         return load_table(options)
@@ -209,14 +222,14 @@ def load(options: argparse.Namespace, seed: int) -> Dataset | ParquetTable:
 
 
 def hidden_of(options: argparse.Namespace) -> tuple[str, ...]:
-    """The columns of --hide."""
+    """The column names given to --hide."""
     return tuple(name.strip() for name in (options.hide or "").split(",") if name.strip())
 
 
 def check_source(options: argparse.Namespace) -> None:
-    """Raises ParameterError unless just one source is named, with no other's parameters.
+    """Raises ParameterError unless exactly one source is named, with its own parameters only.
 
-    A sample is the file that --csv names from then on.
+    Afterwards --csv names the file of a sample.
     """
     if sum(getattr(options, source) is not None for source in _SOURCES) != 1:
         raise ParameterError(
@@ -229,10 +242,10 @@ def check_source(options: argparse.Namespace) -> None:
             "--unit is for --csv, which takes Parquet files too; bound the rows of a --table "
             "beforehand and give --rows-per-unit alone."
             if options.table is not None
-            else "--unit is for --csv or --sample; without a file every row is a unit of its own."
+            else "--unit is for --csv or --sample; other data have one row for each person."
         )
     if options.hide is not None and options.network is None:
-        raise ParameterError("--hide is for --network; of a file, leave columns out with --drop.")
+        raise ParameterError("--hide is for --network; leave columns of a file out with --drop.")
     parameters = _given(options)
     if parameters and options.example is None:
         named = _options()[next(iter(parameters))].option
@@ -241,7 +254,7 @@ def check_source(options: argparse.Namespace) -> None:
 
 
 def take_sample(options: argparse.Namespace) -> None:
-    """Take the file of --sample for that of --csv; raises ParameterError for an unknown name."""
+    """Use the file of --sample as --csv; raises ParameterError for an unknown name."""
     if options.sample is not None:
         options.from_sample = get_sample(options.sample)
         options.csv, options.sample = str(options.from_sample.path), None
@@ -253,7 +266,7 @@ def example_of(options: argparse.Namespace) -> StructuralExample:
 
 
 def intervals_of(options: argparse.Namespace) -> int | None:
-    """Into how many intervals numeric columns are cut, None for not at all."""
+    """The number of intervals of numeric columns; None to leave them uncut."""
     if options.intervals in (None, "none"):
         return None
     return whole(options.intervals, "intervals")
@@ -285,7 +298,7 @@ def load_table(options: argparse.Namespace) -> ParquetTable:
 
 
 def _bytes_of(text: str) -> int:
-    """Memory given in GiB; raises ParameterError unless it is a number from 0.1 to 4096."""
+    """The memory limit in bytes; raises ParameterError unless it is 0.1 to 4096 GiB."""
     try:
         gibibytes = float(text)
     except ValueError:
@@ -296,23 +309,23 @@ def _bytes_of(text: str) -> int:
 
 
 def stated_schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
-    """What --schema says; raises DataError if it says of a column its kind alone."""
+    """The schema of --schema; raises DataError if it states only the kind of a column."""
     if options.schema is None:
         return None
     schema = read_schema(file_bytes(Path(options.schema)))
     for column in schema:
         if not column.has_domain:
             raise DataError(
-                f"The schema says of column {short(column.name)!r} its kind alone; give its "
+                f"The schema states only the kind of column {short(column.name)!r}; give its "
                 "levels, or bounds or cut points, or buy them with --buy-domain."
             )
     return schema
 
 
 def stated_table(options: argparse.Namespace) -> StatedTable | None:
-    """The file that --csv names, of which a domain is to be bought; None without --buy-domain.
+    """The file of --csv whose domain is to be bought; None without --buy-domain.
 
-    Raises ParameterError if it cannot be bought for the data that the options say.
+    Raises ParameterError if the options choose data whose domain cannot be bought.
     """
     if options.buy_domain is None:
         if options.domain_delta is not None:
@@ -321,8 +334,8 @@ def stated_table(options: argparse.Namespace) -> StatedTable | None:
     check_source(options)
     if options.csv is None or options.schema is None:
         raise ParameterError(
-            "--buy-domain is for --csv with a --schema that says which columns are used and of "
-            "each its kind; `schema --kinds` drafts one."
+            "--buy-domain is for --csv with a --schema that lists the columns to use and the "
+            "kind of each; `schema --kinds` drafts one."
         )
     if options.intervals is not None:
         raise ParameterError("--intervals is not for --buy-domain; give bins in the --schema.")
@@ -383,24 +396,24 @@ _ON_PROPOSALS = ("columns", "values", "drop", "index", "kinds", "at_random", "me
 
 
 def _refuse_on_proposals(options: argparse.Namespace) -> None:
-    """Raises ParameterError for an option that changes proposals, which a schema replaces."""
+    """Raises ParameterError for options that change proposals where a schema replaces them."""
     named = [option for option in _ON_PROPOSALS if vars(options).get(option) is not None]
     if named:
         raise ParameterError(
-            f"--{named[0].replace('_', '-')} is for a file without --schema, which says which "
-            "columns are used; leave it out."
+            f"--{named[0].replace('_', '-')} is for a file without --schema, which already "
+            "lists the columns; leave it out."
         )
 
 
 def _check_width(columns: int, options: argparse.Namespace) -> None:
-    """Raises DataError for a table that is too wide, before it is looked at, if nobody chose."""
+    """Raises DataError for a table with too many columns of which none were chosen."""
     chosen = any(vars(options).get(name) is not None for name in ("columns", "kinds", "at_random"))
     if columns > WIDE and not chosen:
         raise DataError(wide_sentence(columns, _CHOOSE))
 
 
 def _proposed(proposals: list[Proposal], options: argparse.Namespace) -> list[ColumnSchema]:
-    """The columns as proposed and chosen; `options.left_out` gets those not used."""
+    """The schema as proposed and chosen; `options.left_out` gets the columns not used."""
     drawn = vars(options).get("at_random")
     proposals = choose(
         proposals,
@@ -417,33 +430,33 @@ def _proposed(proposals: list[Proposal], options: argparse.Namespace) -> list[Co
 
 
 def _listed(text: str | None) -> list[str]:
-    """Names in a list with commas; one that holds a comma is in double quotes."""
+    """The names in a comma-separated list; a name with a comma is in double quotes."""
     return [] if not text else [name.strip() for name in next(csv.reader([text]))]
 
 
 def raw_table(options: argparse.Namespace) -> RawTable:
-    """The cells of the file that --csv names, with as many rows of each --unit as are kept.
+    """The cells of the file of --csv, with the rows of each --unit that are kept.
 
-    What is to be said of it goes into the options, as it is no part of any result.
+    Sentences about the file go into the options, as they are not part of any result.
     """
     unit: str | None = vars(options).get("unit")
     bound = getattr(options, "rows_per_unit", None)
     if unit is not None and bound is None:
         raise ParameterError(
-            f"How many rows of one {short(noun_of(unit))} are kept at most is not said; give "
+            f"The largest number of rows of one {short(noun_of(unit))} is missing; give "
             "--rows-per-unit, such as 5."
         )
     path = Path(options.csv)
     memory = getattr(options, "memory", None)
     said = vars(options)
-    asked = ReadingOptions(
+    reading = ReadingOptions(
         said.get("encoding"),
         said.get("header"),
         said.get("sheet"),
         whole(said.get("leave_last", "0"), "leave-last"),
     )
     raw = read_table(
-        file_bytes(path), path.name, asked, memory=MEMORY if memory is None else _bytes_of(memory)
+        file_bytes(path), path.name, reading, memory=MEMORY if memory is None else _bytes_of(memory)
     )
     if bound is not None:
         raw = raw.answered("persons")
@@ -457,7 +470,7 @@ def raw_table(options: argparse.Namespace) -> RawTable:
 
 
 def _encodings(raw: RawTable) -> list[str]:
-    """That a file's letters may be others, with what they are as it was read and otherwise."""
+    """A sentence on an uncertain encoding, with samples of the text under each candidate."""
     if not raw.readings:
         return []
     (taken, sample), *others = raw.readings
@@ -467,13 +480,13 @@ def _encodings(raw: RawTable) -> list[str]:
 
     listed = ", ".join(shown(*reading) for reading in others[:3])
     return [
-        f"The letters were read as {shown(taken, sample)}; "
-        f"if they are wrong, say --encoding: {listed}."
+        f"The text was decoded as {shown(taken, sample)}; "
+        f"if that is wrong, give --encoding: {listed}."
     ]
 
 
 def file_bytes(path: Path) -> bytes:
-    """What a file holds, and no more than shows that it is too large, for some have no end.
+    """The bytes of a file; of one that is too large, just enough to show that.
 
     Raises DataError if it cannot be read.
     """

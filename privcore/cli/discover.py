@@ -79,14 +79,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--reference",
         choices=[_spelled(name) for name in NON_PRIVATE],
         default=_spelled(NON_PRIVATE[0]),
-        help="what the graph is compared with beside the truth: non-private PC or NOTEARS with the "
-        "same settings; or also the same algorithm without noise, which says what noise costs",
+        help="what the graph is compared with, as well as the truth: non-private PC or NOTEARS "
+        "with the same settings; or also the same algorithm without noise, which shows the cost "
+        "of noise",
     )
     work = command.add_argument_group("work")
     work.add_argument(
         "--estimate",
         action="store_true",
-        help="say how many tests the run may make and how long they may take, and do not run",
+        help="estimate the number of tests and their time, without running them",
     )
     for parameter in (DEGREE, TEST_LIMIT):
         work.add_argument(
@@ -95,7 +96,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     work.add_argument(
         "--stability",
         metavar="K",
-        help="judge the graph: K runs with other noise, and K on halves of the rows (not private)",
+        help="check the stability of the graph: K runs with new noise, and K on halves of the "
+        "rows (not private)",
     )
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="print JSON")
@@ -107,20 +109,20 @@ def add_options(command: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--html",
         metavar="FILE",
-        help="write a page to send: one HTML file with both graphs over ε, of a network, example "
+        help="write a page to share: one HTML file with both graphs over ε, for a network, example "
         "or sample; it opens offline",
     )
     command.add_argument(
         "--explored",
         metavar="WORDS",
-        help=f'"{CONFIRMATION}", typed so, to have --html of a table of your own',
+        help=f'"{CONFIRMATION}", word for word, to use --html with your own table',
     )
     command.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:
     if options.algorithm is not None:
-        get_algorithm(options.algorithm)  # Wrong names are told before any data are read.
+        get_algorithm(options.algorithm)  # Report a wrong name before any data are read.
     if options.format is not None:
         text_format(options.format)
     runs = None if options.stability is None else RUNS.parse(options.stability)
@@ -130,7 +132,7 @@ def _run(options: argparse.Namespace) -> None:
     seed = whole(options.seed, "seed")
     data_seed = seed if options.data_seed is None else whole(options.data_seed, "data-seed")
     table = stated_table(options)
-    # Before a domain is bought, what can be said is said of the largest one.
+    # Before the domain is bought, estimates use the largest possible one.
     dataset = load(options, data_seed) if table is None else table.largest()
     if options.estimate:
         _estimate(options, dataset)
@@ -192,7 +194,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _spelled(name: str) -> str:
-    """A reference as the command line writes it."""
+    """The name of a reference on the command line."""
     return name.replace("_", "-")
 
 
@@ -218,10 +220,10 @@ def _write_page(
     seed: int,
     data_seed: int,
 ) -> None:
-    """The page to send, once it is clear that there may be one."""
+    """Write the page to share, if the data allow one."""
     check_may_be_sent(dataset, options.explored or "")
     name = options.algorithm or RECOMMENDED
-    series = run_series(dataset, source, name, parameters, seed=seed, told=_told)
+    series = run_series(dataset, source, name, parameters, seed=seed, told=_progress)
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr)
     command = ""
@@ -238,7 +240,7 @@ def _write_page(
     write_page(options.html, interactive_page(series, command=command))
 
 
-def _told(share: float, text: str) -> None:
+def _progress(share: float, text: str) -> None:
     if sys.stderr.isatty():
         print(f"\r{share:4.0%}  {text}\x1b[K", end="", file=sys.stderr, flush=True)
 
@@ -248,7 +250,7 @@ def _stability_lines(judged: Stability) -> list[str]:
 
 
 def _estimate(options: argparse.Namespace, dataset: Described) -> None:
-    """Tests and time of the run that the options describe, from what is public of the data."""
+    """Print the tests and time that the run will take, from public facts of the data."""
     name = options.algorithm or RECOMMENDED
     parameters = parameters_of(options, get_algorithm(name))
     degree = DEGREE.default if options.degree is None else options.degree
@@ -273,7 +275,7 @@ def _estimate(options: argparse.Namespace, dataset: Described) -> None:
 
 
 def _counted_levels(dataset: Described, checked: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
-    """Levels of the columns as moment search may count them, and its limit for a single table."""
+    """Levels of the columns as moment search may count them, and its limit on a full table."""
     columns = dataset.columns
     cut = usual_intervals(dataset.n, len(columns), checked["epsilon"])
     levels = tuple(len(c.levels) if c.is_categorical else cut for c in columns)
@@ -282,42 +284,42 @@ def _counted_levels(dataset: Described, checked: Mapping[str, Any]) -> tuple[tup
 
 
 _NOISE = {
-    "simulated": "noise simulated from a seed: to explore, never to release",
+    "simulated": "noise simulated from a seed: for exploration, never for a release",
     "secure": "secure noise; the metrics below are computed from the exact data: leave them out of "
     "what you release",
 }
 
 
 def _edge_lines(report: dict[str, Any]) -> list[str]:
-    """The edges, and beside each how sure it is, where the algorithm says so."""
+    """The edges, each with its confidence where the algorithm estimates one."""
     edges = [
         ((a, b), f"{a} {mark} {b}") for kind, mark in MARKS.items() for a, b in report.get(kind, ())
     ]
     pairs = report["pairs"]
-    beside: dict[frozenset[str], list[str]] = {frozenset(pair): [] for pair, _ in edges}
+    notes: dict[frozenset[str], list[str]] = {frozenset(pair): [] for pair, _ in edges}
     for finding in pairs or ():
-        beside.setdefault(frozenset(finding["pair"]), []).append(confidence_text(finding))
+        notes.setdefault(frozenset(finding["pair"]), []).append(confidence_text(finding))
     for seen in report.get("stability", {"pairs": ()})["pairs"]:
-        beside.setdefault(frozenset(seen["pair"]), []).append(_again_text(seen))
+        notes.setdefault(frozenset(seen["pair"]), []).append(_again_text(seen))
     width = max((len(edge) for _, edge in edges), default=0)
     lines = [
-        f"{edge:{width}}  {'; '.join(filter(None, beside[frozenset(pair)]))}".rstrip()
+        f"{edge:{width}}  {'; '.join(filter(None, notes[frozenset(pair)]))}".rstrip()
         for pair, edge in edges
     ]
     if pairs is None:
         return lines
     reference = report["parameters"]["reference_effect"]
-    told = f"{verdict_counts(pairs)} (a dependence of {reference:g})"
-    return [*lines, told, *filter(None, [settled_sentence(report["settled"])])]
+    counts = f"{verdict_counts(pairs)} (a dependence of {reference:g})"
+    return [*lines, counts, *filter(None, [settled_sentence(report["settled"])])]
 
 
 def _again_text(seen: dict[str, Any]) -> str:
-    """How often a pair is adjacent, such as "in 95 % of the re-rolls, 80 % of the halves"."""
+    """How often a pair is adjacent: "in 95 % of the noise draws, 80 % of the halves"."""
     halves = f"{percent(seen['over_halves']['adjacent'])} of the halves"
-    rolls = seen["over_rolls"]
-    if rolls is None:
+    draws = seen["over_rolls"]
+    if draws is None:
         return f"in {halves}"
-    return f"in {percent(rolls['adjacent'])} of the re-rolls, {halves}"
+    return f"in {percent(draws['adjacent'])} of the noise draws, {halves}"
 
 
 def _words(report: dict[str, Any]) -> str:
@@ -327,7 +329,7 @@ def _words(report: dict[str, Any]) -> str:
         lines.append("not private")
     else:
         epsilon = guarantee["epsilon"]
-        shown = "beyond all numbers" if epsilon is None else f"{epsilon:g}"
+        shown = "infinite" if epsilon is None else f"{epsilon:g}"
         lines.append(
             f"epsilon {shown}, delta {guarantee['delta']:g} "
             f"({guarantee['calibration']}, {guarantee['accountant']}; {guarantee['neighbours']})"
@@ -347,17 +349,16 @@ def _words(report: dict[str, Any]) -> str:
         )
     if report["stopped"]:
         ended = {
-            "budget": "the budget ran out; edges not yet tested stay",
-            "noise": "what was left of the budget would have bought mostly noise; edges not yet "
-            "tested stay",
-            "work": "the limit of tests was reached; edges not yet tested stay",
-            "size": "tests that could need more than 67 million cells were left out; edges that "
+            "budget": "the budget ran out; untested edges stay",
+            "noise": "the remaining budget would have bought mostly noise; untested edges stay",
+            "work": "the limit of tests was reached; untested edges stay",
+            "size": "tests that could need more than 67 million cells were skipped; edges that "
             "only these would have removed stay",
         }
         lines.append(ended[report["stopped"]])
         left = report["unreached"]
         over = f" over {left['rounds']} {report['spent']['noun']}" if left["rounds"] else ""
-        # Of the budget alone it is known what more of it would reach.
+        # Only for the budget is it known how much more would be enough.
         need = left["epsilon"] and f"; a total epsilon of {left['epsilon']:.3g}{over} reaches them"
         orders = f"orders {left['first_order']} to {left['last_order']} not finished"
         lines.append(f"{orders}{need or ''}")

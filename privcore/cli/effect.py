@@ -1,4 +1,4 @@
-"""`effect`: what setting a cause does to an outcome, as JSON or in words."""
+"""`effect`: the effect of setting a cause on an outcome, as JSON or in words."""
 
 from __future__ import annotations
 
@@ -46,14 +46,24 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_question_options(command: argparse.ArgumentParser, *, required: bool) -> None:
-    """The options that say what is to be found out of an effect."""
+    """Add the options that state the effect to estimate."""
     question = command.add_argument_group("effect")
-    question.add_argument("--cause", metavar="COLUMN", required=required, help="what is set")
-    question.add_argument("--outcome", metavar="COLUMN", required=required, help="what it changes")
-    question.add_argument("--from", dest="compared", metavar="LEVEL", help="the cause without it")
-    question.add_argument("--to", metavar="LEVEL", help="what the cause is set to (yes, or last)")
     question.add_argument(
-        "--level", metavar="LEVEL", help="of the outcome, whose probability is told (yes, or last)"
+        "--cause", metavar="COLUMN", required=required, help="the column that is set"
+    )
+    question.add_argument(
+        "--outcome", metavar="COLUMN", required=required, help="the column that it may change"
+    )
+    question.add_argument(
+        "--from", dest="compared", metavar="LEVEL", help="level of the cause to compare with"
+    )
+    question.add_argument(
+        "--to", metavar="LEVEL", help="level that the cause is set to (yes, or last)"
+    )
+    question.add_argument(
+        "--level",
+        metavar="LEVEL",
+        help="level of the outcome whose probability is estimated (yes, or last)",
     )
     question.add_argument(
         f"--{SHARE.option}", default=SHARE.default, metavar="SHARE", help=SHARE.explained_range()
@@ -61,7 +71,7 @@ def add_question_options(command: argparse.ArgumentParser, *, required: bool) ->
 
 
 def plan_of(options: argparse.Namespace) -> EffectPlan:
-    """The question and the share of ε that the options state; raises ParameterError."""
+    """The question and its share of ε from the options; raises ParameterError."""
     question = Question(options.cause, options.outcome, options.compared, options.to, options.level)
     return EffectPlan(question, float(SHARE.parse(options.effect_share)))
 
@@ -75,15 +85,15 @@ def _run(options: argparse.Namespace) -> None:
     parameters = parameters_of(options, get_algorithm(ALGORITHM))
     noise: NoiseSource = SecureNoise() if options.secure else SimulatedNoise(seed)
     said = effects(data, plan.question, parameters, share=plan.share, noise=noise)
-    beside = {} if options.secure else compared(data, said, options.network)
+    others = {} if options.secure else compared(data, said, options.network)
     if options.json:
-        print(json.dumps(report(said, beside, None if options.secure else seed), indent=1))
+        print(json.dumps(report(said, others, None if options.secure else seed), indent=1))
         return
-    print("\n".join(_words(said, beside, _cost(data, said))))
+    print("\n".join(_words(said, others, _cost(data, said))))
 
 
 def _cost(data: Dataset | ParquetTable, said: Effects) -> str:
-    """What a second release would bring where the answer lacks counts; empty where it does not."""
+    """The precision of a second release where the answer lacks counts; otherwise empty."""
     columns = {column.name: len(column.levels) for column in data.columns}
     lacking = [e for e in said.effects if e.estimate is None]
     if said.share or not lacking or not all(columns.values()):
@@ -95,28 +105,28 @@ def _cost(data: Dataset | ParquetTable, said: Effects) -> str:
 
 
 def compared(data: Dataset | ParquetTable, said: Effects, network: str | None) -> dict[str, Any]:
-    """The same without privacy, on PC's graph, and in a built-in network.  Not private."""
+    """The effect without privacy on PC's graph, and in a built-in network.  Not private."""
     asked = said.question.on(data.columns)
-    beside: dict[str, Any] = {}
+    others: dict[str, Any] = {}
     try:
         graph = non_private_reference(source_of(data), said.result).graph
-        beside["without_privacy"] = without_privacy(data, graph, said.question)
+        others["without_privacy"] = without_privacy(data, graph, said.question)
     except PrivcoreError as error:
-        beside["without_privacy_refused"] = str(error)
+        others["without_privacy_refused"] = str(error)
     if network is not None and asked.level >= 0:
-        beside["truth"] = true_effect(load_network(network), asked)
-    return beside
+        others["truth"] = true_effect(load_network(network), asked)
+    return others
 
 
-def report(said: Effects, beside: dict[str, Any], seed: int | None) -> dict[str, Any]:
-    """JSON-ready."""
-    exact = beside.get("without_privacy")
+def report(said: Effects, others: dict[str, Any], seed: int | None) -> dict[str, Any]:
+    """The answer and its comparisons, JSON-ready; others: as `compared` returns them."""
+    exact = others.get("without_privacy")
     return {
         **said.as_dict(),
         "graph": to_json_dict(said.result.graph),
         "guarantee": said.guarantee.as_dict(),
         "not_private": {
-            **beside,
+            **others,
             **({} if exact is None else {"without_privacy": [e.as_dict() for e in exact]}),
         },
         "parameters": dict(said.result.parameters),
@@ -126,18 +136,18 @@ def report(said: Effects, beside: dict[str, Any], seed: int | None) -> dict[str,
     }
 
 
-def _words(said: Effects, beside: dict[str, Any], cost: str) -> list[str]:
+def _words(said: Effects, others: dict[str, Any], cost: str) -> list[str]:
     lines = [headline(said), *(effect_line(said.question, effect) for effect in said.effects[:8])]
     if len(said.effects) > 8:
         lines.append(f"and {len(said.effects) - 8} more sets of parents (--json has all)")
-    exact = [e.estimate for e in beside.get("without_privacy", ()) if e.estimate is not None]
+    exact = [e.estimate for e in others.get("without_privacy", ()) if e.estimate is not None]
     if exact:
-        told = "; ".join(dict.fromkeys(estimate_text(said.question, e) for e in exact))
-        lines.append(f"without privacy, on PC's graph: {told}")
-    if "without_privacy_refused" in beside:
-        lines.append(f"without privacy: {beside['without_privacy_refused']}")
-    if "truth" in beside:
-        lines.append(f"in the network itself: {100 * beside['truth']:+.1f} points")
+        estimates = "; ".join(dict.fromkeys(estimate_text(said.question, e) for e in exact))
+        lines.append(f"without privacy, on PC's graph: {estimates}")
+    if "without_privacy_refused" in others:
+        lines.append(f"without privacy: {others['without_privacy_refused']}")
+    if "truth" in others:
+        lines.append(f"in the network itself: {100 * others['truth']:+.1f} points")
     if cost:
         lines.append(cost)
     promise = said.guarantee
@@ -147,5 +157,5 @@ def _words(said: Effects, beside: dict[str, Any], cost: str) -> list[str]:
     )
     lines += [f"note: {caveat}" for caveat in promise.caveats]
     if said.result.noise == "simulated":
-        lines.append("noise simulated from a seed: to explore, never to release")
+        lines.append("noise simulated from a seed: for exploration, never for a release")
     return lines

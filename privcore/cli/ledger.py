@@ -1,4 +1,4 @@
-"""`ledger`: what data sets have spent, totals, exports, and the certificates kept beside it."""
+"""`ledger`: spending by budget, totals, exports, and the certificates kept next to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from privcore.text import short
 def add_options(command: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="action")
     listing = actions.add_parser("list", help="budgets and charges")
-    total = actions.add_parser("total", help="set the total of a budget, or a new one")
+    total = actions.add_parser("total", help="set the total of a budget, which is created if new")
     total.add_argument("name")
     total.add_argument("--epsilon", required=True)
     total.add_argument("--delta", required=True)
@@ -23,18 +23,18 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--unit",
         default="basic",
         choices=("basic", "zcdp"),
-        help="what is added up: epsilon and delta, or rho (basic)",
+        help="quantity that is added up: epsilon and delta, or rho (basic)",
     )
-    export = actions.add_parser("export", help="all of it, to standard output")
+    export = actions.add_parser("export", help="the whole ledger, to standard output")
     export.add_argument("--form", default="csv", choices=("csv", "json"), help="(csv)")
-    kept = actions.add_parser("certificates", help="the certificates kept beside the ledger")
+    kept = actions.add_parser("certificates", help="the certificates kept next to the ledger")
     for each in (command, listing, total, export, kept):
-        # Without a default of its own, so that the option may stand before the action or after.
+        # No default here, so that the option can come before or after the action.
         each.add_argument(
             "--ledger",
             metavar="FILE",
             default=argparse.SUPPRESS,
-            help="another file (in CAUSALVEIL_DATA_DIR, or the user's data directory)",
+            help="ledger file (by default in CAUSALVEIL_DATA_DIR or the user's data directory)",
         )
     command.set_defaults(run=_list)
     listing.set_defaults(run=_list)
@@ -49,7 +49,7 @@ def open_ledger(options: argparse.Namespace) -> Ledger:
 
 
 def number(text: str, name: str) -> float:
-    """A number; raises ParameterError for another text."""
+    """Parse a number; raises ParameterError for any other text."""
     try:
         return float(text)
     except ValueError:
@@ -65,19 +65,19 @@ def _list(options: argparse.Namespace) -> None:
         for charge in ledger.charges(budget.name):
             print(
                 f"  {charge.sequence:>4} {charge.time} {charge.algorithm} epsilon "
-                f"{charge.epsilon:g} delta {charge.delta:g} {charge.state}{_beside(charge)}"
+                f"{charge.epsilon:g} delta {charge.delta:g} {charge.state}{_details(charge)}"
             )
 
 
-def _beside(charge: Charge) -> str:
-    """Whom a charge protects where that is not one row, and the release that it adds to."""
+def _details(charge: Charge) -> str:
+    """The unit that a charge protects unless it is one row, and the release that it adds to."""
     protects, earlier = protected_by(charge), charge.parameters.get(TOPS_UP)
     words = f" for {protects}" if protects != "one row" else ""
     return words + (f", with the release {earlier}" if earlier else "")
 
 
 def describe(budget: Budget, spending: Spending) -> str:
-    """The total, what was spent, and what is left, in words."""
+    """The total, the spending and the remainder of a budget, in words."""
     kept = "zCDP" if budget.unit == "zcdp" else "basic composition"
     words = [
         f"total epsilon {budget.epsilon:g}, delta {budget.delta:g} by {kept}",
@@ -86,9 +86,9 @@ def describe(budget: Budget, spending: Spending) -> str:
     if spending.zcdp_epsilon is not None:
         words.append(f"by zCDP epsilon {spending.zcdp_epsilon:.4g}")
     if spending.left_rho is not None:
-        words.append(f"left rho {spending.left_rho:.4g} of {budget.rho:.4g}")
+        words.append(f"remaining rho {spending.left_rho:.4g} of {budget.rho:.4g}")
     else:
-        words.append(f"left epsilon {spending.left_epsilon:g}, delta {spending.left_delta:g}")
+        words.append(f"remaining epsilon {spending.left_epsilon:g}, delta {spending.left_delta:g}")
     return "; ".join(words)
 
 

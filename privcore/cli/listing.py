@@ -1,4 +1,4 @@
-"""A parameter as a line, and as JSON."""
+"""A parameter as a line of text and as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from privcore.parameter import Parameter
 
 
 def parameter_dict(parameter: Parameter) -> dict[str, Any]:
-    """A declaration as JSON, but for the calibrations, which only algorithms have."""
+    """A parameter's declaration as JSON, without the calibrations, which only algorithms have."""
     return {
         "name": parameter.option,
         "symbol": parameter.symbol,

@@ -1,4 +1,4 @@
-"""Writing a page to send."""
+"""Writing a page to share."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from privcore.text import short
 
 
 def write_page(name: str, page: str) -> None:
-    """Write an HTML file and say so; raises DataError if it cannot be written."""
+    """Write an HTML file and report its size; raises DataError if it cannot be written."""
     try:
         write_whole(Path(name), page)
     except (OSError, ValueError):
         raise DataError(f"The file {short(name)!r} cannot be written; name another one.") from None
     print(
-        f"{short(name)}: {len(page.encode()) / 1000:,.0f} kB; it opens in any browser, offline too"
+        f"{short(name)}: {len(page.encode()) / 1000:,.0f} kB; it opens in any browser, even offline"
     )

@@ -41,17 +41,19 @@ def add_options(command: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--accept-caveats",
         action="store_true",
-        help="release although the promise has caveats, such as rows that were left out; they are "
-        "printed in the certificate",
+        help="release although the guarantee has caveats, such as rows that were left out; the "
+        "certificate lists them",
     )
     run.add_argument(
         "--keep-numbers",
         action="store_true",
-        help="write the released numbers too, signed: they can be searched again for nothing "
+        help="also write the released numbers, signed: they can be searched again at no cost "
         "(`search-again`) and added to (`topup`)",
     )
-    run.add_argument("--out", metavar="DIR", default=".", help="for the certificate (here)")
-    run.add_argument("--ledger", metavar="FILE", default=None, help="another ledger")
+    run.add_argument(
+        "--out", metavar="DIR", default=".", help="directory for the certificate (the current one)"
+    )
+    run.add_argument("--ledger", metavar="FILE", default=None, help="another ledger file")
     command.set_defaults(run=_release)
 
 
@@ -89,11 +91,11 @@ INTERRUPTED = ReleaseError(
 def print_release(
     made: Release, written: list[Path], directory: Path, ledger: Ledger, name: str
 ) -> None:
-    """What was released, what is left of the budget, and where the files are.
+    """Print what was released, the remaining budget, and where the files are.
 
     Raises ReleaseError if no file could be written.
     """
-    # Printed last: what is paid for is in files by now, whatever becomes of the output.
+    # Printed last: what was paid for is already in files, even if printing fails.
     print(_words(made))
     budget = ledger.budget(name)
     print(f"{budget.name}: {describe(budget, ledger.spending(budget.name))}")
@@ -104,19 +106,19 @@ def print_release(
     elif made.path is None:
         print(certificate_json(made.certificate), end="")
         raise ReleaseError(
-            f"The release is made and paid for, but nothing can be written to "
-            f"{short(directory, 200)!r} or beside the ledger; save the certificate that was "
+            f"The release was made and charged, but nothing can be written to "
+            f"{short(directory, 200)!r} or next to the ledger; save the certificate that was "
             "printed."
         )
     else:
         raise ReleaseError(
-            f"The release is made and paid for, but the certificate cannot be written to "
+            f"The release was made and charged, but the certificate cannot be written to "
             f"{short(directory, 200)!r}; use the copy {short(made.path, 200)!r}."
         )
 
 
 def _effect(options: argparse.Namespace) -> EffectPlan | None:
-    """What is to be released of an effect; raises ParameterError for half a question."""
+    """The effect to release, if any; raises ParameterError if cause or outcome is missing."""
     if options.cause is None and options.outcome is None:
         return None
     if options.cause is None or options.outcome is None:
@@ -125,8 +127,10 @@ def _effect(options: argparse.Namespace) -> EffectPlan | None:
 
 
 def write_release(made: Release, directory: Path) -> list[Path]:
-    """The certificate's two files in the directory, and the release file if it was to be kept; none
-    if they cannot be written."""
+    """Write the certificate's two files, and the release file if requested; their paths.
+
+    Returns no paths if the files cannot be written.
+    """
     stem = directory / f"certificate-{made.certificate['id']}"
     texts = {
         stem.with_suffix(".json"): certificate_json(made.certificate),
@@ -143,13 +147,13 @@ def write_release(made: Release, directory: Path) -> list[Path]:
 
 
 def release_directory(name: str) -> Path:
-    """The directory for the certificate, made if need be, before anything is spent."""
+    """The directory for the certificate, created if missing, before anything is spent."""
     directory = Path(name)
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError):
         raise ReleaseError(
-            f"The directory {short(name, 200)!r} cannot be made; name another one."
+            f"The directory {short(name, 200)!r} cannot be created; name another one."
         ) from None
     return directory
 

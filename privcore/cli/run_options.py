@@ -1,4 +1,4 @@
-"""The options that say which algorithm runs, and with which parameters."""
+"""The command-line options for the parameters of an algorithm."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privcore.errors import ParameterError
 from privcore.graphs.knowledge_files import stated_knowledge
 from privcore.text import short
 
-# Parameters with an option of their own; all others go through --set.
+# Parameters with their own option; all others are given by --set.
 _DIRECT = (
     "epsilon",
     "delta",
@@ -22,13 +22,13 @@ _DIRECT = (
     "max_order",
     "neighbours",
 )
-# Of these, those that an algorithm without them leaves aside.
+# Parameters that are ignored by an algorithm without them.
 _PRIVACY = ("epsilon", "delta", "tweak", "calibration", "rows_per_unit", "neighbours")
 
 
 def add_parameter_options(group: argparse._ArgumentGroup) -> None:
     for name in _DIRECT:
-        # Of several declarations, the one that offers most.
+        # Of several declarations, the one with the widest range.
         parameter = max(
             (p for a in reversed([*ALGORITHMS.values()]) for p in a.parameters if p.name == name),
             key=lambda p: len(p.choices),
@@ -48,18 +48,18 @@ def add_knowledge_options(group: argparse._ActionsContainer) -> None:
         "--tiers",
         default="",
         metavar="A,B;C,D",
-        help="columns in the order of time: no arrow leads from one to an earlier tier",
+        help="columns in order of time: no arrow leads to an earlier tier",
     )
-    for verb, meaning in (("forbid", "that is ruled out"), ("require", "that there is")):
+    for verb, meaning in (("forbid", "that is impossible"), ("require", "that exists")):
         group.add_argument(
             f"--{verb}",
             action="append",
             default=[],
             metavar="A--B",
-            help=f'an edge {meaning}, or an arrow "a->b"; more of them after ;',
+            help=f'an edge {meaning}, or an arrow "a->b"; separate several by ;',
         )
     group.add_argument(
-        "--knowledge", default="", metavar="FILE", help="a file with what is known beforehand"
+        "--knowledge", default="", metavar="FILE", help="a file with background knowledge"
     )
 
 
@@ -68,13 +68,13 @@ def add_hidden_causes_option(group: argparse._ActionsContainer) -> None:
         f"--{HIDDEN_CAUSES.option}",
         action="store_const",
         const="true",
-        help="allow unobserved confounders: the graph is a PAG, by FCI on what was released, at no "
-        "further cost (pc, privpc-star, lapmech, moment-search)",
+        help="allow unobserved confounders: the graph is a PAG, by FCI on the released numbers, at "
+        "no further cost (pc, privpc-star, lapmech, moment-search)",
     )
 
 
 def knowledge_of(options: argparse.Namespace) -> str:
-    """What is known beforehand, as the parameter's text; raises ParameterError and DataError."""
+    """Background knowledge as the parameter's text; raises ParameterError and DataError."""
     return stated_knowledge(
         tiers=options.tiers,
         forbid=options.forbid,
@@ -84,13 +84,13 @@ def knowledge_of(options: argparse.Namespace) -> str:
 
 
 def parameters_of(options: argparse.Namespace, algorithm: Algorithm) -> dict[str, Any]:
-    """The parameters given, as text; raises ParameterError for a --set without a value."""
+    """The parameters from the options, as text; raises ParameterError for --set without a value."""
     parameters = {
         name: getattr(options, name)
         for name in (*_DIRECT, HIDDEN_CAUSES.name)
         if getattr(options, name) is not None
     }
-    # The data options have this one: with --unit it is the table's, and parameters follow that.
+    # A data option: with --unit it belongs to the table, and the parameter follows the table.
     bound = getattr(options, "rows_per_unit", None)
     if bound is not None and vars(options).get("unit") is None:
         parameters["rows_per_unit"] = bound

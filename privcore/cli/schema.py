@@ -1,4 +1,4 @@
-"""`schema`: draft what is public of a table, and confirm it."""
+"""`schema`: draft the public schema of a table, and confirm it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.text import short
 
 _DRAFT = (
-    "This draft was read off the rows, which no guarantee covers: correct every level, bound and "
+    "This draft was read from the rows, which no guarantee covers: correct every level, bound and "
     "cut point to what is known without them, then run `python -m privcore schema --confirm FILE`."
 )
 _QUESTION = "Is all of this known without looking at the rows? Type yes to confirm: "
@@ -33,34 +33,34 @@ _QUESTION = "Is all of this known without looking at the rows? Type yes to confi
 
 def add_options(command: argparse.ArgumentParser) -> None:
     what = command.add_mutually_exclusive_group(required=True)
-    what.add_argument("--csv", metavar="FILE", help="draft a schema of a file, as of `discover`")
+    what.add_argument(
+        "--csv", metavar="FILE", help="draft a schema of a file that `discover` can read"
+    )
     what.add_argument("--sample", metavar="NAME", help="or of a sample file (see `samples`)")
     what.add_argument(
         "--confirm",
         metavar="FILE",
-        help="show every level, bound and cut point of a schema, and confirm these values",
+        help="show every level, bound and cut point of a schema, and confirm them as public",
     )
     add_reading_options(command)
-    command.add_argument("--out", metavar="FILE", help="where the draft goes (standard output)")
+    command.add_argument("--out", metavar="FILE", help="file for the draft (standard output)")
     command.add_argument(
         "--kinds",
         action="store_true",
-        help="draft kinds alone, for levels, bounds and cut points that are bought with "
+        help="draft only the kinds, where levels, bounds and cut points are to be bought with "
         "--buy-domain",
     )
     command.add_argument(
-        "--yes", action="store_true", help="confirm without being asked, for scripts"
+        "--yes", action="store_true", help="confirm without a question, for scripts"
     )
-    add_unit_options(command, "their levels and bounds are drafted")
+    add_unit_options(command, "levels and bounds are drafted from these rows")
     command.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:
     if options.confirm is not None:
         if options.out is not None or options.kinds:
-            raise ParameterError(
-                "--out is for a draft of --csv, and so is --kinds; leave them out."
-            )
+            raise ParameterError("--out and --kinds are for a draft of --csv; leave them out.")
         if options.unit is not None or options.rows_per_unit is not None:
             raise ParameterError(
                 "--unit and --rows-per-unit are for a draft of --csv; leave them out."
@@ -94,19 +94,21 @@ def _confirm(path: Path, *, asked: bool) -> None:
     schema = read_schema(file_bytes(path))
     print("\n".join(_values(schema)))
     if asked and not _agreed():
-        raise ParameterError("Nothing was confirmed; correct the schema, and confirm it then.")
+        raise ParameterError("Nothing was confirmed; correct the schema, then confirm it.")
     _write(path, schema_json(schema, confirmed=True))
     print(f"Confirmed: {short(path, 200)} can be given as --schema.")
 
 
 def _agreed() -> bool:
     if not sys.stdin.isatty():
-        raise ParameterError("There is nobody to ask; review these values, and add --yes.")
+        raise ParameterError(
+            "There is nobody to ask (no terminal); review these values, and add --yes."
+        )
     return input(_QUESTION).strip().lower() == "yes"
 
 
 def _kind_alone(column: ColumnSchema, bins: int) -> ColumnSchema:
-    """Without what was read off the rows; how many intervals follows from their number alone."""
+    """The column without values read from the rows; bins depends on the number of rows alone."""
     numeric = column.kind == "continuous"
     return replace(column, levels=(), bounds=None, cut_points=(), bins=bins if numeric else None)
 
@@ -116,7 +118,7 @@ def _values(schema: Sequence[ColumnSchema]) -> list[str]:
 
 
 def _value(column: ColumnSchema) -> str:
-    """All that a schema says of a column."""
+    """Everything that a schema states about a column, in one line."""
     if column.has_domain:
         (line,) = domain_lines(domain_of([column_of(column)]))
         return f"{short(column.name)}: {line[1]}"

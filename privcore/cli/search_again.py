@@ -1,4 +1,4 @@
-"""`search-again`: searching the numbers of release files, which costs nothing."""
+"""`search-again`: search the numbers of release files again, at no further cost."""
 
 from __future__ import annotations
 
@@ -19,26 +19,29 @@ from privcore.releases.interactive import numbers_page
 from privcore.releases.open_pairs import OpenPair, open_pairs
 from privcore.releases.release_file import SPENT, put_together, read_release_file, search_files
 
-# Pairs that are listed in words.
+# Most pairs that are listed in words.
 _LISTED = 10
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "files", metavar="FILE", nargs="+", help="release files, as `release` keeps them"
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="release files, as `release --keep-numbers` writes them",
     )
     command.add_argument(
         "--sites",
         action="store_true",
-        help="the files hold different rows of the same columns, each person in one of them; "
-        "without it they are releases of the same rows",
+        help="the files hold different rows of the same columns, each person in only one file; "
+        "without this option they are releases of the same rows",
     )
     search = command.add_argument_group("search")
     add_parameter_options(search)
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="print JSON")
     shown.add_argument(
-        "--html", metavar="FILE", help="write a page to send: the graph as one HTML file"
+        "--html", metavar="FILE", help="write a page to share: the graph as one HTML file"
     )
     command.set_defaults(run=_run)
 
@@ -49,7 +52,7 @@ def _run(options: argparse.Namespace) -> None:
     for name in SPENT:
         if name in parameters:
             raise ParameterError(
-                f"{name} is spent already and stays as it was; leave it out, or add to the release "
+                f"{name} is spent already and cannot change; leave it out, or add to the release "
                 "with topup."
             )
     result = search_files(files, parameters, sites=options.sites)
@@ -87,21 +90,21 @@ def _words(result: Discovery, unsettled: list[OpenPair]) -> list[str]:
     promise, nodes = result.guarantee, result.graph.nodes
     lines = [*result.graph.lines(), *filter(None, [hidden_sentence(result)])]
     lines.append(
-        f"searched again for nothing; epsilon {promise.epsilon:g}, delta {promise.delta:g} "
-        f"({promise.neighbours}) cover it as before"
+        f"searched again at no further cost; still covered by epsilon {promise.epsilon:g}, "
+        f"delta {promise.delta:g} ({promise.neighbours})"
     )
     if result.settled is False:
-        lines.append("not settled: two samplers differ on how probable edges are")
+        lines.append("not settled: two samplers disagree on the probabilities of edges")
     if not unsettled:
-        return [*lines, "every pair can be told at this budget"]
+        return [*lines, "no pair is inconclusive at this budget"]
     size = float(result.parameters["reference_effect"])
     lines.append(
-        f"{len(unsettled)} pairs cannot be told: an edge of size {size:g} could have been missed"
+        f"{len(unsettled)} pairs are inconclusive: an edge of size {size:g} could have been missed"
     )
     for entry in unsettled[:_LISTED]:
         names = " and ".join(nodes[c] for c in entry.pair)
         price = (
-            "no budget would do with so many rows"
+            "no budget is enough with this number of rows"
             if entry.epsilon is None
             else f"about epsilon {entry.epsilon:.2g} in all, "
             f"{max(entry.epsilon - promise.epsilon, 0):.2g} more"

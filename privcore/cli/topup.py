@@ -1,4 +1,4 @@
-"""`topup`: a further release of the same table, which adds to an earlier one."""
+"""`topup`: a release that adds to an earlier one of the same table."""
 
 from __future__ import annotations
 
@@ -22,20 +22,25 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_data_options(command)
     run = command.add_argument_group("release")
     run.add_argument(
-        "--epsilon", required=True, help="what is spent more; both together cost the sum"
+        "--epsilon", required=True, help="additional ε; both releases together cost the sum"
     )
     run.add_argument(
         "--open-pairs",
         action="store_true",
-        help="measure only the pairs of which the earlier release cannot tell; `search-again` "
+        help="measure only the pairs that are inconclusive in the earlier release; `search-again` "
         "lists them",
     )
     run.add_argument(
-        "--budget-name", metavar="NAME", default=None, help="another budget than the earlier one"
+        "--budget-name",
+        metavar="NAME",
+        default=None,
+        help="another budget than that of the earlier release",
     )
-    run.add_argument("--accept-caveats", action="store_true", help="as of `release`")
-    run.add_argument("--out", metavar="DIR", default=".", help="for the certificate (here)")
-    run.add_argument("--ledger", metavar="FILE", default=None, help="another ledger")
+    run.add_argument("--accept-caveats", action="store_true", help="as for `release`")
+    run.add_argument(
+        "--out", metavar="DIR", default=".", help="directory for the certificate (the current one)"
+    )
+    run.add_argument("--ledger", metavar="FILE", default=None, help="another ledger file")
     command.set_defaults(run=_topup)
 
 
@@ -70,8 +75,10 @@ def _topup(options: argparse.Namespace) -> None:
 
 
 def _open(file: ReleaseFile) -> list[Edge]:
-    """Raises ParameterError where everything can be told."""
+    """The inconclusive pairs; raises ParameterError if there are none."""
     pairs = [entry.pair for entry in open_pairs(search_files([file]), file.kept)]
     if not pairs:
-        raise ParameterError("The earlier release can tell of every pair; nothing is left to buy.")
+        raise ParameterError(
+            "No pair of the earlier release is inconclusive; there is nothing to buy."
+        )
     return pairs

@@ -1,4 +1,4 @@
-"""`verify`: checking a certificate."""
+"""`verify`: verify a certificate."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from privcore.releases.verification import LARGEST, verify
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", metavar="FILE", help="the certificate's JSON")
-    command.add_argument("--key", metavar="FINGERPRINT", help="that its signer is known by")
+    command.add_argument("--key", metavar="FINGERPRINT", help="fingerprint of the expected signer")
     command.add_argument(
         "--html",
         metavar="FILE",
-        help="write a page to send, too: the released graph as one HTML file",
+        help="also write a page to share: the released graph as one HTML file",
     )
     command.set_defaults(run=_verify)
 
@@ -29,18 +29,20 @@ def _verify(options: argparse.Namespace) -> None:
     heading = "Verified:"
     if options.key is None:
         heading = (
-            "Who signed it was not checked: anyone could have made this certificate with a key of "
-            "their own.\nChecked:"
+            "The signer was not checked: anyone could have made this certificate with their own "
+            "key.\nChecked:"
         )
     print("\n".join([heading, *(f"  {sentence}" for sentence in report.verified)]))
-    print("\n".join(["Not verified by a file:", *(f"  {limit}" for limit in report.limits)]))
+    print(
+        "\n".join(["Cannot be verified from the file:", *(f"  {limit}" for limit in report.limits)])
+    )
     print("\n".join(["Public domain:", *(f"  {name}: {text}" for name, text in report.domain)]))
     if options.html is not None:
         write_page(options.html, certificate_page(json.loads(text)))
 
 
 def _text(name: str) -> str:
-    """The text of a file, no more of it than a certificate can have."""
+    """The text of a file; raises CertificateError if it is too large for a certificate."""
     content = read_most(name, LARGEST)
     if len(content) > LARGEST:
         raise CertificateError("The file is too large for a certificate.")

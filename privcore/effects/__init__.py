@@ -1,4 +1,4 @@
-"""Private causal effects: what setting one column does to another, with intervals that hold."""
+"""Private causal effects: the effect of setting one column on another, with valid intervals."""
 
 from privcore.effects.asking import effects, effects_of, without_privacy
 from privcore.effects.dowhy import to_dowhy

@@ -1,4 +1,4 @@
-"""From released numbers and plausible graphs to effects.  Post-processing: it costs nothing."""
+"""Effects from released numbers and plausible graphs: post-processing, at no further cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from privcore.effects.standardisation import Estimate
 from privcore.graphs.adjustment import descendants
 from privcore.text import short
 
-# Sets of parents less probable than that are listed, but nothing is left open for their sake.
+# Less probable sets of parents are listed, but cannot leave the answer open.
 _UNLIKELY = 0.05
 _NONE = Estimate(0.0, 0.0, 0.0)
 
@@ -22,7 +22,7 @@ _NONE = Estimate(0.0, 0.0, 0.0)
 def effect_of(
     asked: Asked, possible: ParentSet, evidence: Evidence, names: Sequence[str]
 ) -> Effect:
-    """The effect under one set of parents, adjusted for what makes the least noise."""
+    """The effect under one set of parents, with the adjustment set that adds the least noise."""
 
     def named(columns: frozenset[int]) -> tuple[str, ...]:
         return tuple(names[column] for column in sorted(columns))
@@ -48,7 +48,7 @@ def effect_of(
         if possible.parents is None:
             why = f"{cause} does not cause {outcome}: nothing changes."
         return effect(frozenset(), Answer(_NONE), why)
-    # Sorted is stable: with as many counts, the first is a smallest set.
+    # Sorting is stable: among sets with equally many counts, a smallest set comes first.
     ranked = sorted(valid, key=lambda columns: evidence.cells(tuple(sorted(columns))))
     for columns in ranked:
         answer = evidence.answer(asked, tuple(sorted(columns)), possible.shown)
@@ -64,11 +64,11 @@ def effect_of(
 
 
 def adjustments(asked: Asked, possible: ParentSet) -> tuple[frozenset[int], ...]:
-    """Sets that may be adjusted for, a smallest one first; none where the outcome comes first.
+    """Valid adjustment sets, a smallest one first; none if the outcome precedes the cause.
 
-    Without a path either way there is no effect if no edge is missing.  But noise hides edges: the
-    parents are adjusted for, and the counts say how much there may be.  In a PAG there is the one
-    set that is valid in every graph of the PAG, and none without an effect.
+    Without a path either way there is no effect, unless an edge is missing.  As noise hides edges,
+    the effect is adjusted for the parents, and the counts bound it.  In a PAG there is only the set
+    that is valid in every graph of the PAG, and none if there is no effect.
     """
     ways = possible.adjustment
     if possible.parents is None:
@@ -81,7 +81,7 @@ def adjustments(asked: Asked, possible: ParentSet) -> tuple[frozenset[int], ...]
 
 
 def merged(effects: Iterable[Effect]) -> tuple[Effect, ...]:
-    """Those that say the same of the same parents, once."""
+    """The effects without duplicates: equal parents and adjustment, with summed probability."""
     once: dict[tuple[object, ...], Effect] = {}
     for effect in effects:
         key = (effect.parents, effect.affected, effect.adjustment)
@@ -95,27 +95,27 @@ def merged(effects: Iterable[Effect]) -> tuple[Effect, ...]:
 def _why(chosen: frozenset[int], ranked: Sequence[frozenset[int]], names: Sequence[str]) -> str:
     words = ", ".join(short(names[column], 20) for column in sorted(chosen))
     if not chosen:
-        return "Nothing has to be adjusted for."
+        return "No adjustment is needed."
     if len(ranked) == 1:
-        return f"Adjusted for {words}: no other set is known to do."
+        return f"Adjusted for {words}: the only known valid set."
     if chosen == ranked[0]:
-        return f"Adjusted for {words}: of {len(ranked)} valid sets it needs the fewest counts."
-    return f"Adjusted for {words}: of the valid sets whose counts were released, the smallest."
+        return f"Adjusted for {words}: of {len(ranked)} valid sets, the one with the fewest counts."
+    return f"Adjusted for {words}: the smallest valid set whose counts were released."
 
 
 def _why_in_pag(chosen: frozenset[int], names: Sequence[str]) -> str:
     if not chosen:
-        return "Nothing has to be adjusted for, whatever the unobserved confounders."
+        return "No adjustment is needed, whatever the unobserved confounders."
     words = ", ".join(short(names[column], 20) for column in sorted(chosen))
-    return f"Adjusted for {words}: valid in every graph that the PAG stands for."
+    return f"Adjusted for {words}: valid in every graph that the PAG represents."
 
 
 def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, float] | None, str]:
-    """The interval that holds those of all plausible effects, and if there is none, why."""
+    """The interval that covers the intervals of all plausible effects, or the reason for none."""
     if settled is False:
         return None, (
-            "The graph is not settled: two samplers disagree about its edges; raise ε, or say what "
-            "is known beforehand."
+            "The graph is not settled: two samplers disagree about its edges; raise ε, or add "
+            "background knowledge."
         )
     missing = [e for e in effects if e.estimate is None and (e.shown or e.probability > _UNLIKELY)]
     if missing:
@@ -127,10 +127,9 @@ def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, 
 def table_to_measure(
     asked: Asked, sets: Sequence[ParentSet], levels: Sequence[int], most: int
 ) -> tuple[int, ...]:
-    """Columns of the one table that answers for as many sets of parents as fit, those of the graph
-    and the most probable first.
+    """Columns of one table that gives the effect under as many sets of parents as fit.
 
-    most: cells of the table, at most.
+    The sets of the graph come first, then the most probable ones.  most: the limit of cells.
     """
 
     def cells(columns: set[int]) -> int:

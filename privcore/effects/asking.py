@@ -1,4 +1,4 @@
-"""The one call: find a graph with privacy, and say what setting a cause does."""
+"""One call: find a private graph, and estimate the effect of setting a cause."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ def effects(
     """Find a graph by moment search, and the effect of a cause on an outcome.
 
     parameters: of the run, by name; epsilon is the total.  share: of ε, for a second release that
-    is planned for the question (`SHARE`).  seed: of a simulation; noise: a source of one's own.
+    is planned for the question (`SHARE`).  seed: of simulated noise; noise: another source.
 
     Raises ParameterError or DataError, before anything is spent.
 
     >>> from privcore.data import load_network
     >>> data = load_network("asia").sample(50_000, seed=1)
-    >>> said = effects(data, Question("smoke", "lung"), {"epsilon": 1.0}, seed=1)
-    >>> said.question.to, said.question.level, said.identified
+    >>> answer = effects(data, Question("smoke", "lung"), {"epsilon": 1.0}, seed=1)
+    >>> answer.question.to, answer.question.level, answer.identified
     ('yes', 'yes', False)
-    >>> low, high = said.interval
+    >>> low, high = answer.interval
     >>> low <= 0.09 <= high
     True
     """
@@ -87,14 +87,14 @@ def effects_of(
     *,
     noise: NoiseSource | None = None,
 ) -> Effects:
-    """What a run of moment search says of a question, after a second release if one is planned.
+    """The answer of a moment search run to a question, after a second release if one is planned.
 
-    Without a second release this costs nothing: any number of questions can be put to one run.
-    parameters: those of the whole, as `effects` takes them; noise: for the second release.
+    Without a second release this costs nothing: one run can answer any number of questions.
+    parameters: of both releases, as `effects` takes them; noise: for the second release.
     Raises ParameterError for a question that the data do not allow.
     """
     question, asked = plan.question, plan.check(data)
-    # What is left open from here on is said, not raised: it is paid for.
+    # From here on, failures are stated, not raised: the run is paid for.
     sets: list[ParentSet] = []
     reason = ""
     try:
@@ -122,17 +122,17 @@ def effects_of(
     question = stated(question, data, asked)
     if evidence is None:
         reason = (
-            "This run measured each column in few numbers, of which no effect is estimated; set a "
-            "share of ε aside for a table of the columns that the question needs."
+            "This run summarised each column by a few numbers, from which no effect can be "
+            "estimated; reserve a share of ε for a table of the columns that the question needs."
             if result.in_lines
-            else "This run counted the numbers in intervals, and of intervals no effect is "
+            else "This run counted the numbers in intervals, from which no effect can be "
             "estimated; cut the two columns into levels, or choose columns that have levels."
         )
     if evidence is None or reason:
         return Effects(question, plan.share, result, (), None, reason)
-    said = answered(asked, sets, evidence, data.names)
-    interval, reason = hull(said, result.settled)
-    return Effects(question, plan.share, result, said, interval, reason)
+    found = answered(asked, sets, evidence, data.names)
+    interval, reason = hull(found, result.settled)
+    return Effects(question, plan.share, result, found, interval, reason)
 
 
 def answered(
@@ -143,7 +143,7 @@ def answered(
 
 
 def possible_sets(result: Discovery, asked: Asked) -> list[ParentSet]:
-    """Sets of parents of the cause that are plausible by a run that hands back what it released."""
+    """The plausible sets of parents of the cause, from the released numbers of a run."""
     assert result.released is not None
     known = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes)
     return parent_sets(result.graph, result.released.dags, known, asked.cause, asked.outcome)
@@ -152,7 +152,7 @@ def possible_sets(result: Discovery, asked: Asked) -> list[ParentSet]:
 def measured(
     source: CountSource, asked: Asked, sets: list[ParentSet], epsilon: float, noise: NoiseSource
 ) -> OneTable:
-    """One table more, ε-DP: a replaced record moves two of its counts by 1 each."""
+    """Release one more table, ε-DP: a replaced record changes two of its counts by 1 each."""
     columns = table_to_measure(asked, sets, source.levels, MOST_MEASURED)
     exact = source.table(columns)
     scale = up(2 / epsilon)
@@ -168,10 +168,10 @@ def measured(
 def evidence_of(
     result: Discovery, data: Described, asked: Asked, more: Sequence[NoisyTables] = ()
 ) -> Evidence | None:
-    """What a run released, with what was released beside it.
+    """The released numbers of a run, together with further releases.
 
-    None where the run counted intervals of a column that the question is about, or measured
-    columns in few numbers each and nothing was released beside it.
+    None where the run counted intervals of a column in the question, or summarised columns by a few
+    numbers and there are no further releases.
     """
     released = result.released
     assert released is not None
@@ -191,7 +191,7 @@ def without_privacy(
 ) -> tuple[Effect, ...]:
     """The effects that a graph allows, from the exact rows.  Not private.
 
-    Raises DataError where no DAG has the graph.
+    Raises DataError if the graph represents no DAG.
     """
     asked, source = question.on(data.columns), source_of(data)
     counted: MomentSource
@@ -200,8 +200,8 @@ def without_privacy(
     else:
         if max(source.own_levels) > 2:
             raise DataError(
-                "Without privacy, effects are of levels alone or of numbers alone, and this table "
-                "has both; cut the numbers into levels."
+                "Without privacy, effects need columns of levels only or of numbers only, and "
+                "this table has both; cut the numbers into levels."
             )
         counted = source.numbers()
     evidence: Evidence
@@ -216,7 +216,7 @@ def without_privacy(
 
 
 def stated(question: Question, data: Described, asked: Asked) -> Question:
-    """The question with its levels."""
+    """The question with its default levels filled in."""
     if asked.level < 0:
         return question
     values, results = data.columns[asked.cause].levels, data.columns[asked.outcome].levels

@@ -1,4 +1,4 @@
-"""Going on in DoWhy: a model of one DAG that the graph allows, and what identifies the effect."""
+"""Export to DoWhy: a model of one DAG that the graph allows, and its estimand."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from privcore.graphs.dowhy import dowhy_script, refuse_pag
 def to_dowhy(said: Effects) -> str:
     """A script for DoWhy: the graph as GML, the model, and the estimand.
 
-    DoWhy takes one DAG.  It is one that the graph allows; where the graph leaves directions open,
-    there are others, with other effects: the script says so.
+    DoWhy takes one DAG, here one that the graph allows; where the graph leaves directions open,
+    other DAGs have other effects, which the script states.
 
-    Raises DataError for a PAG, and where no DAG has the graph.
+    Raises DataError for a PAG, and if the graph represents no DAG.
 
     >>> from privcore.data import load_network
     >>> from privcore.effects import Question, effects
@@ -34,7 +34,7 @@ def to_dowhy(said: Effects) -> str:
         for parents, directed in possible_parents(graph, cause)
     }
     shown = [(e.parents, e) for e in said.shown if e.parents is not None and e.parents in ways]
-    # One in which the cause has an effect, if the graph allows it.
+    # A DAG in which the cause has an effect, if the graph allows one.
     pointing, chosen = min(
         shown, key=lambda one: (not one[1].affected, len(one[0])), default=((), None)
     )
@@ -43,7 +43,7 @@ def to_dowhy(said: Effects) -> str:
     notes = ["Made by CausalVeil: DoWhy's model of one DAG that a private graph allows."]
     if not said.identified:
         notes.append("The graph leaves directions open: other DAGs give other effects.")
-    # Names are shown by `repr`, so that none of them ends a comment.
+    # Names are shown by `repr`, so that none of them can end a comment.
     if chosen is not None and chosen.affected:
         notes.append(f"Parents of the cause here: {list(pointing)!r}.")
         notes.append(f"Adjusted for: {list(chosen.adjustment)!r}.")

@@ -1,4 +1,4 @@
-"""What released numbers say of an effect, for one set of columns that is adjusted for."""
+"""Estimates of an effect from released numbers, for one adjustment set."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from privcore.effects.regression import coefficient
 from privcore.effects.standardisation import Estimate, StandardisedTable
 from privcore.text import short
 
-# Cells of a table that is adjusted by, at most: of more no interval is found in a few seconds.
+# Most cells of an adjustment table: with more, an interval takes more than a few seconds.
 MOST_CELLS = 20_000
 
 
 class Answer(NamedTuple):
-    """effect: of the question.  means: P(outcome) with the cause at either value."""
+    """An estimated effect; means: P(outcome) with the cause at either value."""
 
     effect: Estimate
     means: tuple[Estimate, Estimate] | None = None
 
 
 class Evidence(Protocol):
-    """Numbers that effects are functions of."""
+    """Numbers from which effects are estimated."""
 
     def cells(self, others: Columns) -> float:
-        """How many counts an answer is made of; less is less noise."""
+        """The number of counts behind an answer; fewer counts add less noise."""
 
     def answer(self, asked: Asked, others: Columns, means: bool) -> Answer | None:
-        """None where the numbers that it needs are not there; means: whether to state them."""
+        """The estimate, None where its numbers are missing; means: whether to state them."""
 
     def refusal(self, asked: Asked, others: Columns, names: Sequence[str]) -> str:
-        """Why there is no answer, and what to do, in a sentence."""
+        """Why there is no answer, and what to do, in one sentence."""
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Second moments; n: rows."""
+    """Evidence from noisy second moments; n: number of rows."""
 
     moments: NoisyMoments
     n: int
 
     @classmethod
     def exact(cls, source: NumberSource) -> Numbers:
-        """Those of the rows themselves.  Not private."""
+        """The moments of the rows themselves.  Not private."""
         moments = source.moments()
         half = np.array([(high - low) / 2 for low, high in source.bounds])
         means = moments[0, 1:]
@@ -64,8 +64,7 @@ class Numbers:
         estimate = coefficient(self.moments, self.n, asked.cause, asked.outcome, others)
         if estimate is None:
             return None
-        # Yes/no columns are numbers 0 and 1 here, the other way round where their first level is
-        # what the question is about.
+        # Yes/no columns are coded 0 and 1, reversed where the question is about their first level.
         turned = (asked.to == 0) != (asked.level == 0)
         return Answer(
             Estimate(-estimate.value, -estimate.high, -estimate.low) if turned else estimate
@@ -73,14 +72,14 @@ class Numbers:
 
     def refusal(self, asked: Asked, others: Columns, names: Sequence[str]) -> str:
         return (
-            f"How {short(names[asked.cause], 30)} varies beside what is adjusted for cannot be "
-            "seen; raise ε, or leave out columns that follow from others."
+            f"The variance of {short(names[asked.cause], 30)} given the adjustment set cannot be "
+            "measured; raise ε, or leave out columns that follow from others."
         )
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Counts from one release or several, each with noise of its own; n: rows."""
+    """Evidence from counts of one or more releases with independent noise; n: number of rows."""
 
     releases: Sequence[NoisyTables]
     n: int
@@ -108,7 +107,7 @@ class Tables:
         held = [release for release in self.releases if release.covers(columns)]
         if not held:
             return None
-        # Each weighed by its noise; without any, there is one and it is exact.
+        # Weighted by inverse noise variance; a table without noise is the only one, and exact.
         variances = np.array([max(release.widest(columns), 1e-9) for release in held])
         weights = (1 / variances) / (1 / variances).sum()
         counts = sum(
@@ -123,19 +122,19 @@ class Tables:
         words = ", ".join(short(names[column], 20) for column in columns)
         if math.prod(self.levels[c] for c in columns) > MOST_CELLS:
             return (
-                f"A table of {words} has more than {MOST_CELLS:,} counts; merge levels, or say "
-                "what is known beforehand."
+                f"A table of {words} has more than {MOST_CELLS:,} counts; merge levels, or add "
+                "background knowledge."
             )
         return (
-            f"Counts of {words} together were not released; a share of ε for the effect measures "
-            "them, where they are few enough."
+            f"Joint counts of {words} were not released; a share of ε for the effect measures "
+            "them, if they are few enough."
         )
 
 
 def standardised(counts: Matrix, variance: float, n: int, asked: Asked) -> StandardisedTable:
-    """The table of a question, with levels that it does not ask about added up.
+    """The table of a question, with all other levels merged.
 
-    counts: axes of cause, outcome, and what is adjusted for.  variance: of the noise on each.
+    counts: axes of cause, outcome, and adjustment set.  variance: of the noise on each count.
     """
     values, results = counts.shape[:2]
     flat = counts.reshape(values, results, -1).transpose(2, 0, 1)
@@ -152,7 +151,7 @@ def standardised(counts: Matrix, variance: float, n: int, asked: Asked) -> Stand
 
 @dataclass(frozen=True)
 class ExactTables:
-    """The counts themselves, in the form of a release.  Not private."""
+    """The exact counts in the form of a release.  Not private."""
 
     source: CountSource
 
@@ -172,9 +171,10 @@ class ExactTables:
 
 @dataclass(frozen=True)
 class OneTable:
-    """One table that was released by itself; variance: of the noise on each count.
+    """A single table that was released separately.
 
-    levels: of all columns of the data."""
+    variance: of the noise on each count.  levels: of all columns of the data.
+    """
 
     levels: tuple[int, ...]
     columns: Columns

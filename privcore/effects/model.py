@@ -1,4 +1,4 @@
-"""What is said of an effect."""
+"""The answer to a question on an effect."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from privcore.privacy.accounting import Guarantee
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect, if the cause has these parents.
+    """The effect if the cause has these parents.
 
     parents: None in a PAG, where the adjustment is valid whatever the parents are.
-    affected: False where the outcome comes before the cause then, so that nothing changes.
-    adjustment: the columns that it is adjusted for; valid: the sets that do, a smallest one first,
-    then the one with the least variance without noise, then the parents.
-    probability: of the graphs that allow these parents, by what was released.  shown: whether the
-    graph that is shown does.
-    estimate: with its 95 % interval; None where the numbers that it needs were not released, or
-    where there is none.  means: P(outcome) with the cause at either value.
-    reason: why it is adjusted so, or why there is no estimate.
+    affected: False if the outcome then precedes the cause, so that nothing changes.
+    adjustment: the adjustment set used; valid: the valid sets, a smallest one first, then the one
+    with the least variance without noise, then the parents.
+    probability: posterior probability of the graphs that allow these parents.  shown: whether the
+    shown graph allows them.
+    estimate: with its 95 % interval; None where its numbers were not released, or where it does not
+    exist.  means: P(outcome) with the cause at either value.
+    reason: the reason for this adjustment, or for the lack of an estimate.
     """
 
     parents: tuple[str, ...] | None
@@ -52,13 +52,14 @@ class Effect:
 
 @dataclass(frozen=True)
 class Effects:
-    """What is said of a question.
+    """The answer to a question.
 
     question: with its levels.  share: of ε, for a second release.  result: the run that found the
-    graph, with the guarantee of graph and effects together.  effects: under each set of
-    parents that is plausible; those that the graph allows first.
-    interval: holds those of all effects that are stated, the unknown graph included; None where it
-    is left open, and `reason` says why.  Of a PAG it holds if the PAG is right.
+    graph, with the joint guarantee of graph and effects.  effects: one for each plausible set of
+    parents; the sets that the graph allows come first.
+    interval: covers the intervals of all plausible effects, so it allows for the unknown graph.  It
+    is None if the answer is left open, with the `reason`; for a PAG, it is valid if the PAG is
+    correct.
     """
 
     question: Question
@@ -70,17 +71,17 @@ class Effects:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised of graph and effects together."""
+        """The joint guarantee of graph and effects."""
         return self.result.guarantee
 
     @property
     def shown(self) -> tuple[Effect, ...]:
-        """Those that the graph allows."""
+        """The effects that the graph allows."""
         return tuple(effect for effect in self.effects if effect.shown)
 
     @property
     def identified(self) -> bool:
-        """Whether the graph allows one effect alone."""
+        """Whether the graph allows only one effect."""
         return len({(effect.affected, effect.adjustment) for effect in self.shown}) == 1
 
     def as_dict(self) -> dict[str, Any]:
@@ -109,5 +110,5 @@ def _numbers(estimate: Estimate | None) -> dict[str, Any]:
 
 
 def _shown(number: float) -> float | None:
-    """JSON has no infinity: None stands for an end that is open."""
+    """An end of an interval for JSON, which has no infinity: None is an open end."""
     return round(number, 6) if abs(number) < float("inf") else None

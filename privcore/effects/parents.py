@@ -1,7 +1,7 @@
-"""The sets of parents that a cause may have, by what a run released.
+"""The plausible sets of parents of a cause, from the released numbers of a run.
 
-A run's numbers allow several DAGs.  Each stands for a class in which no data can choose, and the
-class for every set of parents of the cause in it (IDA: Maathuis, Kalisch & Bühlmann 2009).
+The numbers allow several DAGs.  Each represents a Markov equivalence class, and the class every set
+of parents of the cause in it (IDA: Maathuis, Kalisch & Bühlmann 2009).
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from privcore.graphs.constraints import Constraints
 from privcore.graphs.generalised_adjustment import identify
 from privcore.graphs.pag import PAG
 
-# Classes are kept from the most probable on until they have so much together.
+# The most probable classes are kept until their total probability reaches this.
 ENOUGH = 0.95
 
 
 @dataclass(frozen=True)
 class ParentSet:
-    """One set of parents of the cause, and what may be adjusted for with them.
+    """One set of parents of the cause, and its valid adjustment sets.
 
-    parents: None in a PAG, where one set of columns is valid whatever the parents are.
-    graph: where all edges at the cause are directed so.  shown: whether the run's own graph allows
-    it.  share: the probability of the classes that do.
+    parents: None in a PAG, where one adjustment set is valid whatever the parents are.
+    graph: with the edges at the cause directed accordingly.  shown: whether the run's graph allows
+    these parents.  share: the total probability of the classes that allow them.
     """
 
     parents: frozenset[int] | None
@@ -44,12 +44,12 @@ def parent_sets(
     cause: int,
     outcome: int,
 ) -> list[ParentSet]:
-    """Those of the graph first, then those of other classes that are plausible.
+    """The sets of parents that the graph allows, then the sets of other plausible classes.
 
-    dags: with their probabilities.  known: background knowledge.  In a PAG, which says by itself
-    where unobserved confounders may be, only its own adjustment set is used.
-    Raises ParameterError where the cause has too many neighbours without a direction, DataError
-    where a PAG does not identify the effect by adjustment.
+    dags: with their probabilities.  known: background knowledge.  In a PAG, which itself states
+    where unobserved confounders are possible, only its own adjustment set is used.
+    Raises ParameterError if too many edges at the cause have no direction, DataError if a PAG does
+    not identify the effect by adjustment.
     """
     if isinstance(graph, PAG):
         return [_of_pag(graph, cause, outcome)]
@@ -84,7 +84,7 @@ def parent_sets(
     except DataError:
         if not ranked:
             raise
-        # Edges without an arrow that is probable enough: no DAG may have just this graph.
+        # Some edges have no arrow probable enough: no DAG need have exactly this graph.
         add(ranked[0][0], 0.0, True)
     for allowed, share in kept:
         add(allowed, share, False)
@@ -92,7 +92,7 @@ def parent_sets(
 
 
 def _of_pag(graph: PAG, cause: int, outcome: int) -> ParentSet:
-    """What the effect is adjusted for in every graph of the PAG; DataError if no set is valid."""
+    """An adjustment set valid in every graph of the PAG; raises DataError if there is none."""
     said = identify(graph, cause, outcome)
     if said.set is None and said.affected:
         raise DataError(said.reason)

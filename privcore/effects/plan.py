@@ -1,4 +1,4 @@
-"""What is spent on an effect, and what that is to bring: from public facts alone."""
+"""The budget for an effect, and the precision to expect, from public facts alone."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ SHARE = Parameter(
     low=0.0,
     high=0.95,
     slider=(0.0, 0.9),
-    help="Part of ε that measures one more table, of the cause, the outcome and what is adjusted "
-    "for, once the graph is known. 0: the effect is read from what the graph is made of.",
+    help="Part of ε for one more table, of the cause, the outcome and the adjustment set, once the "
+    "graph is known. 0: the effect is estimated from the numbers released for the graph.",
     source="choice made here",
 )
-# Cells of the table that a second release measures, at most.
+# Most cells of the table in a second release.
 MOST_MEASURED = 2_000
 
 
 @dataclass(frozen=True)
 class EffectPlan:
-    """What a run is to say of an effect, and the share of ε that measures it (`SHARE`)."""
+    """The question that a run is to answer, and the share of ε for it (`SHARE`)."""
 
     question: Question
     share: float = 0.0
 
     def check(self, data: Described) -> Asked:
-        """The question by position; raises ParameterError where data or share do not allow it."""
+        """The question by column number; raises ParameterError if data or share do not allow it."""
         if SHARE.parse(self.share) > 0 and not all(
             column.is_categorical for column in data.columns
         ):
@@ -64,19 +64,19 @@ class EffectPlan:
         return asked
 
     def check_protection(self, data: Described, parameters: Mapping[str, Any] | None) -> None:
-        """Raises ParameterError for a second release that would protect less than the graph."""
+        """Raises ParameterError if a second release would protect less than the graph does."""
         if not self.share:
             return
         declared = get_algorithm(ALGORITHM).parameters
         checked = parse_all(declared, parameters or {}, ALGORITHM)
         if not Protection.of(checked, data.unit).plain:
             raise ParameterError(
-                "A second release for the effect protects one row that is replaced; set the share "
+                "A second release for the effect protects only one replaced row; set the share "
                 "for the effect to 0, or rows_per_unit to 1 and neighbours to replaced."
             )
 
     def split(self, parameters: Mapping[str, Any] | None) -> tuple[float, float]:
-        """ε of the graph and of the effect; together no more than the run's."""
+        """ε of the graph and of the effect; together no more than the run's ε."""
         epsilon = self.total(parameters)
         if not self.share:
             return epsilon, 0.0
@@ -84,14 +84,14 @@ class EffectPlan:
         return down(epsilon - second), second
 
     def total(self, parameters: Mapping[str, Any] | None) -> float:
-        """ε of graph and effect; raises ParameterError."""
+        """Total ε of graph and effect; raises ParameterError."""
         declared = {p.name: p for p in get_algorithm(ALGORITHM).parameters}["epsilon"]
         return float(declared.parse((parameters or {}).get("epsilon", declared.default)))
 
     def of_graph(self, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
         """Parameters of the run that finds the graph.
 
-        Without a second release the effect is read from counts, so that levels are counted.
+        Without a second release the effect is estimated from counts, so every level is counted.
         """
         asked = {**(parameters or {}), "epsilon": self.split(parameters)[0]}
         if self.share == 0 and asked.get("measured") is None:
@@ -99,16 +99,16 @@ class EffectPlan:
         return asked
 
     def second_events(self, parameters: Mapping[str, Any] | None) -> tuple[Event, ...]:
-        """Steps of the second release: a replaced record moves two counts by 1 each."""
+        """Steps of the second release: a replaced record changes two counts by 1 each."""
         _, second = self.split(parameters)
         return (Event("discrete laplace", second / 2, 2),) if second else ()
 
 
 def expected_width(n: int, levels: tuple[int, int], strata: int, epsilon: float) -> float:
-    """Width of the interval to expect of a second release, from public facts alone.
+    """Expected width of the interval from a second release, from public facts alone.
 
-    levels: of cause and outcome.  strata: combinations of levels of what is adjusted for.  Columns
-    are taken as balanced and independent of each other; where they are not, it is wider.
+    levels: of cause and outcome.  strata: combinations of levels of the adjustment set.  Columns
+    are assumed balanced and independent of each other; otherwise the interval is wider.
     """
     values, results = levels
     variance = discrete_laplace_variance(up(2 / epsilon))

@@ -1,4 +1,4 @@
-"""What is to be found out: what setting a cause does to an outcome."""
+"""The question: what is the effect of setting a cause on an outcome?"""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from privcore.data.model import Column
 from privcore.errors import ParameterError
 from privcore.text import short
 
-# Levels that say that something is so, in the order of preference.
+# Levels that mean yes, in order of preference.
 _YES = ("yes", "true", "1", "present", "positive", "high", "abnormal")
 
 
 @dataclass(frozen=True)
 class Question:
-    """The effect of setting `cause` to `to` rather than `compared` on the probability of
-    outcome = `level`.
+    """A question: the effect of setting `cause` from `compared` to `to` on P(outcome = `level`).
 
-    Of numbers it is the change of the outcome for one more unit of the cause; levels are None then.
-    Levels that are None take defaults: the outcome's level, and the value that the cause is set to,
-    are what says yes, or the last one; it is compared with the first other one.
+    For numbers the effect is the change of the outcome for one more unit of the cause; levels are
+    then None.  Levels that are None get defaults: `level` and `to` the level that means yes, else
+    the last one; `compared` the first other level.
     """
 
     cause: str
@@ -30,7 +29,7 @@ class Question:
     level: str | None = None
 
     def on(self, columns: Sequence[Column]) -> Asked:
-        """The question by position; raises ParameterError where these columns cannot have it."""
+        """The question by column number; raises ParameterError if these columns do not allow it."""
         named = {column.name: k for k, column in enumerate(columns)}
         for name in (self.cause, self.outcome):
             if name not in named:
@@ -46,15 +45,16 @@ class Question:
         if not (levels and results):
             if self.compared or self.to or self.level:
                 raise ParameterError(
-                    "Columns of numbers have no levels: the effect is that of one more unit; leave "
+                    "Columns of numbers have no levels: the effect is for one more unit; leave "
                     "the levels out."
                 )
             return Asked(cause, outcome)
         if len(levels) < 2:
             raise ParameterError(
-                f"{short(self.cause)!r} has one level, and cannot be set to another; leave it out."
+                f"{short(self.cause)!r} has only one level, so it cannot be set to another; leave "
+                "it out."
             )
-        # Of two defaults neither is what was stated of the other.
+        # A default never equals the level that was stated for the other one.
         wanted = _affirmative(levels)
         if self.to is None and self.compared == levels[wanted]:
             wanted = next(k for k in range(len(levels)) if k != wanted)
@@ -76,7 +76,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question by position; levels are −1 of numbers."""
+    """A question by column number; levels are −1 for numbers."""
 
     cause: int
     outcome: int

@@ -1,10 +1,10 @@
-"""The effect of a number on another, from noisy second moments of both and what is adjusted for.
+"""The effect of one number on another, from noisy second moments of both and the adjustment set.
 
 In a linear model the effect of raising X by one unit is its coefficient in the regression of Y on X
 and a valid adjustment set (Wright 1921; Pearl 2009).  An interval holds every coefficient b at
 which the partial covariance of X and Y − bX is no further from 0 than rows and noise explain: a
-test of Anderson & Rubin (1949), whose variance counts the noise in every moment.  It is right
-where the noise hides how much X varies beside the others, too, and is wide then.
+test of Anderson & Rubin (1949), whose variance includes the noise in every moment.  It remains
+valid, though wide, where the noise hides the variance of X given the adjustment set.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from privcore.arrays import Columns, Matrix, Vector
 from privcore.effects.standardisation import Estimate
 from privcore.independence.fisher import residual
 
-# What is left of a column's variance by rounding alone.
+# Residual variance of a column from rounding alone.
 _NOTHING = 1e-10
 
 
 def coefficient(
     moments: NoisyMoments, n: int, cause: int, outcome: int, others: Columns, level: float = 0.95
 ) -> Estimate | None:
-    """In the units of the data: of the outcome, for one of the cause; n: rows, public.
+    """The change of the outcome for one unit of the cause; n: number of rows, public.
 
-    others: what is adjusted for.  The interval is unbounded where the noise hides the slope; None
-    where the most likely slope does not exist.
+    others: the adjustment set.  The interval is unbounded where the noise hides the slope; the
+    estimate is None where the most likely slope does not exist.
     """
     try:
         left_cause, left_outcome = (
@@ -38,7 +38,7 @@ def coefficient(
             for column in (cause, outcome)
         )
     except np.linalg.LinAlgError:
-        return None  # One of the others is a sum of the rest.
+        return None  # One of the others is a linear combination of the rest.
     across = left_cause[1:] @ moments.covariance
     own, both = float(across @ left_cause[1:]), float(across @ left_outcome[1:])
     rest = float(left_outcome[1:] @ moments.covariance @ left_outcome[1:])
@@ -54,7 +54,7 @@ def coefficient(
             spread(left_cause, left_cause, left_cause, left_cause),
         ]
     )
-    # Under the null the covariance of both residuals is 0, so that rows add own × var(Y − bX).
+    # Under the null the residuals have covariance 0, so sampling adds own × var(Y − bX).
     sampled = own * np.array([rest, -2 * both, own]) / rows
     variance = sampled + noise
     z = float(norm.ppf((1 + level) / 2))
@@ -65,11 +65,13 @@ def coefficient(
 
 
 def _spread(squares: float, a: Vector, b: Vector, c: Vector, d: Vector) -> float:
-    """Covariance of aᵀNb and cᵀNd: N symmetric, its entries independent with variance 1, `squares`
-    on the diagonal, none at (0, 0)."""
+    """Covariance of aᵀNb and cᵀNd for a symmetric N with independent entries.
+
+    Their variance is 1, `squares` on the diagonal, and 0 at (0, 0).
+    """
 
     def symmetric(x: Vector, y: Vector) -> Matrix:
-        """Weight of each entry on and above the diagonal."""
+        """The weight of each entry on and above the diagonal."""
         both = np.outer(x, y)
         return np.triu(both + both.T) - np.diag(np.diag(both))
 
@@ -80,7 +82,7 @@ def _spread(squares: float, a: Vector, b: Vector, c: Vector, d: Vector) -> float
 
 
 def _solved(own: float, both: float, allowed: Vector) -> tuple[float, float]:
-    """Where (both − b own)² is at most allowed[0] + allowed[1] b + allowed[2] b²."""
+    """The b for which (both − b own)² is at most allowed[0] + allowed[1] b + allowed[2] b²."""
     a = own * own - allowed[2]
     b = -2 * own * both - allowed[1]
     c = both * both - allowed[0]

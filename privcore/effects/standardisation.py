@@ -1,10 +1,10 @@
-"""The effect of setting one column on another, from a noisy table of both and what is adjusted for.
+"""The effect of one column on another, from a noisy table of both and the adjustment set.
 
 With Z a valid adjustment set, P(Y = y | do(X = x)) = Σ_z P(z) P(y | x, z) (Pearl 1995; Shpitser,
 VanderWeele & Robins 2010), and the effect is the difference of two of these.  An interval holds
-every effect that the noisy counts do not reject by a likelihood ratio: the counts vary by chance
-and by the noise that was added, both in the likelihood.  Strata with too few rows to be measured
-may then have any effect, so that a table that says little gives a wide interval.
+every effect that a likelihood-ratio test of the noisy counts does not reject: the likelihood
+includes sampling and the added noise.  Strata with too few rows to be measured may then have any
+effect, so that an uninformative table gives a wide interval.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from scipy.stats import chi2
 
 from privcore.arrays import Matrix, Vector
 
-# Counts are whole numbers: without noise the normal law is that wide at least.
+# Counts are whole numbers: the least width of the normal distribution without noise.
 _LEAST_VARIANCE = 0.25
-# Steps of a search, and how small a gain ends it, in units of half a deviance.
+# Most steps of a search, and the gain that ends it, in units of half a deviance.
 _STEPS, _SMALL = 60, 1e-4
-# Probabilities are kept this far, as logits, from 0 and 1.
+# The largest logit, which keeps probabilities away from 0 and 1.
 _FAR = 14.0
-# So near to what is possible, an end is taken as that.
+# An end within this distance of the possible range is set to its limit.
 _EDGE = 1e-4
-# How far the outcome's logits are pushed for a second climb.
+# How far the outcome's logits are moved for a second start of the search.
 _PUSH = 4.0
-# Rows are seen where they are so many standard deviations.
+# A count is measurable if it is this many standard deviations of the noise.
 _SEEN = 3.0
-# Ends of intervals are searched for until the deviance is so near to what is wanted.
+# Tolerance of the deviance in the search for the ends of an interval.
 _NEAR = 0.05
 
 
 class Estimate(NamedTuple):
-    """value: the most likely one.  low, high: ends of the interval."""
+    """An estimate: the most likely value, and the ends of its interval."""
 
     value: float
     low: float
@@ -45,10 +45,10 @@ class Estimate(NamedTuple):
 class StandardisedTable:
     """Noisy counts of strata × (cause at one value or another) × (outcome or not).
 
-    counts: shape (strata, 2, 2): cause at the value that is compared with, then at the one that is
-    set; outcome absent, then present.  others: shape (strata,), of all other values of the cause;
-    None where it has none.  variance: of the noise on a count of `counts`; shape of counts or one
-    number.  other_variance: of the noise on each of `others`.  n: rows, public.
+    counts: shape (strata, 2, 2): cause at the value compared with, then at the value set; outcome
+    absent, then present.  others: shape (strata,), counts of all other values of the cause; None if
+    it has none.  variance: of the noise on a count of `counts`; shape of counts or one number.
+    other_variance: of the noise on each of `others`.  n: number of rows, public.
 
     >>> counts = np.array([[[400, 100], [100, 100]], [[100, 50], [50, 200]]])
     >>> table = StandardisedTable(counts, 0.0, 1100)
@@ -75,7 +75,7 @@ class StandardisedTable:
             noise = np.column_stack([noise, wide])
         self._counts, self._noise = flat, np.maximum(noise, _LEAST_VARIANCE)
         self._best = self._climbed(self._start(), np.zeros(2))
-        # Strata in which a value of the cause has too few rows to be seen, shape (strata, 2).
+        # Strata in which a value of the cause has too few rows to be measured, shape (strata, 2).
         rows, spread = (
             of[:, :4].reshape(-1, 2, 2).sum(axis=2)
             for of in (self._expected(self._best), self._noise)
@@ -96,7 +96,7 @@ class StandardisedTable:
         least, most = -float(np.maximum(-weights, 0).sum()), float(np.maximum(weights, 0).sum())
         value = self._mean(self._best, weights)
         low, high = min(-ends[0], value), max(ends[1], value)
-        # Logits that are kept from infinity end just below what is possible.
+        # The limit on logits keeps the ends just inside the possible range.
         low = least if low < least + _EDGE else low
         return Estimate(value, low, most if high > most - _EDGE else high)
 
@@ -127,8 +127,10 @@ class StandardisedTable:
         return self._mean(inside[1] if outside is None else outside[1], weights)
 
     def _pulled(self, state: Matrix, pull: Vector) -> Matrix:
-        """The best of two climbs: from a state, and from where the outcome is pushed all the way in
-        the strata that the noise hides.  There may be an optimum at either.
+        """The better of two optima, as the likelihood can have two.
+
+        One search starts from the state, the other with the outcome at its limit in the strata that
+        the noise hides.
         """
         climbed = [self._climbed(state, pull)]
         if self._hidden.any():
@@ -142,7 +144,7 @@ class StandardisedTable:
     # (the first is 0), and logits of the outcome at each of the two values.
 
     def _start(self) -> Matrix:
-        """From the counts, none less than a part of the noise."""
+        """The initial state from the counts, none below a fraction of the noise."""
         counts = np.maximum(self._counts, 0.5 + 0.1 * np.sqrt(self._noise))
         pairs = counts[:, :4].reshape(-1, 2, 2)
         rows = np.log(counts.sum(axis=1))
@@ -151,7 +153,7 @@ class StandardisedTable:
         return np.column_stack([rows, np.log(causes[:, 1:] / causes[:, :1]), outcome])
 
     def _parts(self, state: Matrix) -> tuple[Vector, Matrix, Matrix]:
-        """Probability of each stratum, of the cause's values in it, and of the outcome at two."""
+        """Probabilities of the strata, of the cause's values in each, and of the outcome at two."""
         values = state.shape[1] - 3
         logits = np.column_stack([np.zeros(len(state)), state[:, 1 : 1 + values]])
         return softmax(state[:, 0]), softmax(logits, axis=1), expit(state[:, -2:])
@@ -172,10 +174,10 @@ class StandardisedTable:
         return float(strata @ outcome @ weights)
 
     def _climbed(self, state: Matrix, pull: Vector) -> Matrix:
-        """Where half the deviance less the pulled mean is least, from a state on.
+        """Minimise half the deviance minus the pulled mean, starting from a state.
 
-        Fisher scoring, damped (Levenberg 1944); strata meet in their sum alone, so that each has a
-        small matrix of its own.
+        Damped Fisher scoring (Levenberg 1944); only their sum couples the strata, so that each has
+        its own small matrix.
         """
         damping, value = 1e-3, self._half_deviance(state) - self._mean(state, pull)
         for _ in range(_STEPS):
@@ -205,7 +207,7 @@ class StandardisedTable:
         by_cell = (-2 * left / spread - (left / spread) ** 2 + 1 / spread) / 2
         information = 1 / spread + 0.5 / (spread * spread)
         cells, size = expected.shape[1], state.shape[1]
-        # Logarithmic slopes of each cell in each parameter.
+        # Derivative of the logarithm of each cell in each parameter.
         slopes = np.zeros((len(state), cells, size))
         slopes[:, :, 0] = 1.0
         value_of = np.array([0, 0, 1, 1, *range(2, causes.shape[1])])
@@ -218,7 +220,7 @@ class StandardisedTable:
         gradient = np.einsum("zc,zcp->zp", by_cell, slopes)
         blocks = np.einsum("zcp,zc,zcq->zpq", slopes, information, slopes)
         means = outcome @ pull
-        # The sum of the strata is 1: what one gains, all lose.
+        # The strata sum to 1: a gain of one is a loss of the others.
         gradient[:, 0] -= strata * means
         gradient[:, -2:] -= strata[:, None] * outcome * (1 - outcome) * pull
         return gradient, blocks, strata

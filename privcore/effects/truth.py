@@ -1,4 +1,4 @@
-"""The effect in a Bayesian network, exactly."""
+"""The exact effect in a Bayesian network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from privcore.effects.question import Asked
 
 
 def true_effect(network: BayesianNetwork, asked: Asked) -> float:
-    """P(outcome = level | do(cause = to)) less that with the value it is compared with."""
+    """P(outcome = level | do(cause = to)) − P(outcome = level | do(cause = compared))."""
     low, high = (
         set_probabilities(network, asked.cause, value, asked.outcome)[asked.level]
         for value in (asked.compared, asked.to)
@@ -19,10 +19,10 @@ def true_effect(network: BayesianNetwork, asked: Asked) -> float:
 
 
 def set_probabilities(network: BayesianNetwork, cause: int, value: int, outcome: int) -> Vector:
-    """Probabilities of the outcome's levels where the cause is set to a value.
+    """Probabilities of the outcome's levels when the cause is set to a value.
 
-    The truncated factorisation (Pearl 2009), added up column by column, the one that makes the
-    smallest table first.
+    The truncated factorisation (Pearl 2009) by variable elimination, at each step the column that
+    gives the smallest table.
     """
     variables = network.variables
     ahead, waiting = {outcome}, [outcome]
@@ -52,7 +52,7 @@ def set_probabilities(network: BayesianNetwork, cause: int, value: int, outcome:
 
 
 def _in_turn(columns: set[int], factors: list[tuple[tuple[int, ...], Vector]]) -> list[int]:
-    """The columns to be added up, each time one that meets the fewest others."""
+    """The order of elimination: at each step the column with the fewest neighbours."""
     near = {c: {o for axes, _ in factors if c in axes for o in axes} - {c} for c in columns}
     order = []
     while near:
@@ -70,7 +70,7 @@ def _added_up(
     axes = sorted({c for own, _ in factors for c in own})
     product = np.ones(())
     for own, table in factors:
-        # Its axes in ascending order, and one of length 1 for each other column.
+        # Axes in ascending order, with length 1 for every other column.
         ascending = table.transpose(sorted(range(len(own)), key=lambda k: own[k]))
         sizes = dict(zip(sorted(own), ascending.shape, strict=True))
         product = product * ascending.reshape([sizes.get(c, 1) for c in axes])

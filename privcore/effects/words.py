@@ -1,4 +1,4 @@
-"""What is said of an effect, in sentences."""
+"""Sentences on an effect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privcore.effects.question import Question
 from privcore.effects.standardisation import Estimate
 from privcore.text import short
 
-# Of two estimates that round to the same number of points one is said.
+# Estimates that differ by less round to the same number of points and count as one.
 _SAME = 5e-4
 _QUESTION = ("cause", "outcome", "compared", "to", "level")
 
@@ -27,7 +27,7 @@ def headline(said: Effects) -> str:
 
 
 def effects_sentence(said: Mapping[str, Any]) -> str:
-    """As `headline`, of `Effects.as_dict`."""
+    """The same sentence as `headline`, from `Effects.as_dict`."""
     question = Question(**{name: said[name] for name in _QUESTION})
     shown = [effect["estimate"] for effect in said["effects"] if effect["in_graph"]]
     interval = said["interval"]
@@ -42,31 +42,34 @@ def _sentence(
 ) -> str:
     doing = _doing(question)
     if interval is None or not values:
-        return f"What {doing[0].lower()}{doing[1:]} does is left open. {reason}"
+        return f"The effect of {doing[0].lower()}{doing[1:]} is left open. {reason}"
     low, high = interval
     least, most = min(values), max(values)
-    nothing = f"{doing} changes nothing of {_name(question.outcome)} in this graph"
+    nothing = f"{doing} does not change {_name(question.outcome)} in this graph"
     if low == high == 0:
         return f"{nothing}."
     around = f"95 %: {_amounts(question, low, high)}"
     if least == most == 0:
-        return f"{nothing}; other graphs are plausible, too ({around})."
+        return f"{nothing}, but other graphs are plausible, too ({around})."
     if most - least > _SAME:
         between = _amounts(question, least, most)
         return (
-            f"{doing} changes {_what(question)} by {between}: the graph leaves open which "
-            f"({around})."
+            f"{doing} changes {_what(question)} by {between}, depending on directions that the "
+            f"graph leaves open ({around})."
         )
     if low <= 0 <= high:
         by = _amount(question, most)
-        return f"{doing} changes {_what(question)} by {by}, which may be nothing ({around})."
+        return (
+            f"{doing} changes {_what(question)} by {by}, which is compatible with no effect "
+            f"({around})."
+        )
     return f"{doing} {_change(question, most)} ({around})."
 
 
 def effect_line(question: Question, effect: Effect) -> str:
-    """One set of parents in a line: what they are, the effect, and what is adjusted for.
+    """One line for a set of parents: the parents, the effect and the adjustment set.
 
-    Of a PAG, the effect and what is adjusted for.
+    For a PAG: the effect and the adjustment set.
     """
     if effect.parents is None:
         if effect.estimate is None or not effect.affected:
@@ -88,7 +91,7 @@ def effect_line(question: Question, effect: Effect) -> str:
 
 
 def estimate_text(question: Question, estimate: Estimate) -> str:
-    """Such as "+9.0 points (95 %: +8.7 to +9.3)"; "no effect" where there is none for sure."""
+    """An estimate: "+9.0 points (95 %: +8.7 to +9.3)", or "no effect" if it is certainly 0."""
     if estimate.low == estimate.high == 0:
         return "no effect"
     return (
@@ -98,11 +101,11 @@ def estimate_text(question: Question, estimate: Estimate) -> str:
 
 
 def width_sentence(question: Question, width: float, share: float) -> str:
-    """What a second release with a share of ε would bring, before it is paid for."""
+    """The precision that a second release with a share of ε would have."""
     half = _unsigned(question, width / 2)
     return (
-        f"A share of {share:g} measures the effect to ± {half}, or worse where values are rare "
-        "(columns taken as balanced)."
+        f"A share of {share:g} measures the effect to within ± {half} if the columns are balanced, "
+        "and less precisely if values are rare."
     )
 
 

@@ -1,7 +1,7 @@
 """A scikit-learn-style class for each algorithm of the registry.
 
-A class is called by the words of its algorithm's name, spelt as in the algorithm's title:
-moment-search is `MomentSearch`, priv-pc is `PrivPC`.
+A class is named after its algorithm, with the spelling of the algorithm's title: moment-search is
+`MomentSearch`, priv-pc is `PrivPC`.
 
 >>> import pandas as pd
 >>> from privcore import MomentSearch
@@ -14,8 +14,8 @@ moment-search is `MomentSearch`, priv-pc is `PrivPC`.
 >>> search
 MomentSearch(epsilon=0.5, random_state=7)
 
-With `random_state=None` the noise is secure.  An integer makes a simulation: it can be repeated,
-and it is not a release.
+With `random_state=None` the noise is secure.  An integer makes a simulation, which is
+repeatable and not a release.
 """
 
 from privcore.algorithms import ALGORITHMS

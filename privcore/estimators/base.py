@@ -1,4 +1,4 @@
-"""The estimator class that every algorithm gets."""
+"""The base class of all estimators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RANDOM_STATE = Parameter(
     low=0,
     optional=True,
     auto_help="secure noise",
-    help="Seed of simulated noise. A run with a seed can be repeated: it is a simulation, and not "
+    help="Seed of simulated noise. A run with a seed is repeatable: it is a simulation, and not "
     "a release. None: the noise is secure, and two runs differ.",
     source="privcore.privacy.mechanisms",
 )
@@ -36,12 +36,12 @@ _OF_EDGES = ("probability", "direction", "effect")
 
 
 class NotFittedError(PrivcoreError, AttributeError):
-    """What `fit` learns is read before it; an AttributeError, so that `hasattr` says no."""
+    """A fitted attribute was read before `fit`; an AttributeError, so that `hasattr` is False."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What `fit` learns; the attributes of the estimator read it."""
+    """The result of `fit`, which the attributes of the estimator read."""
 
     result: Discovery
     edges: pd.DataFrame
@@ -56,9 +56,9 @@ class Estimator:
     Attributes:
         graph_: the graph that was discovered, a `privcore.PDAG`.
         edges_: a data frame with a row for each edge: from, to, kind ("directed", "undirected" or
-            "bidirected"), and what the run says of it: probability, direction and effect (see
+            "bidirected"), and its findings: probability, direction and effect (see
             `PairFinding`), or the weight of a graph that is cut from weights.
-        guarantee_: what is promised of the run, a `privcore.Guarantee`.
+        guarantee_: the guarantee of the run, a `privcore.Guarantee`.
         result_: everything that `privcore.discover` returns.
     """
 
@@ -100,7 +100,7 @@ class Estimator:
 
         Raises:
             ParameterError: for a value that a parameter does not take.
-            DataError: for data that the algorithm does not work on.
+            DataError: for data that the algorithm cannot use.
         """
         parameters = self.get_params()
         seed = RANDOM_STATE.parse(parameters.pop(RANDOM_STATE.name))
@@ -138,7 +138,7 @@ class Estimator:
 
 
 def edge_frame(result: Discovery) -> pd.DataFrame:
-    """The edges of a run, one a row, in the order of their columns.
+    """The edges of a run as a data frame, one a row, in the order of their columns.
 
     Example:
         >>> from privcore import load_network
@@ -168,7 +168,7 @@ def edge_frame(result: Discovery) -> pd.DataFrame:
 
 
 def class_name(algorithm: Algorithm) -> str:
-    """The words of an algorithm's name, spelt as in its title.
+    """The class name of an algorithm: the words of its name, spelt as in its title.
 
     Example:
         >>> [class_name(get_algorithm(name)) for name in ("moment-search", "svt-pc", "lapmech")]
@@ -180,7 +180,7 @@ def class_name(algorithm: Algorithm) -> str:
 
 
 def estimator_of(algorithm: Algorithm, module: str) -> type[Estimator]:
-    """The estimator class of an algorithm, to be a name of `module`."""
+    """Create the estimator class of an algorithm, as a name of `module`."""
     made = type(
         class_name(algorithm),
         (Estimator,),
@@ -195,7 +195,7 @@ def estimator_of(algorithm: Algorithm, module: str) -> type[Estimator]:
 
 
 def described(algorithm: Algorithm) -> str:
-    """The docstring of an algorithm's estimator, from what the algorithm declares."""
+    """The docstring of an estimator, from the declaration of its algorithm."""
     lines = [f"{algorithm.title}: {algorithm.summary}", "", f"Source: {algorithm.citation}", ""]
     lines.append("Args:")
     for parameter in (*algorithm.parameters, RANDOM_STATE):
@@ -209,7 +209,7 @@ def described(algorithm: Algorithm) -> str:
 
 
 def signature(parameters: tuple[Parameter, ...]) -> inspect.Signature:
-    """Keyword arguments with the declared types and defaults."""
+    """The signature: keyword arguments with the declared types and defaults."""
     return inspect.Signature(
         [
             inspect.Parameter(
@@ -224,7 +224,7 @@ def signature(parameters: tuple[Parameter, ...]) -> inspect.Signature:
 
 
 def annotation(parameter: Parameter) -> str:
-    """The type of a parameter's values, as Python writes it.
+    """The Python type annotation of a parameter.
 
     Example:
         >>> annotation(RANDOM_STATE)
@@ -239,6 +239,6 @@ def annotation(parameter: Parameter) -> str:
 
 
 def parse_names(parameters: tuple[Parameter, ...], names: Iterable[str], owner: str) -> None:
-    """Raise ParameterError for a name that is no parameter; values are not looked at."""
+    """Raise ParameterError for an unknown parameter name; values are not checked."""
     known = {parameter.name for parameter in parameters}
     parse_all(parameters, {name: None for name in names if name not in known}, owner)

@@ -1,4 +1,4 @@
-"""The types of the estimators, written from the registry: `python -m privcore.estimators.stub`.
+"""Writes the types of the estimators from the registry: `python -m privcore.estimators.stub`.
 
 Type checkers do not run code, so they read the classes from `estimators/__init__.pyi`.
 """
@@ -30,7 +30,7 @@ def estimators_stub() -> str:
 
 
 def class_stub(made: type[Estimator]) -> str:
-    """The class of one algorithm, with the signature that is declared."""
+    """The class of one algorithm with its declared signature."""
     lines = [
         f"\nclass {made.__name__}(Estimator):",
         "    def __init__(",
@@ -52,7 +52,7 @@ def class_stub(made: type[Estimator]) -> str:
 
 
 def interface_stub(before: str) -> str:
-    """The text of `privcore/__init__.pyi` with a line for each estimator, from what it was."""
+    """The text of `privcore/__init__.pyi` with its lines for estimators brought up to date."""
     lines = [line for line in before.splitlines() if not line.startswith("from .estimators import")]
     names = [made.__name__ for made in ESTIMATORS.values()]
     # As ruff sorts imports: names in capitals are constants, and come first.

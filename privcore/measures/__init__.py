@@ -1,4 +1,4 @@
-"""How good a graph is, against a named reference."""
+"""The accuracy of a graph against a named reference."""
 
 from privcore.measures.comparison import CLASSES, Comparison, PairComparison, compare
 from privcore.measures.metrics import (

@@ -1,4 +1,4 @@
-"""Pair by pair: one classification that feeds the pictures, the tables and the counts."""
+"""Comparison of two graphs pair by pair, for the pictures, the tables and the counts."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class PairComparison(NamedTuple):
 class Comparison:
     """All pairs adjacent in the graph or in the reference, sorted.
 
-    match: same adjacency and same endpoint marks; undirected: adjacent in both, and one of them
-    leaves open what the other says; reversed: adjacent in both, with other arrows; extra: only in
-    the graph; missing: only in the reference.
+    match: adjacent in both with the same endpoint marks; undirected: adjacent in both, with a mark
+    that only one of them leaves open; reversed: adjacent in both, with different arrows; extra:
+    only in the graph; missing: only in the reference.
     """
 
     reference_name: str
@@ -49,7 +49,7 @@ class Comparison:
         return Counter(pair.kind for pair in self.pairs)[kind]
 
     def summary(self) -> str:
-        """Such as "7 edges: 4 match, 1 undirected, 1 reversed, 1 extra; 2 missing"."""
+        """A summary: "7 edges: 4 match, 1 undirected, 1 reversed, 1 extra; 2 missing"."""
         edges = len(self.pairs) - self.count("missing")
         parts = ", ".join(f"{self.count(k)} {k}" for k in CLASSES[:-1])
         plural = "edge" if edges == 1 else "edges"
@@ -57,7 +57,7 @@ class Comparison:
 
 
 def edge_text(graph: PDAG, i: int, j: int) -> str:
-    """ "a → b", "a ← b", "a — b", "a ↔ b", or "none"."""
+    """An edge as text: "a → b", "a ← b", "a — b", "a ↔ b", or "none"."""
     mark = graph.mark(i, j)
     return f"{graph.nodes[i]} {_SIGN[mark]} {graph.nodes[j]}" if mark else "none"
 
@@ -72,7 +72,7 @@ def _is_open(here: str, there: str) -> bool:
 
 
 def compare(graph: PDAG, reference: PDAG, reference_name: str) -> Comparison:
-    """Classify every pair; both graphs have the same nodes in the same order."""
+    """Classify every pair; both graphs must have the same nodes in the same order."""
     if graph.nodes != reference.nodes:
         raise ValueError("the graphs have different nodes")
     pairs = []

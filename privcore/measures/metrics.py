@@ -1,7 +1,7 @@
-"""Precision, recall and their kin, on skeletons and on CPDAGs.
+"""Precision, recall and related metrics, for skeletons and CPDAGs.
 
-Conventions where a ratio is 0/0: precision (= TDR) is 1 when the graph has no edge, for nothing
-it says is wrong; recall (= TPR) is 1 when the reference has none; FPR is 0 when every pair is
+Conventions where a ratio is 0/0: precision (= TDR) is 1 when the graph has no edge, as none is
+wrong; recall (= TPR) is 1 when the reference has none; FPR is 0 when every pair is
 adjacent in the reference.  F1 is 2TP/(2TP + FP + FN), and 1 when both graphs have no edge.
 """
 
@@ -19,9 +19,9 @@ from privcore.graphs.pdag import ordered
 class Metrics:
     """Counts and rates of one comparison.
 
-    true_positives, false_positives, false_negatives: pairs.  tpr = recall and tdr = precision, by
-    the names the constraint-based literature uses.  shd: structural Hamming distance, the number
-    of pairs whose status differs (Tsamardinos, Brown & Aliferis 2006).
+    true_positives, false_positives, false_negatives: pairs.  tpr = recall and tdr = precision, as
+    named in the literature on constraint-based search.  shd: structural Hamming distance, the
+    number of pairs whose status differs (Tsamardinos, Brown & Aliferis 2006).
     """
 
     precision: float
@@ -48,7 +48,7 @@ def _metrics(true: int, false: int, missed: int, absent: int, shd: int) -> Metri
 
 
 def skeleton_metrics(graph: PDAG, reference: PDAG) -> Metrics:
-    """Adjacencies only."""
+    """Metrics of adjacencies only."""
     here, there = graph.skeleton, reference.skeleton
     absent = comb(len(graph.nodes), 2) - len(there)
     true = len(here & there)
@@ -56,7 +56,7 @@ def skeleton_metrics(graph: PDAG, reference: PDAG) -> Metrics:
 
 
 def cpdag_metrics(graph: PDAG, reference: PDAG) -> Metrics:
-    """An edge counts as found only if its adjacency and both endpoint marks are right.
+    """Metrics in which an edge is correct only if both of its endpoint marks are correct.
 
     An edge with a wrong mark is one false positive and one false negative, and 1 in the SHD; the
     false-positive rate counts such edges against all pairs that are not an edge of the reference
@@ -78,7 +78,7 @@ def cpdag_metrics(graph: PDAG, reference: PDAG) -> Metrics:
 def ordered_pair_f1(graph: PDAG, reference: PDAG) -> float:
     """F1 over ordered pairs (Wang, Pang & Song 2020, footnote 4).
 
-    An edge without one direction is both pairs.  1 when both graphs have no edge.
+    An edge without a single direction counts as both ordered pairs.  1 if both graphs have no edge.
     """
     here, there = _ordered_pairs(graph), _ordered_pairs(reference)
     return 2 * len(here & there) / (len(here) + len(there)) if here or there else 1.0

@@ -1,7 +1,7 @@
-"""What privacy costs, apart from what the algorithm gains or loses against the usual one.
+"""The cost of privacy, separated from the gain or loss of the algorithm itself.
 
 A private graph differs from that of the usual algorithm, PC or NOTEARS, by the noise and by the
-algorithm.  The same algorithm without noise stands between the two.
+algorithm.  The same algorithm without noise separates the two effects.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from privcore.measures.comparison import Comparison
 
 
 class LinkCount(NamedTuple):
-    """Adjacent pairs of a graph against a reference, whichever way they point.
+    """Adjacent pairs of a graph against a reference, whatever their directions.
 
     right: in both; wanted: in the reference; false: in the graph alone.
     """
@@ -31,7 +31,7 @@ def link_count(comparison: Comparison) -> LinkCount:
 def noise_and_gain_sentence(
     private: LinkCount, same: LinkCount, usual: LinkCount, usual_title: str
 ) -> str:
-    """Both prices, of counts against the truth.
+    """The cost of noise and the gain of the algorithm, from counts against the truth.
 
     private: with noise; same: the same algorithm without; usual: PC or NOTEARS, by its title.
 
@@ -57,10 +57,10 @@ def noise_and_gain_sentence(
 
 
 def noise_sentence(private: LinkCount, title: str, *, begun: bool = False) -> str:
-    """The price of noise where the truth is not known.
+    """The cost of noise where the truth is not known.
 
     private: against the graph of the same algorithm without noise; title: of that algorithm.
-    begun: whether it goes on from other words.
+    begun: whether the sentence continues another one.
 
     >>> noise_sentence(LinkCount(9, 12, 0), "Moment search")
     'The noise costs 3 of the 12 links that Moment search finds without it.'

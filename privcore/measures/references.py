@@ -1,4 +1,4 @@
-"""What runs are measured against: the truth, the usual algorithm, the same without noise."""
+"""The references of runs: the truth, the usual algorithm, the same one without noise."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.knowledge import Knowledge
 from privcore.graphs.latent import pag_of_dag
 
-# By these names references stand in reports, rows and addresses.  non_private: PC or NOTEARS with a
+# Names of references in reports, rows and URLs.  non_private: PC or NOTEARS with a
 # run's settings; same: the run's own algorithm without noise.
 Reference = Literal["truth", "non_private", "same"]
 REFERENCES: tuple[Reference, ...] = get_args(Reference)
-# Those that are runs, the usual one first.
+# References that are runs, the usual algorithm first.
 NonPrivate = Literal["non_private", "same"]
 NON_PRIVATE: tuple[NonPrivate, ...] = get_args(NonPrivate)
 
 
 def reference_names(algorithm: Algorithm) -> dict[Reference, str]:
-    """What a reader calls the references of an algorithm's runs."""
+    """The display names of the references of an algorithm's runs."""
     return {
         "truth": "truth",
         "non_private": f"non-private {algorithm.reference_algorithm.upper()}",
@@ -37,11 +37,12 @@ def true_graph(
     *,
     hidden_causes: bool = False,
 ) -> PDAG:
-    """The best that an algorithm can find of the true DAG: its CPDAG, itself, or a PAG.
+    """The best graph that an algorithm can find: the true DAG, its CPDAG, or a PAG.
 
-    edges: (cause, effect).  Where they name columns that are not in `names`, these are hidden, and
-    the true graph over the others is a PAG; so it is for a run with `hidden_causes`.
-    knowledge: what the run knows beforehand; where the true DAG obeys, its directions are in.
+    edges: (cause, effect).  Columns in them that are not in `names` are hidden, and the true graph
+    over the others is a PAG; so it is for a run with `hidden_causes`.
+    knowledge: the run's background knowledge; if the true DAG satisfies it, its directions are
+    included.
     """
     edges = tuple(edges)
     hidden = {name for edge in edges for name in edge} - set(names)
@@ -72,7 +73,7 @@ def _true_pag(
 def non_private_settings(
     algorithm: Algorithm, parameters: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """The non-private algorithm, and its settings, that a private run is compared with."""
+    """The non-private algorithm that a private run is compared with, and its settings."""
     settings = algorithm.reference(parameters)
     if parameters.get("knowledge"):
         settings["knowledge"] = parameters["knowledge"]

@@ -1,4 +1,4 @@
-"""How good several runs are, and how much they differ."""
+"""The accuracy of several runs, and its spread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from privcore.measures.metrics import skeleton_metrics
 
 
 class Spread(NamedTuple):
-    """Skeleton F1 of several runs: its mean, and the ends of the middle nine tenths."""
+    """Skeleton F1 of several runs: the mean, and the 5th and 95th percentiles."""
 
     mean: float
     low: float
@@ -21,7 +21,7 @@ class Spread(NamedTuple):
 
 
 def spread(graphs: Sequence[PDAG], reference: PDAG) -> Spread:
-    """How good graphs are against a reference; there must be at least one."""
+    """The quality of one or more graphs against a reference."""
     values = np.array([skeleton_metrics(graph, reference).f1 for graph in graphs])
     low, high = np.quantile(values, (0.05, 0.95))
     return Spread(float(values.mean()), float(low), float(high), len(values))

@@ -1,8 +1,8 @@
-"""How far a graph can be trusted without a truth: how often it comes out again.
+"""The stability of a graph, a check that needs no true graph.
 
-The noise is drawn anew on all rows, and the rows are cut into halves that share no row.  The first
-shows what noise alone changes, the second what other rows of the same kind would change too.  A
-half has half of the rows at the same ε, so that it sees less than all rows do.
+New noise is drawn on all rows, and the rows are split into disjoint halves.  The first shows the
+variation from noise alone, the second also that from sampling.  A half has half of the rows at the
+same ε, so that its tests have less power.
 Not private: every figure comes from many more runs on the exact rows.
 """
 
@@ -34,27 +34,27 @@ from privcore.text import percent, short
 
 RUNS = Parameter(
     name="stability",
-    title="Runs that judge the graph",
+    title="Runs to check stability",
     symbol="k",
     kind="int",
     default=20,
     low=2,
     high=1_000,
-    help="So many runs with other noise on all rows, and as many on halves of the rows.",
+    help="The number of runs with new noise on all rows, and of runs on halves of the rows.",
     source="privcore.measures.stability",
 )
 NOT_PRIVATE = "Not private: this comes from many runs on the exact rows."
-# An edge that fewer halves show is named.
+# Edges that a smaller share of halves has are named.
 _SELDOM = 0.5
-# Edges that a sentence names; of more it gives the number.
+# Most edges that a sentence names; beyond that it gives their number.
 _NAMED = 8
 _FEWEST_ROWS = 4
-# Parts of a seed: what is drawn with it.
+# Parts of a seed, by what is drawn.
 _ROLL, _CUT, _HALF = range(3)
 
 
 class Frequency(NamedTuple):
-    """How often a pair (i < j) is adjacent, has the arrow i → j, and the arrow j → i: 0 to 1."""
+    """Frequencies of adjacency, i → j and j → i for a pair (i < j), 0 to 1."""
 
     adjacent: float
     forward: float
@@ -63,12 +63,11 @@ class Frequency(NamedTuple):
 
 @dataclass(frozen=True)
 class Stability:
-    """Graphs of the same columns that came out of further runs.  Not private.
+    """The graph of a run, and the graphs of further runs on the same data.  Not private.
 
-    shown: the graph that is judged.  rolls: from all rows with other noise, empty without noise.
-    halves: from two halves of the rows each that share no row, with noise of their own.
-    refused: the reason of each halving that the algorithm could not work on, such as a column with
-    one level left.
+    shown: the graph of the run.  rolls: from all rows with new noise, empty without noise.
+    halves: each from two disjoint halves of the rows, with independent noise.
+    refused: why the algorithm could not run on some halvings, such as a column with one level left.
     """
 
     shown: PDAG
@@ -78,29 +77,29 @@ class Stability:
 
     @property
     def same(self) -> int:
-        """How many of the rolls gave the shown graph, directions included."""
+        """The number of noise draws that gave the shown graph, directions included."""
         return sum(graph == self.shown for graph in self.rolls)
 
     @cached_property
     def roll_f1(self) -> float | None:
-        """Skeleton F1 of rolls against the shown graph, their mean; None without noise."""
+        """Mean skeleton F1 of the noise draws against the shown graph; None without noise."""
         if not self.rolls:
             return None
         return fmean(skeleton_metrics(graph, self.shown).f1 for graph in self.rolls)
 
     @cached_property
     def half_f1(self) -> float:
-        """Skeleton F1 between the two halves, the mean: of all their edges, those in both."""
+        """Mean skeleton F1 between the two halves of a halving."""
         return fmean(skeleton_metrics(*pair).f1 for pair in self.halves)
 
     @cached_property
     def over_rolls(self) -> dict[Edge, Frequency]:
-        """Per pair that is adjacent in any roll."""
+        """Frequencies over noise draws of each pair that is adjacent in any of them."""
         return frequencies(self.rolls)
 
     @cached_property
     def over_halves(self) -> dict[Edge, Frequency]:
-        """Per pair that is adjacent in any half."""
+        """Frequencies over halves of each pair that is adjacent in any of them."""
         return frequencies(graph for pair in self.halves for graph in pair)
 
     @property
@@ -110,12 +109,12 @@ class Stability:
 
     @property
     def seldom(self) -> list[Edge]:
-        """Edges of the shown graph that fewer than half of the halves have."""
+        """Edges of the shown graph that are in fewer than half of the halves."""
         edges = sorted(self.shown.skeleton)
         return [edge for edge in edges if often(self.over_halves, edge).adjacent < _SELDOM]
 
     def sentence(self) -> str:
-        """What the runs say of the graph as a whole, in one or two sentences."""
+        """The stability of the whole graph, in one or two sentences."""
         count = len(self.halves)
         over = "one halving" if count == 1 else f"{count:,} halvings"
         if self.over_halves:
@@ -124,7 +123,7 @@ class Stability:
                 f"(F1 {self.half_f1:.2f}, mean over {over})."
             )
         else:
-            said = f"No half of the rows shows an edge ({over})."
+            said = f"No half of the rows gives an edge ({over})."
         if self.refused:
             halvings = "halving" if len(self.refused) == 1 else "halvings"
             said += f" {len(self.refused):,} more {halvings} could not be run: {self.refused[0]}"
@@ -132,12 +131,12 @@ class Stability:
             return said
         times = {1: "once"}.get(self.same, f"{self.same:,} times")
         return (
-            f"Over {len(self.rolls):,} re-rolls of the noise the same graph came out {times} "
+            f"In {len(self.rolls):,} noise draws the same graph came out {times} "
             f"(mean F1 {self.roll_f1:.2f}). {said}"
         )
 
     def seldom_sentence(self) -> str:
-        """Which edges fewer than half of the halves have; empty where there are none."""
+        """The edges in fewer than half of the halves, in words; empty if there are none."""
         if not self.seldom:
             return ""
         names = [short(name, 20) for name in self.shown.nodes]
@@ -147,10 +146,10 @@ class Stability:
         )
         more = len(self.seldom) - _NAMED
         rest = f" and {more:,} more" if more > 0 else ""
-        return f"Shown, but in fewer than half of the halves of the rows: {named}{rest}."
+        return f"Edges shown that are in fewer than half of the halves: {named}{rest}."
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready, pairs by name."""
+        """The figures, JSON-ready, with pairs by name."""
         names = self.shown.nodes
         rolls = None
         if self.rolls:
@@ -177,12 +176,12 @@ class Stability:
 
 
 def often(of: Mapping[Edge, Frequency], pair: Edge) -> Frequency:
-    """The frequency of a pair, 0 where it is never adjacent."""
+    """The frequencies of a pair; 0 if it is never adjacent."""
     return of.get(pair, Frequency(0.0, 0.0, 0.0))
 
 
 def frequencies(graphs: Iterable[PDAG]) -> dict[Edge, Frequency]:
-    """Per pair that is adjacent in any of the graphs, as a part of the graphs."""
+    """The frequencies of each pair that is adjacent in any of the graphs."""
     adjacent: Counter[Edge] = Counter()
     arrows: Counter[Edge] = Counter()
     count = 0
@@ -205,12 +204,12 @@ def judge(
     test_limit: int | None = None,
     watch: Callable[[int, int], Hooks] = lambda done, of: NoHooks(),
 ) -> Stability:
-    """How often a graph comes out again: over re-rolls of the noise, and over halves of the rows.
+    """Check the stability of a graph: over noise draws, and over halves of the rows.
 
-    data: what the result was made from.  runs: so many re-rolls, none without noise, and half as
-    many halvings, at least one.  Every run has the algorithm, the parameters and the ε of the
-    result, and simulated noise that follows from the seed.
-    watch: gives the hooks of the next run, told how many of how many are done.
+    data: the data of the result.  runs: the number of noise draws (0 without noise); there are half
+    as many halvings.  Every run has the algorithm, the
+    parameters and the ε of the result, and simulated noise from the seed.
+    watch: returns the hooks of the next run, from the number of runs done and in all.
     Not private, whatever the result was: no figure here is covered by a guarantee.
     Raises ParameterError for too few runs, DataError for fewer than 4 rows, for rows that are not
     in memory and where no half can be run, and Cancelled.
@@ -260,7 +259,7 @@ def judge(
 
 
 def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, MomentSource]:
-    """The rows cut at random into two sources that share no row; of an odd row the second has it.
+    """Split the rows at random into two disjoint sources; an odd row goes to the second one.
 
     Raises DataError for fewer than 4 rows, and for rows that are not in memory.
     """
@@ -288,8 +287,8 @@ def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, Mome
         )
         return one, other
     raise DataError(
-        "Rows are halved in memory, and these do not fit; leave the stability out, or judge a "
-        "graph of fewer columns or rows."
+        "Rows are halved in memory, and these do not fit; leave the stability out, or use "
+        "fewer columns or rows."
     )
 
 

@@ -1,4 +1,4 @@
-"""A run under each accountant: what its plan costs by each way of adding up."""
+"""The privacy loss of a run's plan by each accountant."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ PROMISED = "as promised"
 
 
 def accounts(discovery: Discovery, delta: float | None = None) -> list[Account]:
-    """The ε promised, then `side_by_side` of the planned steps at δ (that of the guarantee).
+    """The promised ε, then `side_by_side` of the planned steps at the δ of the guarantee.
 
-    A figure below the promise says in its note by how much: the plan was made with another
+    The note of a figure below the promise states the difference: the plan was made with another
     accountant, and a plan made with this one could have used less noise.  Empty where the run has
     no plan: it is not proven, or not private.
     """
     if not discovery.planned:
         return []
     promised = discovery.guarantee
-    asked = promised.delta if delta is None else delta
+    at_delta = promised.delta if delta is None else delta
     totals = [Account(PROMISED, promised.epsilon, f"{promised.accountant}, δ {promised.delta:g}")]
-    for account in side_by_side(discovery.planned, asked):
+    for account in side_by_side(discovery.planned, at_delta):
         share = (account.epsilon or promised.epsilon) / promised.epsilon
-        if asked == promised.delta and share < 1 - 1e-6:
+        if at_delta == promised.delta and share < 1 - 1e-6:
             note = f"{1 - share:.1%} below the promise; {account.note}"
             account = account._replace(note=note)
         totals.append(account)
@@ -33,7 +33,7 @@ def accounts(discovery: Discovery, delta: float | None = None) -> list[Account]:
 
 
 def parse_event(text: str) -> Event:
-    """An event written as KIND:VALUE or KIND:VALUE:COUNT, such as laplace:0.1:30.
+    """Parse an event, KIND:VALUE or KIND:VALUE:COUNT, such as laplace:0.1:30.
 
     Raises ParameterError.
     """

@@ -1,6 +1,6 @@
-"""What a run has right, and what it promises, in sentences that need no further word.
+"""Sentences on how accurate a run is and what it guarantees, for readers without background.
 
-They are plain text: a page that reads markup escapes the names in them.
+They are plain text: a page that renders markup has to escape the names in them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _WITHOUT_PRIVACY = {
     "reversed": "the other way round",
     "extra": "only with privacy",
     "missing": "only without privacy",
-    "unclear": "cannot be told",
+    "unclear": "inconclusive",
 }
-# Classes of edges as the legend names them.
+# Names of the classes of edges in the legend.
 CLASS_WORDS: dict[Reference, dict[str, str]] = {
     "truth": {
         "match": "true link",
@@ -37,7 +37,7 @@ CLASS_WORDS: dict[Reference, dict[str, str]] = {
         "reversed": "wrong way round",
         "extra": "invented",
         "missing": "missed",
-        "unclear": "cannot be told",
+        "unclear": "inconclusive",
     },
     "non_private": _WITHOUT_PRIVACY,
     "same": _WITHOUT_PRIVACY,
@@ -110,12 +110,12 @@ def answer_sentence(
     *,
     pag: bool = False,
 ) -> str:
-    """How many links the graph has right.
+    """How many links of the graph are correct.
 
     pag: whether the reference is a PAG, whose links need not be causes.
     here: the graph against the reference.  base: the non-private graph against the truth; None
-    where it is the reference, or where the graph itself is not private.  base_title: of the
-    algorithm without privacy, or without noise.
+    where it is the reference, or where the graph itself is not private.  base_title: the name of
+    the algorithm without privacy, or without noise.
     """
     hits, total, invented = link_count(here)
     right = f"{hits} of {total} true {'link' if total == 1 else 'links'}"
@@ -125,7 +125,7 @@ def answer_sentence(
         return f"Without privacy, {base_title} finds {right} and {_invents(invented)}."
     who = "the private graph"
     if guarantee.calibration == "published":
-        begin = "With the published constants, which promise nothing,"
+        begin = "With the published constants, which guarantee nothing,"
     else:
         begin = f"With ε = {guarantee.epsilon:.3g} for {for_whom(protected(guarantee))},"
     if kind == "truth":
@@ -157,31 +157,31 @@ def promise_sentence(guarantee: Guarantee) -> str:
     about = f"one {person}'s row{'s' * (whom.unit.rows > 1)}"
     if top > 0.99999:
         return f"Hardly any protection: {about} may become practically certain."
-    about = f"about {about}"
     if whom.relation == ADDED:
         about = f"whether one {person} is in the table"
     return (
-        f"Who sees the private graph guesses rightly {about} at most "
+        f"Anyone who sees the private graph can guess {about} correctly at most "
         f"{percent(top)} of the time (50 % by chance)."
     )
 
 
 def typical_sentence(same: int, alike: float, rolls: int, wanted: int, pending: bool) -> str:
-    """How usual the shown graph is, by re-rolls of the noise.
+    """How typical the shown graph is of further noise draws.
 
-    alike: mean skeleton F1 of the re-rolls against it, 0 to 1.
+    same: draws that gave the shown graph.  alike: mean skeleton F1 of the draws against it, 0 to 1.
+    rolls, wanted: draws so far, and in the end.  pending: whether draws are still running.
     """
     if not rolls:
-        return "How typical this graph is: re-rolling …" if pending else ""
+        return "How typical this graph is: drawing more noise …" if pending else ""
     so_far = " so far" if pending and rolls < wanted else ""
-    said = f"This very graph came out in {same} of {rolls} re-rolls{so_far}"
+    said = f"This graph came out in {same} of {rolls} noise draws{so_far}"
     if same == rolls:
         return f"{said}."
-    return f"{said}; on average a re-roll shares {percent(round(alike, 2))} of its links."
+    return f"{said}; on average a draw shares {percent(round(alike, 2))} of its links."
 
 
 def count_text(comparison: Comparison, kind: Reference) -> str:
-    """For a small picture: such as "8 true, 0 false"."""
+    """The caption of a small picture, such as "8 true, 0 false"."""
     hits, _, invented = link_count(comparison)
     return f"{hits} true, {invented} false" if kind == "truth" else f"{hits} kept, {invented} more"
 

@@ -1,7 +1,7 @@
-"""Certificates kept beside the ledger, so that what was paid for outlives the session.
+"""Certificates kept next to the ledger, so that a paid release outlives the session.
 
-One file each, `certificate-ID.json` in the folder `Ledger.certificates`; the ID is random, so
-that a name tells nothing.
+Each is a file `certificate-ID.json` in the folder `Ledger.certificates`; the ID is random, so that
+a name reveals nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAME = re.compile(r"certificate-[0-9a-f]{1,64}\.json")
 
 
 class Kept(NamedTuple):
-    """A certificate that was kept, and what it says of itself; `verify` checks it."""
+    """A certificate that was kept, with what it states; `verify` checks that."""
 
     path: Path
     time: str
@@ -30,12 +30,12 @@ class Kept(NamedTuple):
 
 
 def keep(folder: Path, document: Mapping[str, Any]) -> Path:
-    """Write a certificate into the folder; raises OSError as `write_whole`."""
+    """Write a certificate into the folder; raises OSError as `write_whole` does."""
     return keep_text(folder, f"certificate-{document['id']}.json", certificate_json(document))
 
 
 def keep_text(folder: Path, name: str, text: str) -> Path:
-    """Write a file into the folder, which is made if need be; raises OSError as `write_whole`."""
+    """Write a file into the folder, created if missing; raises OSError as `write_whole` does."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / name
     write_whole(path, text)
@@ -45,7 +45,7 @@ def keep_text(folder: Path, name: str, text: str) -> Path:
 def kept_certificates(folder: Path) -> list[Kept]:
     """The certificates in the folder, the latest first.
 
-    Files that are none are left out.  Raises CertificateError if the folder cannot be read.
+    Other files are skipped.  Raises CertificateError if the folder cannot be read.
     """
     try:
         paths = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)]

@@ -1,6 +1,6 @@
-"""The certificate of a release: what was released, and what is promised about it.
+"""The certificate of a release: what was released, and what is guaranteed about it.
 
-It says nothing that the release itself does not: no count, no time taken, no number of tests.
+It adds nothing to the release itself: no counts, no running time, no number of tests.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LIMITS = (
 
 
 def limits(guarantee: Guarantee) -> list[str]:
-    """What the promise does not cover, by whom it protects."""
+    """What the guarantee does not cover; this depends on the unit that it protects."""
     unit, relation = understood(guarantee.neighbours)
     if unit.rows > 1:
         first = (
@@ -79,14 +79,13 @@ def certificate(
     effects: Effects | None = None,
     tops_up: str | None = None,
 ) -> dict[str, Any]:
-    """The content to be signed, JSON-ready, of a run with secure noise.
+    """The certificate of a run with secure noise before it is signed, JSON-ready.
 
-    described: the data set, of which only the public domain is used.  purchase: of that domain, if
-    it was bought.
-    note: on how the search ended, if it ended early.  charge, spending: as they were when it was
-    paid for.  accepted: caveats that the owner took upon themselves.  effects: released with the
-    graph.  tops_up: the certificate of an earlier release that this one adds to; the guarantee is
-    then that of both.
+    described: the data set; only its public domain is used.  purchase: of that domain, if it was
+    bought.
+    note: on how the search ended, if it ended early.  charge, spending: at the time of the charge.
+    accepted: caveats that the owner accepted.  effects: released with the graph.  tops_up: the
+    certificate of an earlier release that this one adds to; the guarantee then covers both.
     """
     algorithm, budget = get_algorithm(result.algorithm), spending.budget
     domain = domain_of(described.columns)
@@ -100,7 +99,7 @@ def certificate(
             "weights": None if result.weights is None else result.weights.tolist(),
             "weight_threshold": result.weight_threshold,
             "note": note,
-            # Only where there are some, so that certificates without them keep their form.
+            # Present only if not empty, so that certificates without them keep their form.
             **({"pairs": pairs} if pairs else {}),
             **({} if result.settled is None else {"settled": result.settled}),
             **({"hidden_stage": result.hidden_stage} if result.hidden_stage else {}),
@@ -109,7 +108,7 @@ def certificate(
         },
         "domain": {
             "basis": described.basis,
-            # Where it is private how many there are, the noisy number that was bought.
+            # Where the number of rows is private: the noisy number that was bought.
             "rows": described.n if result.rows is None else result.rows,
             "columns": domain,
             "sha256": domain_sha256(domain),
@@ -145,7 +144,7 @@ def certificate(
 
 
 def _bought(plan: DomainPlan) -> dict[str, Any]:
-    """What the domain cost of the whole, and which columns it was for."""
+    """The cost of the bought domain, out of the total, and its columns."""
     return {
         "columns": [column.name for column in plan.columns],
         "epsilon": plan.epsilon,
@@ -155,7 +154,7 @@ def _bought(plan: DomainPlan) -> dict[str, Any]:
 
 
 def meaning(guarantee: Guarantee) -> list[str]:
-    """What ε and δ say, in probabilities and odds, rounded up.
+    """What ε and δ mean, in probabilities and odds, rounded up.
 
     An (ε, δ)-DP release is for any two neighbours a mixture: with probability δ anything at all,
     else ε-DP (Kairouz, Oh & Viswanath 2015, Theorem 3.1 for the two tables).
@@ -178,7 +177,7 @@ def meaning(guarantee: Guarantee) -> list[str]:
 
 
 def _who(neighbours: str) -> tuple[str, str]:
-    """How two tables differ, and who suspects what, for whom a guarantee protects."""
+    """How two neighbouring tables differ, and an attacker's knowledge and suspicion, in words."""
     unit, relation = understood(neighbours)
     if relation == ADDED:
         return (
@@ -196,7 +195,7 @@ def _who(neighbours: str) -> tuple[str, str]:
 
 
 def _up(number: float) -> float:
-    """The number with three digits, rounded up."""
+    """A number rounded up to three digits."""
     unit = 10.0 ** (math.floor(math.log10(number)) - 2)
     return math.ceil(number / unit - 1e-9) * unit
 

@@ -1,4 +1,4 @@
-"""A certificate to print: one page without scripts or links to elsewhere."""
+"""A certificate for printing: one page without scripts or external links."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ svg { max-width: 100%; height: auto; }
 
 
 def certificate_html(document: Mapping[str, Any]) -> str:
-    """The signed certificate as HTML; the JSON is what can be verified."""
+    """The signed certificate as HTML; only its JSON can be verified."""
     guarantee, ledger = document["guarantee"], document["ledger"]
     algorithm, signature = document["algorithm"], document["signature"]
     graph, pairs = document["released"]["graph"], document["released"].get("pairs", ())
@@ -46,7 +46,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
         f"{_text(guarantee['neighbours'])}</p>",
     ]
     if document["accepted_caveats"]:
-        parts.append("<h2>The promise holds only if</h2>")
+        parts.append("<h2>The guarantee holds only if</h2>")
         parts.append(f'<div class="caveat">{_list(document["accepted_caveats"])}</div>')
     parts += [
         "<h2>What was released</h2>",
@@ -93,7 +93,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
         "<h2>Limits</h2>",
         _list(document["limits"]),
         "<h2>To verify</h2>",
-        "<p>Keep the JSON of this certificate and run <code>python -m privcore verify FILE "
+        "<p>Save the JSON of this certificate and run <code>python -m privcore verify FILE "
         "--key FINGERPRINT</code>.</p>",
         _table(
             (
@@ -113,20 +113,20 @@ def certificate_html(document: Mapping[str, Any]) -> str:
 
 
 def _rows(document: Mapping[str, Any]) -> str:
-    """The number of rows, and where it is private that it is a noisy one."""
+    """The number of rows, marked as noisy where it is private."""
     rows = f"{document['domain']['rows']:,} rows"
     private = understood(document["guarantee"]["neighbours"])[1] == ADDED
-    return f"{rows} as a run on a noisy number of them saw" if private else rows
+    return f"{rows} (a noisy number)" if private else rows
 
 
 def _bought(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What a bought domain cost, and its steps."""
+    """The cost of a bought domain, and its steps."""
     if "bought" not in domain:
         return []
     bought = domain["bought"]
-    cost = f"ε = {bought['epsilon']:g}, δ = {bought['delta']:g} of the whole, for "
+    cost = f"ε = {bought['epsilon']:g}, δ = {bought['delta']:g} of the total, for "
     return [
-        ("Bought for", cost + ", ".join(bought["columns"])),
+        ("Cost of the domain", cost + ", ".join(bought["columns"])),
         ("Steps of the purchase", "; ".join(map(_step, bought["planned"]))),
     ]
 
@@ -151,7 +151,7 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield (
             "Earlier release",
             f"this one adds to certificate {released['tops_up']} and takes its place; ε and δ are "
-            "of both together, not to be added",
+            "for both together: do not add them up",
         )
     if released["note"]:
         yield "Note", released["note"]

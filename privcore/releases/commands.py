@@ -1,4 +1,4 @@
-"""The command line and the Python that make a run again."""
+"""The command line and the Python script that repeat a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ALWAYS = ("nodes", "density", "graph_seed")
 
 
 def _changed(result: Discovery) -> dict[str, Any]:
-    """Parameters that differ from their defaults, and the budget in any case."""
+    """Parameters that differ from their defaults, and always the budget."""
     return {
         p.name: result.parameters[p.name]
         for p in get_algorithm(result.algorithm).parameters
@@ -23,9 +23,9 @@ def _changed(result: Discovery) -> dict[str, Any]:
 
 
 def _example(dataset: Dataset) -> tuple[str, dict[str, Any], int | None]:
-    """A recipe's example, its parameters that differ from their defaults, and its intervals.
+    """The example of a recipe, its parameters that differ from their defaults, and its intervals.
 
-    Nodes, density and graph seed, which identify an example, are named in any case.
+    Nodes, density and graph seed, which identify an example, are always included.
     """
     recipe = dict(dataset.recipe or {})
     kind = recipe["example"]
@@ -46,7 +46,7 @@ def command_line(
     seed: int,
     output: Sequence[str] = ("--json",),
 ) -> str:
-    """For a shell; an uploaded file stands as its name.  output: what is wanted, in options."""
+    """The shell command of a run, with an uploaded file by its name.  output: options for it."""
     words = ["python", "-m", "privcore", "discover"]
     sampled = ["--rows", str(dataset.n), "--data-seed", str(data_seed)]
     if network:
@@ -80,9 +80,9 @@ def page_command(
     sample: Sample | None = None,
     explored: str = "",
 ) -> str:
-    """The command that makes a page of a run again.
+    """The shell command that makes the page of a run again.
 
-    sample: that the data set is.  explored: what was typed to have it of a table of one's own.
+    sample: the sample that the data set is.  explored: the confirmation typed for one's own table.
     """
     output = ["--html", "page.html", *(["--explored", explored] if explored else [])]
     line = command_line(
@@ -101,7 +101,7 @@ def _uncut(dataset: Dataset) -> bool:
 def python_code(
     result: Discovery, dataset: Dataset, *, network: bool, data_seed: int, seed: int
 ) -> str:
-    """A script that prints the edges of the same run."""
+    """A Python script that repeats the run and prints its edges."""
     if network:
         load = (
             "from privcore.data import load_network\n\n"

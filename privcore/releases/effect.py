@@ -1,4 +1,4 @@
-"""What a level, a failure probability, and a column of one level mean for a run, in words."""
+"""Sentences on what a significance level, δ and nearly constant columns mean for a run."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from privcore.independence import get_score, z_threshold
 from privcore.privacy.accounting import Guarantee
 from privcore.text import percent, short
 
-# Columns that a sentence names; of more it gives the number.
+# Most columns that a sentence names; beyond that it gives their number.
 _NAMED = 3
 
 
 def effect_sentence(result: Discovery, n: int) -> str:
-    """The level, the threshold that it sets, and the effect size just at it without conditioning.
+    """The significance level, its threshold, and the effect size there without conditioning.
 
     Such as "Significance level 0.05 at 100,000 rows, noise aside: a pair counts as dependent when
     |Z| is above 1.96: Kendall's |τ| above 0.0041."
@@ -23,9 +23,9 @@ def effect_sentence(result: Discovery, n: int) -> str:
     if result.weight_threshold is not None:
         cut = f"Edges with a weight below {result.weight_threshold:g} in size are left out."
         if result.noise == "secure":
-            return f"{cut} Another threshold on the released weights costs nothing, a new run does."
+            return f"{cut} Another threshold on the released weights costs nothing; a new run does."
         return (
-            f"{cut} Moving that threshold only cuts the same weights elsewhere: it spends nothing."
+            f"{cut} Moving the threshold cuts the same weights at another value and spends nothing."
         )
     level = result.parameters["threshold"]
     reference = get_algorithm(result.algorithm).reference(result.parameters)
@@ -50,7 +50,7 @@ def effect_sentence(result: Discovery, n: int) -> str:
         low, high = min(thresholds), max(thresholds)
         sizes = [tanh(z / sqrt(max(n - 3, 1))) for z in (low, high)]
         rule = (
-            f"|Z| is above a threshold that knows the noise, {low:.3g} to {high:.3g} here: "
+            f"|Z| is above a threshold that allows for the noise, {low:.3g} to {high:.3g} here: "
             f"correlation |r| above {sizes[0]:.2g} to {sizes[1]:.2g}"
         )
         aside = ""
@@ -64,33 +64,33 @@ def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
     if guarantee.calibration == "none" or guarantee.delta * n < 1:
         return ""
     return (
-        f"δ = {guarantee.delta:g} is not below 1/n = {1 / n:.2g}: publishing one random row as it "
-        "is would keep to it; choose a smaller δ."
+        f"δ = {guarantee.delta:g} is not below 1/n = {1 / n:.2g}: publishing one random row "
+        "unchanged would satisfy it; choose a smaller δ."
     )
 
 
 def shape_sentence(result: Discovery) -> str:
-    """How a run measured columns and what that cannot show; empty where all can be seen."""
+    """How a run measured columns and what that misses; empty where it misses nothing."""
     if result.in_lines:
         return (
-            "With these rows and ε each column is measured in few numbers: ordered levels as one "
-            "trend, other levels as the two most frequent and the rest. A dependence that rises "
-            "and falls again does not show, nor one between rare levels. With more rows, a larger "
-            "ε or fewer columns, levels are counted one by one."
+            "With this number of rows and this ε, each column is summarised by a few numbers: "
+            "ordered levels by one trend, other levels by the two most frequent and the rest. A "
+            "dependence that rises and falls again is missed, and so is one between rare levels. "
+            "With more rows, a larger ε or fewer columns, every level is counted."
         )
     if result.intervals is None:
         return ""
     return (
-        "The first releases show dependence beyond straight lines, so the rest of the budget "
+        "The first releases show non-linear dependence, so the rest of the budget "
         f"counts numbers in {result.intervals} intervals."
     )
 
 
 def one_level_columns(result: Discovery) -> dict[str, float]:
-    """The largest probability of a level, by column, where a run estimates it above 95 %.
+    """The largest level probability of each column where a run estimates it above 95 %.
 
-    Columns with so much noise that it could be far less are left aside.  Post-processing of what
-    was released; empty where the algorithm releases no margins.
+    Columns too noisy for this estimate are left out.  Post-processing of the release; empty where
+    the algorithm releases no margins.
     """
     largest = {
         name: max(margin.probabilities)
@@ -101,10 +101,10 @@ def one_level_columns(result: Discovery) -> dict[str, float]:
 
 
 def overruled_sentence(result: Discovery) -> str:
-    """Where what the run saw and what was known beforehand disagree; empty where nowhere.
+    """Where the tests contradict the background knowledge; empty where they do not.
 
-    Such as "What was known is kept against the data in 2 places, such as at either: tests point
-    tub and lung at it."
+    Such as "What was known beforehand is kept against the tests in 2 places, one of them at either,
+    where they would point tub and lung at it."
     """
     if not result.overruled:
         return ""
@@ -123,19 +123,19 @@ STAGES = {"possible-d-sep": "FCI with Possible-D-Sep", "rfci": "RFCI"}
 
 
 def hidden_sentence(result: Discovery) -> str:
-    """How edges were tested that only unobserved confounders make; empty where none are allowed."""
+    """How unobserved confounders were handled; empty where they are ruled out."""
     if result.hidden_stage is None:
         return ""
     if result.hidden_stage == "possible-d-sep":
         return f"Unobserved confounders are allowed: {STAGES[result.hidden_stage]}."
     return (
         "Unobserved confounders are allowed: RFCI, as Possible-D-Sep would need too many tests. A "
-        "few more edges and circles may be left."
+        "few more edges and circles may remain."
     )
 
 
 def one_level_sentence(result: Discovery) -> str:
-    """The columns of which little can be seen, as one level holds nearly all rows; else empty."""
+    """The columns with little information, as one level has nearly all rows; else empty."""
     columns = one_level_columns(result)
     if not columns:
         return ""
@@ -144,12 +144,12 @@ def one_level_sentence(result: Discovery) -> str:
         name, share = next(iter(columns.items()))
         about = percent(share) if share > 0.99 else f"about {percent(share)}"
         return (
-            f"Of column {short(name)} one level holds {about} of the rows (estimated privately): "
-            "little can be seen of it; cut it or merge its levels differently."
+            f"One level of column {short(name)} has {about} of the rows (estimated privately), "
+            "which leaves little information; cut the column or merge its levels differently."
         )
     last = f"{len(named) - _NAMED} more" if len(named) > _NAMED else named.pop()
     return (
-        f"Of columns {', '.join(named[:_NAMED])} and {last} one level each holds over "
-        f"{percent(ONE_LEVEL)} of the rows (estimated privately): little can be seen of them; cut "
-        "them or merge their levels differently."
+        f"In each of columns {', '.join(named[:_NAMED])} and {last} one level has over "
+        f"{percent(ONE_LEVEL)} of the rows (estimated privately), which leaves little information; "
+        "cut the columns or merge their levels differently."
     )

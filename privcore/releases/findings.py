@@ -1,4 +1,4 @@
-"""What a run found of each pair of columns, for files and in words."""
+"""What a run found for each pair of columns, for files and in words."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
 
 _NEARLY = 0.9999
-# Pixels of a line: the least, and so much more for an edge that is certain.
+# Pixels of a line: the least, and what a certain edge adds.
 _LEAST, _MORE = 1.2, 2.8
-# In words: a larger budget does not always help, as where other columns nearly say what a pair is.
+# In words: a larger budget does not always help, as with nearly collinear columns.
 VERDICTS: dict[Verdict, str] = {
     "edge": "edge",
     "no edge seen": "no edge seen",
-    "not enough budget": "cannot be told",
+    "not enough budget": "inconclusive",
 }
-# Fields that say how sure an edge is, by the heads of their columns.
+# Fields on the confidence of an edge, by column heading.
 SURE_COLUMNS = {"probability": "probability", "probability of the arrow": "direction"}
 
 
@@ -34,7 +34,7 @@ def sure_columns(result: Discovery) -> dict[str, str]:
 def described_pairs(
     graph: PDAG, findings: Mapping[Edge, PairFinding]
 ) -> list[dict[str, Any]] | None:
-    """JSON-ready, one for each pair, by name; None where the algorithm says nothing of pairs."""
+    """The finding of each pair by name, JSON-ready; None if the algorithm makes none."""
     if not findings:
         return None
     return [
@@ -44,17 +44,17 @@ def described_pairs(
 
 
 def line_widths(findings: Mapping[Edge, PairFinding]) -> dict[Edge, float]:
-    """Pixels of the lines of edges, the wider the more probable; of others nothing."""
+    """Line widths of edges in pixels, wider for more probable ones; other pairs have none."""
     return {pair: width_of(sure) for pair, sure in _sure(findings).items()}
 
 
 def width_of(probability: float) -> float:
-    """Pixels of the line of an edge."""
+    """The line width of an edge in pixels."""
     return _LEAST + _MORE * probability**2
 
 
 def line_texts(findings: Mapping[Edge, PairFinding]) -> dict[Edge, str]:
-    """What the release says of edges, line by line."""
+    """The confidence of each edge, one value a line."""
     return {
         pair: "\n".join(
             f"{head}: {share_text(value)}"
@@ -74,7 +74,7 @@ def _sure(findings: Mapping[Edge, PairFinding]) -> dict[Edge, float]:
 
 
 def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
-    """How many pairs without an edge there are, and how many of them could have been seen.
+    """The number of pairs without an edge, and of inconclusive ones.
 
     pairs: as `described_pairs` gives them.
     """
@@ -84,17 +84,17 @@ def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
 
 
 def settled_sentence(settled: bool | None) -> str:
-    """That two samplers disagree, where they do; else empty."""
+    """A warning where two samplers disagree; else empty."""
     if settled is None or settled:
         return ""
     return (
-        "The probabilities are not settled: two samplers differ, and none is stated to be near 0 "
+        "The probabilities are not settled: two samplers disagree, so none is stated as close to 0 "
         "or 1."
     )
 
 
 def confidence_text(finding: Mapping[str, Any]) -> str:
-    """How sure an edge is, such as "probability 0.998, direction 0.87"; empty for other pairs."""
+    """The confidence of an edge: "probability 0.998, direction 0.87"; empty for other pairs."""
     if finding["verdict"] != "edge":
         return ""
     named = ((word, finding.get(word)) for word in ("probability", "direction"))
@@ -102,7 +102,7 @@ def confidence_text(finding: Mapping[str, Any]) -> str:
 
 
 def share_text(value: float) -> str:
-    """A probability with three digits, never rounded up to 1, which is of what was known."""
+    """A probability with three digits, never rounded up to 1, which means known beforehand."""
     if value == 1:
         return "known"
     return f"over {_NEARLY}" if value > _NEARLY else f"{value:.3g}"
@@ -111,7 +111,7 @@ def share_text(value: float) -> str:
 def edge_notes(
     findings: Mapping[Edge, PairFinding],
 ) -> tuple[Sequence[str], dict[Edge, tuple[str, ...]]]:
-    """Heads of columns, and what stands under them for each edge (i < j)."""
+    """Column headings, and their values for each edge (i < j)."""
     notes = {
         pair: tuple(
             "" if value is None else f"{value:.6g}"

@@ -1,4 +1,4 @@
-"""Which pairs a release cannot tell, and what it would cost to tell them: from it, for nothing."""
+"""The inconclusive pairs of a release, and the ε that would settle them, as post-processing."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from privcore.algorithms.search.result import Discovery, Edge
 from privcore.counts import PublicColumns
 from privcore.graphs.knowledge import Knowledge
 
-# Total ε up to which a price is looked for, as a multiple of what was spent.
+# The largest total ε considered, as a multiple of the spent one.
 _MOST = 1_000.0
 _STEPS = 40
 _LARGEST = float(EPSILON.high or 0)
 
 
 class OpenPair(NamedTuple):
-    """A pair of which a release cannot tell.
+    """An inconclusive pair of a release.
 
-    visible: the smallest dependence that it would have seen with probability 0.9, None if not even
-    a perfect one.  epsilon: about what all releases together would have to cost to see the
-    reference size; None where no budget would do with so many rows.
+    visible: the smallest dependence detected with power 0.9; None if even a perfect one is not.
+    epsilon: the approximate total of all releases that would detect the reference size; None where
+    no budget is enough with this number of rows.
     """
 
     pair: Edge
@@ -38,8 +38,8 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
 
     result: of a run of moment search; kept: what it released (`Released.kept`).
 
-    The price supposes that the smallest visible dependence of the pair falls with ε as that of two
-    columns of its levels does, by the plan (`visible_effects`).
+    The price assumes that the smallest visible dependence of the pair falls with ε as the plan has
+    it for two columns with these levels (`visible_effects`).
     """
     levels = kept.levels
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs
@@ -47,15 +47,15 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
     ordered = kept.ordered if in_lines else ()
     shape = PublicShape(kept.n, levels, len(result.graph.nodes), named, ordered)
     columns = PublicColumns(result.graph.nodes, kept.n, levels, ordered=ordered)
-    # What adds to a release measures as that has.
+    # A release that adds to another measures in the same way.
     form = {"measured": "lines" if in_lines else "levels"}
-    # Several releases together may have more than one run takes.
+    # Several releases together may exceed the ε that one run accepts.
     spent = min(result.guarantee.epsilon, _LARGEST)
     wanted = float(result.parameters["reference_effect"])
 
     def visible(pair: Edge, epsilon: float) -> float | None:
-        asked = {**result.parameters, **form, "epsilon": epsilon, "neighbours": "replaced"}
-        checked = row_parameters(result.algorithm, asked, columns)
+        wanted = {**result.parameters, **form, "epsilon": epsilon, "neighbours": "replaced"}
+        checked = row_parameters(result.algorithm, wanted, columns)
         both = (levels[pair[0]], levels[pair[1]]) if levels else None
         return visible_effects(shape, MomentSearchParameters(**checked), both).alone
 
@@ -65,8 +65,8 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
         if said.verdict != "not enough budget":
             continue
         at_once = visible(pair, spent)
-        # As much smaller as the plan has to see, so much smaller must be what this pair shows.
-        # Of a pair of which not even a perfect dependence would be seen, that is the least.
+        # The visible dependence of this pair scales as that of the plan.
+        # For a pair with no visible dependence at all, a perfect one is a lower bound.
         share = 1.0 if at_once is None else min(at_once / (said.visible or 1.0), 1.0)
         kind = (tuple(sorted(levels[c] for c in pair)) if levels else (), round(share, 2))
         if kind not in prices:
@@ -78,7 +78,7 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
 
 
 def _price(visible: Callable[[float], float | None], target: float, spent: float) -> float | None:
-    """The smallest ε, up to a percent, at which what is visible is no more than the target."""
+    """The smallest ε, within a percent, at which a dependence of the target size is visible."""
 
     def enough(epsilon: float) -> bool:
         least = visible(epsilon)

@@ -1,4 +1,4 @@
-"""A run whose domain is bought first: one total (ε, δ), of which the domain takes a share."""
+"""A run that first buys its domain with a share of one total (ε, δ)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from privcore.privacy.mechanisms import NoiseSource
 from privcore.unit import RECORD
 
 _PUBLIC = (
-    "column names, and of each whether it holds numbers or categories, into how many intervals "
-    "it is cut, and whether missing values are a level"
+    "column names, and for each column whether it holds numbers or categories, its number of "
+    "intervals, and whether missing values are a level"
 )
 
 
 @dataclass(frozen=True)
 class Split:
-    """epsilon, delta: of all.  plan: of the domain.  parameters: of the run, with what is left."""
+    """A total (ε, δ) split into the plan of the domain and the parameters of the run."""
 
     epsilon: float
     delta: float
@@ -37,11 +37,10 @@ class Split:
 
 
 def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | None) -> Split:
-    """Who gets what of a run's ε and δ, fixed before any row is looked at.
+    """Split a run's ε and δ between domain and run, before any row is read.
 
-    Raises ParameterError for an algorithm without ε, for bad parameters, for a run without δ if
-    the purchase brings none, for one with δ if it does, and for a promise to more than one row
-    that is replaced, which a purchase does not keep; and what `plan_domain` raises.
+    Raises ParameterError for an algorithm without ε, for bad parameters, for a δ that is missing or
+    given twice, and for a guarantee other than for one replaced row; and what `plan_domain` raises.
     """
     purchase = table.purchase
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
@@ -52,7 +51,7 @@ def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | No
         )
     if not Protection.of(checked, RECORD).plain:
         raise ParameterError(
-            "A bought domain protects one row that is replaced; state levels, bounds and cut "
+            "A bought domain protects only one replaced row; state levels, bounds and cut "
             "points in the schema, or leave rows_per_unit at 1 and neighbours at replaced."
         )
     epsilon, delta = float(checked["epsilon"]), float(checked.get("delta", 0.0))
@@ -77,7 +76,7 @@ def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | No
 
 
 def _left(whole: float, part: float) -> float:
-    """whole − part, rounded down, so that both together are no more than the whole."""
+    """whole − part, rounded down, so that the two add up to no more than the whole."""
     rest = whole - part
     while Fraction(rest) + Fraction(part) > Fraction(whole):
         rest = nextafter(rest, 0.0)
@@ -85,19 +84,19 @@ def _left(whole: float, part: float) -> float:
 
 
 def bought_dataset(table: StatedTable, plan: DomainPlan, noise: NoiseSource) -> Dataset:
-    """The data set under a domain that is bought now."""
+    """Buy the domain, and return the data set under it."""
     return table.with_domain(buy_domain(table.bought_cells, plan, noise))
 
 
 def with_purchase(result: Discovery, wanted: Split) -> Discovery:
-    """A run on a bought domain, with the promise of both."""
+    """The result of a run on a bought domain, with the guarantee of both."""
     return replace(result, guarantee=joint(result.guarantee, wanted))
 
 
 def joint(run: Guarantee, wanted: Split) -> Guarantee:
-    """The promise of the purchase and the run together.
+    """The guarantee of the purchase and the run together.
 
-    A run that promises less than was set aside for it is charged as if it had used all.
+    A run that guarantees less than its share of the budget counts as if it had used all of it.
     """
     plan = wanted.plan
     return replace(

@@ -1,4 +1,4 @@
-"""What a guarantee promises, and to whom, in plain text."""
+"""Plain-text sentences on what a guarantee promises, and to whom."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIMULATED = "The noise is simulated from a seed, for exploring: this is not a re
 
 
 def percent(share: float) -> str:
-    """A probability as per cent, with more digits near 1."""
+    """A probability in per cent, with more digits near 1."""
     if 0.99999 < share < 1:
         return "over 99.999 %"
     text = f"{100 * share:.1f}" if share < 0.999 else f"{100 * share:.3f}"
@@ -24,16 +24,16 @@ def percent(share: float) -> str:
 
 
 def protected(guarantee: Guarantee) -> Protection:
-    """Whom a guarantee protects."""
+    """The unit that a guarantee protects, and its neighbour relation."""
     try:
         return Protection(*understood(guarantee.neighbours))
     except ParameterError:
-        # Those of a direction protect a record of one half of the rows.
+        # The guarantee of a direction protects a record of one half of the rows.
         return ONE_ROW
 
 
 def for_whom(protection: Protection) -> str:
-    """Such as "each person" or "one patient with at most 5 rows"."""
+    """The protected unit in words: "each person" or "one patient with at most 5 rows"."""
     unit = protection.unit
     return unit.words if unit.rows > 1 else "each person"
 
@@ -44,7 +44,7 @@ def odds_sentence(
     seen: str = "the private graph",
     whom: Protection = ONE_ROW,
 ) -> str:
-    """The meaning of ε as odds, for a suspicion of one half; seen: what is released."""
+    """What ε means for an attacker with prior probability one half; seen: what is released."""
     top = guessing_bound(epsilon, delta)
     unit, there = whom.unit, whom.relation == ADDED
     person = "person" if unit.rows == 1 else unit.name
@@ -74,7 +74,7 @@ def odds_sentence(
 
 
 def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
-    """What this run promises, in one line."""
+    """The guarantee of a run in one line."""
     if guarantee.calibration == "none":
         return f"{algorithm.title}: no privacy is promised."
     amount = f"(ε = {guarantee.epsilon:.3g}, δ = {guarantee.delta:g})"

@@ -1,4 +1,4 @@
-"""Rows that have nothing of a table but what is public, to try a run on before it is paid for."""
+"""Synthetic rows from the public domain alone, to rehearse a run before it is charged."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from privcore.data.sampling import MAX_ROWS
 
 
 def rehearsal_rows(dataset: Described) -> Dataset:
-    """As many rows, at most 10,000,000, over the same columns.
+    """Synthetic rows over the same columns, as many as the table has, up to 10,000,000.
 
-    Each column follows the one before it in half of the rows, so that a search has something to
-    do; otherwise its levels, or the values between its bounds, are equally probable.
+    Each column follows the previous one in half of the rows, so that there are edges to find;
+    otherwise its levels, or the values between its bounds, are uniform.
     """
     drawn = np.random.default_rng(1)
     rows = min(dataset.n, MAX_ROWS)

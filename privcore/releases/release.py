@@ -1,7 +1,7 @@
-"""From exploring to releasing: charged first, computed once with secure noise, then shown.
+"""Releasing a graph: charged first, computed once with secure noise, then shown.
 
-What comes back is the graph, its weights where there are any, and the promise: nothing that is not
-covered by it.  The run's log, times and counts are never kept.
+A release has the graph, its weights where there are any, and the guarantee: nothing that the
+guarantee does not cover.  The run's log, times and counts are never kept.
 """
 
 from __future__ import annotations
@@ -54,26 +54,26 @@ from privcore.threads import one_thread
 STEPS = ("checked", "charging", "charged", "computed", "certified", "released")
 
 _ENDED = {
-    "budget": "The search ended when its budget was used up; pairs not yet tested stay as edges.",
-    "noise": "The search ended when what was left of its budget would have bought mostly noise; "
-    "pairs not yet tested stay as edges.",
-    "work": "The search ended at its limit of tests; pairs not yet tested stay as edges.",
+    "budget": "The search ended when its budget was used up; untested pairs stay as edges.",
+    "noise": "The search ended when the remaining budget would have bought mostly noise; "
+    "untested pairs stay as edges.",
+    "work": "The search ended at its limit of tests; untested pairs stay as edges.",
     "size": "Tests that could need more than 67 million cells, by the levels and the number of "
-    "rows, were left out; pairs that only these would have separated stay as edges.",
+    "rows, were skipped; pairs that only these would have separated stay as edges.",
 }
 
 
 @dataclass(frozen=True)
 class Release:
-    """What may leave the building: every field is covered by the guarantee.
+    """A release that may be published: the guarantee covers every field.
 
     weights, weight_threshold, convergence: as in `Discovery`, where the graph is cut from weights.
-    findings, settled: as in `Discovery`, where the algorithm says so.
-    effects: what is said of an effect, where that was requested, as `Effects.as_dict`.
+    findings, settled: as in `Discovery`, where the algorithm provides them.
+    effects: the requested effect, if any, as `Effects.as_dict`.
     note: on how the search ended, if early; it follows from the noisy answers.
-    certificate: signed, with all of this but the convergence.  path: where a copy of it is kept,
-    None if it could not be written.
-    numbers: the signed release file, where it was to be kept; see `release_file`.
+    certificate: signed, with all of this except the convergence.  path: of its copy, None if that
+    could not be written.
+    numbers: the signed release file, if requested; see `release_file`.
     """
 
     graph: PDAG
@@ -108,19 +108,20 @@ def release(
 ) -> Release:
     """Charge `budget`, run once with secure noise, and sign a certificate.
 
-    A table of which only the kinds are stated has its domain bought first, with the same charge.
+    If only the kinds of columns are stated, the domain is bought first, with the same charge.
 
-    content: the file that the data set was made of, if there is one, so that another preparation
+    content: the file that the data set was made from, if there is one, so that another preparation
     of it finds the same budget; the files of a table in Parquet are known.  The signing key and a
-    copy of the certificate are kept beside the ledger.
-    effect: what else is to be released, from the same ε: the effect of a cause on an outcome.
-    keep_numbers: whether what was released is handed back, signed, and kept beside the certificate.
-    adds_to, only: an earlier release of the same table, as of `check_release`; its file is the
-    ledger's own.
+    copy of the certificate are kept next to the ledger.
+    effect: the effect of a cause on an outcome to release as well, from the same ε.
+    keep_numbers: whether to return the released numbers, signed, and keep them next to the
+    certificate.
+    adds_to, only: an earlier release of the same table, as for `check_release`; its file must come
+    from this ledger.
     checkpoint: called at each of `STEPS`.
 
     Raises what `check_release` raises, BudgetError for an overspend and LedgerError, all of them
-    before anything is charged; and ReleaseError where the run fails afterwards.
+    before anything is charged; and ReleaseError if the run fails afterwards.
     """
     check = check_release(
         dataset,
@@ -140,8 +141,8 @@ def release(
             return next(iter(_contents(dataset, None)))
 
         mark = mark_of(ledger, content_of_rows)
-        # Anyone can sign a file, with the nonce and the mark of a true one, that says that less was
-        # spent than was.
+        # Anyone can copy the nonce and the mark of a real file into a signed one that states less
+        # spending.
         if adds_to is not None and (
             adds_to.signer != fingerprint(public_bytes(key))
             or mark_of(ledger, content_of_rows, adds_to.nonce)[1] != adds_to.mark
@@ -169,7 +170,7 @@ def release(
     )
     checkpoint("charged")
     try:
-        # However many threads other runs of this process hold, a sum has the same last bits.
+        # Sums have the same last bits, however many threads other runs of this process use.
         with one_thread():
             described, result, said = _computed(dataset, algorithm, settings, check)
         checkpoint("computed")
@@ -198,7 +199,7 @@ def release(
             )
             numbers = signed(content_to_keep, key)
     except BaseException as error:
-        # A ledger that cannot be written keeps the charge, which is what matters.
+        # If the ledger cannot be written, the charge still stays, which is what matters.
         with suppress(LedgerError):
             ledger.finish(charge.sequence, "failed")
         if not isinstance(error, Exception):
@@ -210,7 +211,7 @@ def release(
     checkpoint("certified")
     warnings, path = check.warnings, None
     if result.rows is not None:
-        # Those of the check are of the exact number of rows, which is private.
+        # The sentences of the check state the exact number of rows, which is private.
         warnings = size_warnings(check.epsilon, check.delta, result.rows)
     try:
         path = keep(ledger.certificates, document)
@@ -219,12 +220,12 @@ def release(
     except OSError:
         warnings = (
             *warnings,
-            "No copy of the certificate could be written beside the ledger; save it yourself now.",
+            "No copy of the certificate could be written next to the ledger; save it yourself now.",
         )
     try:
         ledger.finish(charge.sequence, "released")
     except LedgerError as error:
-        warnings = (*warnings, f"The release is paid for, but not marked as made: {error}")
+        warnings = (*warnings, f"The release is charged, but not marked as made: {error}")
     warnings = (*warnings, *_mixed(ledger, charge))
     checkpoint("released")
     return Release(
@@ -245,7 +246,7 @@ def release(
 
 
 def _mixed(ledger: Ledger, charge: Charge) -> tuple[str, ...]:
-    """A sentence where the charges of a budget protect different units: sums hold for neither."""
+    """A warning if the charges of a budget protect different units; else empty."""
     try:
         others = {protected_by(other) for other in ledger.charges(charge.budget)}
     except LedgerError:
@@ -253,8 +254,8 @@ def _mixed(ledger: Ledger, charge: Charge) -> tuple[str, ...]:
     if len(others) < 2:
         return ()
     return (
-        f"The charges of this budget protect different things ({', '.join(sorted(others))}): its "
-        "sums hold only for whoever all of them protect.",
+        f"The charges of this budget protect different units ({', '.join(sorted(others))}): its "
+        "sums hold only for those whom all of them protect.",
     )
 
 
@@ -264,7 +265,7 @@ def _computed(
     settings: Mapping[str, Any],
     check: Check,
 ) -> tuple[Described, Discovery, Effects | None]:
-    """The run with secure noise, and the data set that it was on; raises as `_check_result`."""
+    """Run with secure noise; the result and its data set.  Raises as `_check_result` does."""
     noise = SecureNoise()
     if not isinstance(dataset, StatedTable):
         said, plan = None, check.effect
@@ -290,7 +291,7 @@ def _computed(
         raise RuntimeError("the purchase is not planned")
     bought = bought_dataset(dataset, wanted.plan, noise)
     source = source_of(bought)
-    # What was set aside for the run, and its steps on this domain.
+    # The run's share of the budget, and its steps on this domain.
     rest = replace(
         check,
         epsilon=wanted.parameters["epsilon"],
@@ -305,14 +306,14 @@ def _computed(
 def owner_of(
     dataset: Dataset | StatedTable, ledger: Ledger, content: bytes | None = None
 ) -> str | None:
-    """The budget that these data were charged to before, None if they never were."""
+    """The budget that these data were charged to before; None if they never were."""
     return ledger.budget_of([ledger.fingerprint(each) for each in _contents(dataset, content)])
 
 
 def _contents(
     dataset: Dataset | ParquetTable | StatedTable, content: bytes | None
 ) -> Iterator[Iterable[bytes]]:
-    """What tells the data from others: the rows as prepared, and the files they were read from.
+    """Fingerprints of the data: of the prepared rows, and of the files they were read from.
 
     Raises ReleaseError for files that cannot be read within the memory allowed.
     """
@@ -323,7 +324,7 @@ def _contents(
         return
     source, _ = own_level_of(cast(CountSource, source_of(dataset)))
     if not isinstance(source, InMemoryCounts):
-        # `check_release` has seen to the memory of the rows, so what is short is that of reading.
+        # `check_release` has checked the memory for the rows, so reading the files is what failed.
         raise ReleaseError("The files cannot be read within the memory allowed; allow more.")
     yield canonical_bytes_of_unique(dataset, *source.unique())
     for file in dataset.files:
@@ -337,7 +338,7 @@ def _read(file: str) -> Iterator[bytes]:
 
 
 def _check_result(result: Discovery, check: Check) -> None:
-    """Raises RuntimeError unless the run promises what was paid for, no less and no more."""
+    """Raises RuntimeError unless the run guarantees exactly what was charged."""
     promise = result.guarantee
     if (
         promise.calibration != "proven"

@@ -1,4 +1,4 @@
-"""What a release would be charged, and whether it is refused: from public facts, for nothing."""
+"""The charge of a release, and whether it is refused, from public facts at no cost."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from privcore.unit import ADDED
 
 @dataclass(frozen=True)
 class Check:
-    """What a release would be charged.
+    """The charge of a release before it is made.
 
-    rho: None where the cost in zCDP is not known.  planned: its steps; of a bought domain with
-    those of the run, as they are for as many levels as can be bought.  caveats: sentences that
-    limit the promise, each accepted.  warnings: to be read before going on.  split: between a
-    domain that is to be bought and the run.  effect: what is released with the graph.
-    rows_private: whether the number of rows is.
-    adds_to: the release that this one adds to, and only: the pairs that it measures, none for all;
-    epsilon, delta and rho are then what it costs beside the earlier one.
-    promised: ε and δ that the result states; of both releases where there was an earlier one.
+    rho: None where the cost in zCDP is not known.  planned: its steps; for a bought domain also the
+    steps of the run, with the most levels that can be bought.  caveats: sentences that limit the
+    guarantee, all accepted.  warnings: to be read before going on.  split: between a domain to be
+    bought and the run.  effect: released with the graph.  rows_private: whether the number of rows
+    is private.
+    adds_to: the release that this one adds to; only: the pairs that it measures, none for all.
+    epsilon, delta and rho are then its cost on top of the earlier one.
+    promised: ε and δ that the result states; for both releases where there was an earlier one.
     """
 
     epsilon: float
@@ -70,9 +70,9 @@ class Check:
 def _check_questions(
     dataset: Dataset | ParquetTable | StatedTable, parameters: Mapping[str, Any] | None
 ) -> None:
-    """Raises ReleaseError for what only the owner of the file knows, and has not said."""
+    """Raises ReleaseError for facts that only the owner knows and has not stated."""
     for question in dataset.questions:
-        # How many rows a person has at most may be said with the run.
+        # The bound on the rows of a person may be given with the run.
         if question.topic == "persons" and (parameters or {}).get("rows_per_unit") is not None:
             continue
         raise ReleaseError(f"{question.sentence} Before a release, {question.answer}.")
@@ -88,20 +88,19 @@ def check_release(
     adds_to: ReleaseFile | None = None,
     only: Collection[Edge] = (),
 ) -> Check:
-    """Everything that can be refused without spending, looked at from public facts.
+    """Check a release from public facts, so that it is refused before anything is spent.
 
-    accepted: the caveats of the data set (`Dataset.caveats`) that the owner takes upon themselves,
-    word by word; levels and bounds that were read from the rows cannot be accepted.  effect: what
-    is to be released together with the graph, of moment search's own numbers.
-    adds_to: an earlier release of the same table, which is added to; parameters then have the
-    total ε of both, and delta as it was.  only: pairs that are measured, none for all.  The run is
-    rehearsed on rows drawn from the public domain, so that settings that it refuses are refused
-    before they are paid for.
+    accepted: the caveats of the data set (`Dataset.caveats`) that the owner accepts, word for word;
+    levels and bounds that were read from the rows cannot be accepted.  effect: an effect to release
+    with the graph, from moment search's own numbers.
+    adds_to: an earlier release of the same table to add to; parameters then have the total ε of
+    both, and the same delta.  only: pairs to measure, none for all.  The run is rehearsed on rows
+    drawn from the public domain, so that settings that it refuses are refused before the charge.
 
     Raises ParameterError for an algorithm or calibration without a proven guarantee and for bad
-    parameters, ReleaseError for columns that are not declared, for what only the owner of the
-    file knows and has not said, and for caveats that are not accepted, DataError for files whose
-    rows may not fit into the memory allowed, and whatever the rehearsal raises.
+    parameters, ReleaseError for columns that are not declared, for facts that only the owner knows
+    and has not stated, and for caveats that are not accepted, DataError for files whose rows may
+    not fit into the memory allowed, and whatever the rehearsal raises.
     """
     _check_questions(dataset, parameters)
     if effect is not None:
@@ -109,7 +108,9 @@ def check_release(
     if adds_to is not None:
         check_adding(dataset, algorithm, parameters, adds_to)
         if effect is not None:
-            raise ParameterError("A release that adds to another has no effect; leave it out.")
+            raise ParameterError(
+                "A release that adds to another has no effect; leave the effect out."
+            )
     if isinstance(dataset, StatedTable):
         return _check_bought(dataset, algorithm, parameters, accepted)
     chosen = get_algorithm(algorithm)
@@ -128,8 +129,8 @@ def check_release(
     missing = [caveat for caveat in dataset.caveats if caveat not in accepted]
     if missing:
         raise ReleaseError(
-            f"The promise would not hold as it stands ({'; '.join(missing)}): accept this "
-            "explicitly, or prepare the table in another way."
+            f"The guarantee would not hold unconditionally ({'; '.join(missing)}): accept this "
+            "explicitly, or prepare the table differently."
         )
     if isinstance(dataset, ParquetTable):
         # Imported here, as few runs read files.
@@ -154,7 +155,7 @@ def check_release(
     epsilon = float(checked["epsilon"])
     warnings = size_warnings(epsilon, delta, dataset.n)
     private = of_source(chosen, checked, source).relation == ADDED
-    # ρ of the steps may depend on the number of rows, and the ledger's sums are in certificates.
+    # ρ of the steps may depend on the number of rows, and certificates show the ledger's sums.
     rho = _rho(epsilon, delta, () if private else planned)
     check = Check(
         epsilon,
@@ -170,7 +171,7 @@ def check_release(
 
 
 def cost_beside(check: Check, adds_to: ReleaseFile, only: frozenset[Edge]) -> Check:
-    """What a release costs beside the one that it adds to; check: of both together."""
+    """The cost of a release on top of the one that it adds to; check: of both together."""
     epsilon, rho = beside(check.epsilon, check.planned, adds_to)
     return replace(
         check,
@@ -189,7 +190,7 @@ def _check_effect(
     parameters: Mapping[str, Any] | None,
     effect: EffectPlan,
 ) -> None:
-    """Raises ParameterError where no effect can be released with the graph."""
+    """Raises ParameterError if no effect can be released with the graph."""
     if algorithm != EFFECTS:
         raise ParameterError(
             f"Effects are computed from what {EFFECTS} releases; choose it, or leave the effect "
@@ -197,7 +198,7 @@ def _check_effect(
         )
     if isinstance(dataset, StatedTable):
         raise ParameterError(
-            "Effects are for levels that are stated, not bought; state them in the schema, or "
+            "Effects need levels that are stated, not bought; state them in the schema, or "
             "leave the effect out."
         )
     effect.check(dataset)
@@ -205,7 +206,7 @@ def _check_effect(
 
 
 def size_warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:
-    """What is to be said of (ε, δ) beside so many rows."""
+    """Warnings on (ε, δ) for this number of rows."""
     guarantee = Guarantee(epsilon, delta, "", (), "proven", "", "")
     return tuple(filter(None, (large_delta_sentence(guarantee, rows),)))
 
@@ -216,7 +217,7 @@ def _check_bought(
     parameters: Mapping[str, Any] | None,
     accepted: Sequence[str],
 ) -> Check:
-    """The purchase and a run on as many levels as can be bought, on rows that are all alike."""
+    """Rehearse the purchase, and a run with the most levels that can be bought."""
     if table.unconfirmed:
         raise ReleaseError(
             f"The kind of column {short(table.unconfirmed[0])!r} is not confirmed as public: "
@@ -238,7 +239,7 @@ def _check_bought(
 
 
 def unconfirmed(dataset: Described) -> str:
-    """That the owner has not confirmed what is public, and what to do."""
+    """The error for public values that the owner has not confirmed, with what to do."""
     undeclared = dataset.undeclared
     named = ", ".join(short(name, 20) for name in undeclared[:3])
     more = f" and {len(undeclared) - 3} more" if len(undeclared) > 3 else ""

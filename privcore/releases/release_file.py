@@ -1,7 +1,7 @@
-"""The release file: what a run released, signed, so that anyone can search it again.
+"""The release file: the signed numbers of a run, so that anyone can search them again.
 
-It stands beside the certificate and holds the noisy numbers themselves.  They are covered by the
-same guarantee, so searching them with other settings, or by a later version, costs nothing.
+It is kept next to the certificate and holds the noisy numbers themselves.  The same guarantee
+covers them, so searching them with other settings, or by a later version, costs nothing.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.signing import check_signature
 
 SCHEMA = "causalveil-release/1"
-# Parameters of a release that no later search changes.
+# Parameters of a release that a later search cannot change.
 SPENT = ("epsilon", "delta", "calibration", "rows_per_unit", "neighbours")
-# Bytes that a file may have.
+# Largest size of a file in bytes.
 LARGEST = 500_000_000
 _FIELDS = {
     "algorithm",
@@ -60,11 +60,11 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class ReleaseFile:
-    """What is in a release file.
+    """The content of a release file.
 
     id: of its certificate.  columns: their public domain, as `domain_of`.  parameters: of the run.
-    guarantee: what covers the numbers.  planned: the steps that they cost.  kept: the numbers.
-    holds: ids of the releases that this one adds to, the latest first.  budget: that was charged.
+    guarantee: of the numbers.  planned: the steps that were charged.  kept: the numbers.
+    holds: ids of the releases that this one adds to, the latest first.  budget: the one charged.
     signer: fingerprint of the key that signed it.  nonce, mark: see `mark_of`.
     """
 
@@ -90,7 +90,7 @@ class ReleaseFile:
         """ε of this release and of `more` together, never above the exact sum of the two."""
         exact = Fraction(repr(self.guarantee.epsilon)) + Fraction(repr(more))
         total = float(exact)
-        # What a user reads is the shortest text of a number, and so is what the ledger adds up.
+        # Users read the shortest text of a number, and the ledger adds up the same text.
         while Fraction(repr(total)) > exact:
             total = math.nextafter(total, 0.0)
         return total
@@ -106,16 +106,16 @@ def content_of(
     mark: tuple[str, str],
     holds: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """A release file's content, to be signed.
+    """The content of a release file before it is signed.
 
-    Raises ReleaseError for an algorithm that does not hand back what it released.
+    Raises ReleaseError for an algorithm that does not return its released numbers.
     """
     check_keeps(result.algorithm)
     if result.released is None or result.released.kept is None:
-        raise ReleaseError("This run hands back nothing that could be kept.")
+        raise ReleaseError("This run returns no numbers that could be kept.")
     kept = result.released.kept
-    # Where something else took a part of ε, such as an effect or a domain, nothing is known of what
-    # the numbers and a further release would come to together.
+    # If an effect or a domain took a part of ε, the joint cost of the numbers and a further release
+    # is not known.
     if float(result.parameters["epsilon"]) != result.guarantee.epsilon:
         kept = kept.closed
     return {
@@ -146,10 +146,10 @@ def check_keeps(algorithm: str) -> None:
 def mark_of(
     ledger: Ledger, content: Callable[[], Iterable[bytes]], nonce: str | None = None
 ) -> tuple[str, str]:
-    """A nonce and a mark by which the ledger, and nobody else, knows the table again.
+    """A nonce and a mark by which only the ledger recognises the table.
 
-    The mark is keyed by the ledger's secret, and the nonce is new for each release: two files do
-    not show whether their tables are the same.
+    The mark is keyed by the ledger's secret, and the nonce is new for each release, so that two
+    files do not reveal whether their tables are the same.
     """
     fresh = secrets.token_hex(16) if nonce is None else nonce
 
@@ -161,19 +161,19 @@ def mark_of(
 
 
 def file_text(document: Mapping[str, Any]) -> str:
-    """A signed release file as text."""
+    """The text of a signed release file."""
     return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def keep_file(folder: Path, document: Mapping[str, Any]) -> Path:
-    """Write a release file into a folder; raises OSError as `write_whole`."""
+    """Write a release file into a folder; raises OSError as `write_whole` does."""
     return keep_text(folder, f"release-{document['id']}.json", file_text(document))
 
 
 def read_release_file(path: Path | str) -> ReleaseFile:
     """Read a release file, and check its signature.
 
-    Raises DataError for a file that cannot be read, CertificateError for one that is no release
+    Raises DataError for a file that cannot be read, CertificateError for one that is not a release
     file or was changed.
     """
     content = read_most(path, LARGEST)
@@ -183,7 +183,7 @@ def read_release_file(path: Path | str) -> ReleaseFile:
 
 
 def parsed_file(content: bytes) -> ReleaseFile:
-    """A release file's content, checked; raises CertificateError."""
+    """Check the content of a release file; raises CertificateError."""
     try:
         text = content.decode("utf-8")
         document = json.loads(text, parse_constant=_no_number, parse_float=_finite)
@@ -191,8 +191,8 @@ def parsed_file(content: bytes) -> ReleaseFile:
         raise CertificateError("The file is not JSON; give the release file.") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise CertificateError(
-            f"The file is no release file of the form {SCHEMA}; `release --keep-numbers` writes "
-            "one beside the certificate."
+            f"This is no release file of the form {SCHEMA}; `release --keep-numbers` writes "
+            "one next to the certificate."
         )
     if set(document) != _FIELDS:
         raise CertificateError("The release file is not complete; get the original.")
@@ -229,7 +229,7 @@ def parsed_file(content: bytes) -> ReleaseFile:
 
 
 def _own_levels(columns: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
-    """Levels of each column of a public domain, 0 of numbers."""
+    """The number of levels of each column of a public domain; 0 for numbers."""
     names = [column["name"] for column in columns]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError
@@ -246,12 +246,12 @@ def _finite(text: str) -> float:
 
 
 def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Kept, Guarantee]:
-    """The numbers of several files as one release, and what covers them.
+    """The numbers of several files as one release, and their joint guarantee.
 
-    sites: whether the files hold different rows of the same columns; otherwise they are releases
-    of the same rows, each for itself.
+    sites: whether the files hold different rows of the same columns; otherwise they are separate
+    releases of the same rows.
 
-    Raises ReleaseError for files that do not go together.
+    Raises ReleaseError for files that do not fit together.
     """
     first = files[0]
     if len(files) == 1:
@@ -260,12 +260,12 @@ def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Kept, Gu
         if file.columns != first.columns or file.algorithm != first.algorithm:
             raise ReleaseError(
                 "The files have different columns, levels or bounds; only releases of one public "
-                "domain go together."
+                "domain can be combined."
             )
         if file.guarantee.neighbours != first.guarantee.neighbours:
             raise ReleaseError(
                 f"The files protect different units ({first.guarantee.neighbours}; "
-                f"{file.guarantee.neighbours}); no promise covers both."
+                f"{file.guarantee.neighbours}); no guarantee covers both."
             )
     known = [file.id for file in files]
     for file in files:
@@ -273,8 +273,7 @@ def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Kept, Gu
             raise ReleaseError("A file is given twice; give each once.")
         if not set(known).isdisjoint(file.holds):
             raise ReleaseError(
-                "One of the files adds to another one and holds all of it; give the later one "
-                "alone."
+                "One of the files adds to another one and contains it; give the later one alone."
             )
         if sites and _same_table(file, files):
             raise ReleaseError(
@@ -296,20 +295,19 @@ def _same_table(file: ReleaseFile, files: Sequence[ReleaseFile]) -> bool:
 
 
 def _promise_of(files: Sequence[ReleaseFile], *, sites: bool) -> Guarantee:
-    """Sums, rounded up, for the same rows; the largest for different rows, as everybody is in one
-    of them."""
+    """The joint ε and δ: sums, rounded up, for the same rows; the largest for different rows."""
     add = max if sites else basic
     promises = [file.guarantee for file in files]
     caveats = tuple(dict.fromkeys(caveat for p in promises for caveat in p.caveats))
-    beside = (
-        "each person is in the rows of one site alone" if sites else "releases of the same rows"
+    relation = (
+        "each person is in the rows of only one site" if sites else "releases of the same rows"
     )
     return replace(
         promises[0],
         epsilon=add([p.epsilon for p in promises]),
         delta=add([p.delta for p in promises]),
         accountant="parallel composition" if sites else "basic composition",
-        public=(*promises[0].public, f"{len(files)} files put together: {beside}"),
+        public=(*promises[0].public, f"{len(files)} files combined: {relation}"),
         caveats=caveats,
     )
 
@@ -320,9 +318,9 @@ def search_files(
     *,
     sites: bool = False,
 ) -> Discovery:
-    """Search the numbers of one or more release files; it costs nothing.
+    """Search the numbers of one or more release files again, at no further cost.
 
-    parameters: of the search, by name; what is not given is as in the first file.
+    parameters: of the search, by name; by default as in the first file.
     """
     kept, guarantee = put_together(files, sites=sites)
     first = files[0]

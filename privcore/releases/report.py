@@ -1,4 +1,4 @@
-"""A run as JSON, with its metrics against named references."""
+"""The report of a run as JSON, with its metrics against named references."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from privcore.releases.findings import described_pairs
 from privcore.text import short
 from privcore.version import __version__
 
-# Tests of PC as a reference, and cells of the table of a test, at most: about a minute's work.
+# Most tests of PC as a reference, and cells of a test's table: about a minute of work.
 _TESTS = 500_000
 _CELLS = 2_000_000
 
@@ -40,17 +40,18 @@ def non_private_reference(
     reference: NonPrivate = "non_private",
     hooks: Hooks | None = None,
 ) -> Discovery:
-    """A run without noise that a private one is compared with; not private.
+    """A run without noise to compare a private one with; not private.
 
-    reference: "non_private" is PC (or NOTEARS) with the run's settings: what else one would run.
+    reference: "non_private" is PC (or NOTEARS) with the run's settings, the usual alternative.
     "same" is the run's own algorithm as ε grows without bound, with the plan of its ε
-    (`privcore.privacy.mechanisms.no_noise`): the difference is what noise costs, and nothing else.
+    (`privcore.privacy.mechanisms.no_noise`): the difference is the cost of noise alone.
     A run that has no noise is its own reference.
 
     PC ends after 500,000 tests, and at the order from which tables of the columns
-    with the most levels would be too large; `reference_sentence` says so.  Where a run measured
-    columns in few numbers, PC tests these.  The same algorithm ends after as many tests, or as the
-    run needed, if that is more.  Raises ParameterError for another reference.
+    with the most levels would be too large; `reference_sentence` states that.  Where a run
+    summarised columns by a few numbers, PC tests these.  The same algorithm ends after 500,000
+    tests, or the number that the run needed, if that is larger.  Raises ParameterError for another
+    reference.
     """
     if reference not in NON_PRIVATE:
         raise ParameterError(
@@ -83,43 +84,43 @@ def non_private_reference(
 
 
 def _largest_order(levels: tuple[int, ...]) -> int | None:
-    """The largest conditioning set of which no test has more than `_CELLS`; None for any."""
+    """The largest order at which no test has more than `_CELLS` cells; None for no limit."""
     sizes = accumulate(sorted(levels, reverse=True), mul)
     fitting = sum(size <= _CELLS for size in sizes)
     return None if fitting == len(levels) else max(fitting - 2, 0)
 
 
 def reference_sentence(result: Discovery, reference: Discovery) -> str:
-    """Where the non-private search ended before it was through, in words; else empty."""
+    """Where the non-private search ended early, in words; else empty."""
     if reference is result:
         return ""
     same = reference.algorithm == result.algorithm
     if reference.stopped == "work":
         title = get_algorithm(reference.algorithm).title if same else reference.algorithm.upper()
-        return f"{title} without noise was ended after {reference.tests_run:,} tests."
+        return f"{title} without noise was stopped after {reference.tests_run:,} tests."
     if same:
         return ""
     order = reference.parameters.get("max_order")
-    # The algorithm's own reference may set an order, which then is not for the size of tables.
+    # An order set by the algorithm's own reference is not due to the size of tables.
     _, settings = non_private_settings(get_algorithm(result.algorithm), result.parameters)
     if order is None or order == settings.get("max_order"):
         return ""
     if reference.orders_run <= order:
         return ""
     return (
-        f"PC without noise conditions on no more than {order} columns here: larger tables of "
-        f"columns with so many levels would have more than {_CELLS:,} cells."
+        f"PC without noise conditions on no more than {order} columns here: with these levels, "
+        f"larger tables would have more than {_CELLS:,} cells."
     )
 
 
 def references_of(
     dataset: Described, non_private: Discovery, same: Discovery | None = None
 ) -> dict[str, PDAG]:
-    """`truth`, if it is known, `non_private`, and `same`, if it was made.
+    """The reference graphs by name: `truth`, if known, `non_private`, and `same`, if given.
 
     non_private, same: as `non_private_reference` makes them.  The true graph is compared as its
-    CPDAG or PAG, with the directions that were known beforehand, or as it is with algorithms that
-    claim one DAG.
+    CPDAG or PAG, with the directions of background knowledge, or as a DAG with algorithms that
+    output one.
     """
     references = {}
     if dataset.true_edges is not None:
@@ -139,9 +140,9 @@ def references_of(
 
 
 def price_sentence(result: Discovery, references: Mapping[str, PDAG]) -> str:
-    """What noise costs a run, and where the truth is known what the algorithm gains, in words.
+    """The cost of noise, and where the truth is known the gain of the algorithm, in words.
 
-    references: as of `references_of`.  Empty without `same`.
+    references: as `references_of` returns them.  Empty without `same`.
     """
     if "same" not in references:
         return ""
@@ -164,7 +165,7 @@ def run_report(
     seed: int | None,
     positions: Positions | None = None,
 ) -> dict[str, Any]:
-    """JSON-ready: graph, what was found of pairs and columns, guarantee, cost, metrics, parameters.
+    """The report of a run, JSON-ready: graph, findings, guarantee, cost, metrics, parameters.
 
     The metrics compare with graphs that are not private, and `spent`, `tests_run`, `orders_run`
     and `seconds` describe the run: for study, not for release.

@@ -1,7 +1,7 @@
 """Canonical JSON, its hash, and an Ed25519 signature of it (RFC 8032).
 
-A signature shows that a document was not changed since this key signed it; whose key it is, the
-reader must know.
+A signature shows that a document was not changed since this key signed it; it does not show whose
+key that is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FIELDS = {"algorithm", "content_sha256", "fingerprint", "public_key", "value"}
 
 
 def canonical(content: Mapping[str, Any]) -> bytes:
-    """JSON in UTF-8 with sorted keys, no spaces, and numbers as Python writes them."""
+    """Canonical JSON in UTF-8: sorted keys, no spaces, and numbers as Python writes them."""
     text = json.dumps(
         content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
@@ -30,12 +30,12 @@ def canonical(content: Mapping[str, Any]) -> bytes:
 
 
 def fingerprint(public_key: bytes) -> str:
-    """SHA-256 of the 32 bytes of a public key, in hexadecimal."""
+    """The fingerprint of a public key: SHA-256 of its 32 bytes, in hexadecimal."""
     return hashlib.sha256(public_key).hexdigest()
 
 
 def public_bytes(key: Ed25519PrivateKey) -> bytes:
-    """The 32 bytes of its public key."""
+    """The 32 bytes of the public key."""
     return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 
 
@@ -76,9 +76,11 @@ def check_signature(document: Mapping[str, Any]) -> str:
         raise CertificateError(
             "The certificate was changed: its signature is not one of its content by its key."
         ) from None
-    # Case and spaces are let through by fromhex, but are changes all the same.
+    # fromhex accepts other case and spaces, but they are changes all the same.
     if public.hex() != signature["public_key"] or fingerprint(public) != signature["fingerprint"]:
         raise CertificateError("The certificate was changed: its key has another fingerprint.")
     if signature["value"] != bytes.fromhex(signature["value"]).hex():
-        raise CertificateError("The certificate was changed: its signature is written otherwise.")
+        raise CertificateError(
+            "The certificate was changed: its signature is not written as signed."
+        )
     return str(signature["fingerprint"])

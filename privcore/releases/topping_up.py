@@ -1,7 +1,7 @@
-"""A release that adds to an earlier one of the same table: what it may be, and what it costs.
+"""A release that adds to an earlier one of the same table: its conditions and its cost.
 
-Both together are as one release at the sum of their ε: counts are refined, and sums are measured
-again and weighed by their noise.  So the second one costs what is missing to the whole, and δ is
+Both together equal one release at the sum of their ε: counts are refined, and sums are measured
+again and weighted by their noise.  So the second one costs the difference to the total, and δ is
 paid once.  Proof: docs/proofs/topping_up.md.
 """
 
@@ -30,14 +30,14 @@ def check_adding(
     parameters: Mapping[str, Any] | None,
     file: ReleaseFile,
 ) -> None:
-    """Whether a release can add to the one in a file.
+    """Check that a release can add to the one in a file.
 
     Raises ReleaseError for another table or algorithm, and ParameterError for another δ or another
-    protection than it had.
+    protected unit.
     """
     if isinstance(dataset, StatedTable):
         raise ReleaseError(
-            "A release with a bought domain is of its own domain and cannot add to another one."
+            "A release with a bought domain has its own domain and cannot add to another one."
         )
     if algorithm != file.algorithm:
         raise ReleaseError(f"The earlier release is one of {file.algorithm}; choose it again.")
@@ -64,7 +64,7 @@ def check_adding(
 def beside(
     epsilon: float, planned: Sequence[Event], file: ReleaseFile
 ) -> tuple[float, float | None]:
-    """ε and ρ of a further release; ρ is None where it is not known.
+    """ε and ρ that a further release is charged; ρ is None where it is not known.
 
     epsilon: of both together.  planned: the steps of both.
     """

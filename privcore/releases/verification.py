@@ -1,4 +1,4 @@
-"""Verifying a certificate: that nothing was changed, and that it is one of a proven release."""
+"""Verifying a certificate: that nothing was changed, and that its guarantee is proven."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from privcore.releases.signing import check_signature
 from privcore.text import short
 from privcore.unit import ADDED, REPLACED, understood
 
-# Bytes, and characters, that a certificate may have.
+# Largest size of a certificate, in bytes and characters.
 LARGEST = 50_000_000
 _TOLERANCE = 1e-6
 
-# The parts of a certificate, and what they hold.
+# The parts of a certificate, and their fields.
 _PARTS: dict[str, tuple[str, ...]] = {
     "released": ("graph", "note", "weight_threshold", "weights"),
     "domain": ("basis", "columns", "rows", "sha256"),
@@ -47,8 +47,8 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "unit",
     ),
 }
-# What a part may hold besides: algorithms that say nothing of single pairs leave it out.
-# And a domain says what it cost only if it was bought.
+# Optional fields: algorithms without findings on single pairs leave them out.
+# A domain states its cost only if it was bought.
 _OPTIONAL = {
     "released": {"effects", "hidden_stage", "pairs", "settled", "tops_up"},
     "domain": {"bought"},
@@ -68,9 +68,9 @@ _WHOLE = {
 
 
 class Verified(NamedTuple):
-    """Sentences on what was verified, and on what cannot be from a file.
+    """Sentences on what was verified, and on what a file cannot show.
 
-    domain: of each column its name and, in words, every value that was taken as public.
+    domain: the name of each column and, in words, every value that was taken as public.
     """
 
     verified: tuple[str, ...]
@@ -80,7 +80,7 @@ class Verified(NamedTuple):
 
 
 def verify(text: str, key: str | None = None) -> Verified:
-    """Check a certificate's JSON; key: the fingerprint that its signer is known by.
+    """Verify a certificate's JSON; key: the fingerprint of the expected signer.
 
     Raises CertificateError, with what is wrong, unless all of it holds.
     """
@@ -94,15 +94,14 @@ def verify(text: str, key: str | None = None) -> Verified:
     _check_promise(document)
     domain = _checked_domain(document)
     done = [
-        "The content has the hash that it states, and the signature is one of it by the key "
-        f"{signer}.",
-        f"The parts are those of {SCHEMA}; the calibration is proven, the noise secure, and the "
-        "plain words fit ε and δ.",
+        f"The content has the stated hash and is signed by the key {signer}.",
+        f"The certificate has the form {SCHEMA}; the calibration is proven, the noise secure, and "
+        "the plain words fit ε and δ.",
     ]
-    limits = ["That the program which signed it ran as it says."]
+    limits = ["That the program which signed it ran as stated."]
     if key is None:
         limits.append(
-            "Whose key it is: anyone can make one and sign with it; ask its owner for the "
+            "Whose key it is: anyone can make a key and sign with it; ask its owner for the "
             "fingerprint, and give it as --key."
         )
     else:
@@ -119,7 +118,7 @@ def verify(text: str, key: str | None = None) -> Verified:
     limits.append(f"That the public domain is {document['domain']['basis']}.")
     limits.append("That the ledger was kept, and holds all releases from these records.")
     accepted = document["accepted_caveats"]
-    limits += [f"The owner took it upon themselves that: {caveat}." for caveat in accepted]
+    limits += [f"The owner takes responsibility for this caveat: {caveat}." for caveat in accepted]
     return Verified(tuple(done), tuple(limits), signer, domain)
 
 
@@ -138,7 +137,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A dictionary; a name that stands twice could show readers what was not signed."""
+    """A dictionary without repeated names, which could show readers what was not signed."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         raise CertificateError("The certificate names a field twice; get the original.")
@@ -146,7 +145,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> float:
-    raise CertificateError(f"The certificate holds {name}, which is no number of JSON.")
+    raise CertificateError(f"The certificate holds {name}, which is not a number in JSON.")
 
 
 def _check_parts(document: Mapping[str, Any]) -> None:
@@ -155,7 +154,9 @@ def _check_parts(document: Mapping[str, Any]) -> None:
         raise CertificateError(f"The file is no certificate of the form {SCHEMA}: {stated!r}.")
     if set(document) != _WHOLE:
         names = ", ".join(sorted(set(document) ^ _WHOLE))
-        raise CertificateError(f"The certificate lacks, or has too many of: {short(names, 200)}.")
+        raise CertificateError(
+            f"The certificate lacks these fields, or should not have them: {short(names, 200)}."
+        )
     for name, fields in _PARTS.items():
         part = document[name]
         known = isinstance(part, dict) and set(part) - _OPTIONAL.get(name, set())
@@ -188,25 +189,25 @@ def _check_promise(document: Mapping[str, Any]) -> None:
 
 
 def _check_unit(document: Mapping[str, Any]) -> None:
-    """Raises CertificateError unless the guarantee protects whom the parameters say."""
+    """Raises CertificateError unless the guarantee and the parameters protect the same unit."""
     stated, parameters = document["guarantee"]["neighbours"], document["algorithm"]["parameters"]
     try:
         unit, relation = understood(stated) if isinstance(stated, str) else (None, None)
     except ParameterError:
         unit = None
     if unit is None:
-        raise CertificateError("The guarantee of the certificate does not say who is protected.")
-    # Those of earlier versions have neither parameter: they protect one row.
+        raise CertificateError("The guarantee of the certificate does not state who is protected.")
+    # Certificates of earlier versions have neither parameter: they protect one row.
     known = parameters if isinstance(parameters, dict) else {}
     same = known.get("rows_per_unit") in (None, unit.rows)
     if not same or known.get("neighbours", REPLACED) != relation:
         raise CertificateError(
-            "The guarantee of the certificate protects others than its parameters say."
+            "The guarantee of the certificate protects another unit than its parameters state."
         )
 
 
 def _checked_domain(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The domain in words; raises CertificateError unless it is whole and that of the graph."""
+    """The domain in words; raises CertificateError unless it is complete and fits the graph."""
     domain = document["domain"]
     try:
         lines = tuple(domain_lines(domain["columns"]))
@@ -228,9 +229,9 @@ def _number(value: Any) -> bool:
 
 
 def _recomputed(document: Mapping[str, Any]) -> str:
-    """A sentence if the planned steps come to the promise; sub-sampling is not recomputed.
+    """A sentence if the planned steps come to the guarantee; sub-sampling is not recomputed.
 
-    Those of a bought domain and of the run are recomputed each by itself, and added up.
+    The steps of a bought domain and of the run are recomputed separately and added up.
     """
     promise = document["guarantee"]
     epsilon, delta = promise["epsilon"], promise["delta"]
@@ -240,14 +241,14 @@ def _recomputed(document: Mapping[str, Any]) -> str:
         first, own = _cost_of(bought)
         if not (first < epsilon and own <= delta):
             raise CertificateError(
-                "The bought domain of the certificate costs more than all of it."
+                "The bought domain of the certificate costs more than its total."
             )
         parts = [
             (bought, first, own, "The planned steps of the bought domain"),
             (document["mechanism"], epsilon - first, delta - own, "The planned steps of the run"),
         ]
     elif understood(promise["neighbours"])[1] == ADDED:
-        # Added up as the run is: the number of rows, and then what is left.
+        # In the order of the run: the number of rows, and then the remainder.
         first = _counted(document["mechanism"], epsilon)
         steps = document["mechanism"]["planned"]
         parts = [
@@ -261,7 +262,7 @@ def _recomputed(document: Mapping[str, Any]) -> str:
 
 
 def _cost_of(bought: Any) -> tuple[float, float]:
-    """ε and δ of a bought domain; raises CertificateError unless its part is whole."""
+    """ε and δ of a bought domain; raises CertificateError unless that part is complete."""
     if not isinstance(bought, dict) or set(bought) != _BOUGHT:
         raise CertificateError("The part of the certificate on the bought domain is not complete.")
     epsilon, delta = bought["epsilon"], bought["delta"]
@@ -286,7 +287,7 @@ def _account(part: Mapping[str, Any], epsilon: float, delta: float, what: str) -
 
 
 def _counted(part: Mapping[str, Any], epsilon: float) -> float:
-    """ε of the first step, the number of rows; raises CertificateError unless there is one."""
+    """ε of the first step, the number of rows; raises CertificateError if it is missing."""
     try:
         steps = planned_of(part)
     except (ParameterError, KeyError, TypeError):
@@ -295,5 +296,5 @@ def _counted(part: Mapping[str, Any], epsilon: float) -> float:
     if first is None or (first.kind, first.count, first.delta) != ("pure", 1, 0.0):
         raise CertificateError("The number of rows is private, and no step of the plan buys it.")
     if not first.value < epsilon:
-        raise CertificateError("The number of rows costs all that the certificate promises.")
+        raise CertificateError("The number of rows costs the whole ε of the certificate.")
     return first.value

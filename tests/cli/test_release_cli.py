@@ -53,7 +53,7 @@ def test_from_an_uploaded_table_to_a_verified_certificate(files, capsys):
     code, out, err = run(capsys, *asked(files, "--epsilon", "0.75"))
     assert (code, err) == (0, "")
     assert shows(out, "guarantee-of-run", epsilon="0.75", delta=0, status="proven")
-    assert "left epsilon 0.25" in out
+    assert "remaining epsilon 0.25" in out
     paths = out.split("\n")[-3:-1]
     code, out, _ = run(capsys, "verify", paths[0])
     assert code == 0

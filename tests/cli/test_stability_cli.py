@@ -61,7 +61,7 @@ def test_pc_has_halves_and_no_note(capsys, path):
     code, out, err = run(capsys, "discover", "--csv", path, "--algorithm", "pc", "--stability", "4")
     assert (code, err) == (0, "")
     assert shows(out, "share-of-halves", halves=100)
-    assert "re-rolls" not in out
+    assert "noise draws" not in out
     assert not shows(out, "note-of-one-level")
 
 

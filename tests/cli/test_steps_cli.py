@@ -73,7 +73,7 @@ def test_from_a_release_to_its_top_up_and_back(files, capsys):
     assert (code, err) == (0, "")
     # 0.1 and 0.2, as they are written.
     assert shows(out, "guarantee-of-run", epsilon="0.3", delta=0, status="proven")
-    assert "left epsilon 0.7" in out
+    assert "remaining epsilon 0.7" in out
     certificate, _, second = out.splitlines()[-3:]
     code, out, _ = run(capsys, "verify", certificate)
     assert code == 0

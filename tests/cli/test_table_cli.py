@@ -76,7 +76,7 @@ def test_a_release_is_charged_to_the_same_budget_as_the_csv(files, capsys):
     )
     code, out, err = run(capsys, *asked, "--table", str(files / "t"), "--budget-name", "clinic")
     assert (code, err) == (0, "")
-    assert "left epsilon 0.6" in out
+    assert "remaining epsilon 0.6" in out
     # The same rows in another file, and as text, are the same data.
     for other in (("--csv", str(files / "t.csv")), ("--table", str(files / "one"))):
         assert "clinic" in refused(capsys, *asked, *other, "--budget-name", "other")

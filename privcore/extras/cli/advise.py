@@ -1,4 +1,4 @@
-"""`advise`: which algorithm to use on data of a shape, from public facts alone."""
+"""`advise`: recommends an algorithm for data of a given shape, from public facts alone."""
 
 from __future__ import annotations
 
@@ -40,20 +40,26 @@ _MOST_LEVELS = 1000
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--rows", default="100000", help="of the table (100000)")
-    command.add_argument("--columns", default="8", help="how many, all alike (8)")
+    command.add_argument("--rows", default="100000", help="number of rows of the table (100000)")
+    command.add_argument("--columns", default="8", help="number of columns, all alike (8)")
     command.add_argument(
         "--levels",
         default="2",
-        help="of each column (2), or one number for each, comma-separated",
+        help="number of levels of every column (2), or one number for each, comma-separated",
     )
     command.add_argument("--numbers", action="store_true", help="columns are numeric, with bounds")
     command.add_argument("--epsilon", default="1", help="total (1)")
     command.add_argument("--delta", default="1e-6", help="total (1e-6)")
-    command.add_argument("--algorithms", default="", help="comma-separated; all if left out")
-    command.add_argument("--f1", help="also: the smallest epsilon for this skeleton F1")
-    command.add_argument("--runs", default="5", help="surrogates (5)")
-    command.add_argument("--seconds", default=f"{SECONDS:.0f}", help=f"for all ({SECONDS:.0f})")
+    command.add_argument(
+        "--algorithms", default="", help="algorithms to compare, comma-separated; all by default"
+    )
+    command.add_argument(
+        "--f1", help="also find the smallest epsilon that reaches this skeleton F1"
+    )
+    command.add_argument("--runs", default="5", help="number of surrogates (5)")
+    command.add_argument(
+        "--seconds", default=f"{SECONDS:.0f}", help=f"time limit for all runs ({SECONDS:.0f})"
+    )
     add_knowledge_options(command)
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_run)
@@ -68,8 +74,10 @@ def _run(options: argparse.Namespace) -> None:
     known = knowledge_of(options)
     surrogates = Surrogates(shape, range(1, runs + 1), known)
     names = [name for name in options.algorithms.split(",") if name]
-    told = _Told()
-    advice = advise(surrogates, epsilon, delta, names, told.watch, seconds=seconds, tell=told.row)
+    progress = _Progress()
+    advice = advise(
+        surrogates, epsilon, delta, names, progress.watch, seconds=seconds, tell=progress.row
+    )
     best = advice.best
     reached = None
     if wanted is not None and best is not None:
@@ -119,8 +127,8 @@ def _run(options: argparse.Namespace) -> None:
         print(f"{gap.verdict} {gap.reason}")
 
 
-class _Told:
-    """Says on standard error which run it is at, and what is known of each algorithm."""
+class _Progress:
+    """Shows progress on standard error: the current run, and each algorithm's result so far."""
 
     def watch(self, done: int) -> NoHooks:
         if sys.stderr.isatty():

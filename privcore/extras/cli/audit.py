@@ -19,7 +19,7 @@ from privcore.extras.audits import (
 from privcore.extras.audits.case import Kind
 
 _KINDS: tuple[Kind, ...] = ("mechanism", "release", "algorithm", "unit", "pairwise", "planted")
-# Of the case, where none is given.
+# The default of the case, if none is given.
 _OF_CASE = ("epsilon", "delta", "runs")
 
 
@@ -33,7 +33,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     which.add_argument("--algorithm", metavar="NAME", help="a private algorithm, see `algorithms`")
     which.add_argument(
-        "--pairwise", metavar="NAME", help="a release behind a direction, such as hsic-root-both"
+        "--pairwise", metavar="NAME", help="a release used for a direction, such as hsic-root-both"
     )
     which.add_argument(
         "--unit", metavar="NAME", help="a person with several rows, such as lapmech-person"
@@ -41,12 +41,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--rows-per-unit",
         metavar="ROWS",
-        help="all audits of persons with so many rows: 1, or 5, all replaced or added",
+        help="all audits of persons with K rows: 1, or 5, all replaced or added",
     )
     which.add_argument("--planted", metavar="NAME", help="a known bug, such as half-noise")
-    which.add_argument("--all", action="store_true", help="all but planted bugs (default)")
+    which.add_argument("--all", action="store_true", help="all except planted bugs (default)")
     for parameter in SETTINGS:
-        usual = "of the audit" if parameter.name in _OF_CASE else f"{parameter.default}"
+        usual = "seed of the audit" if parameter.name in _OF_CASE else f"{parameter.default}"
         command.add_argument(
             f"--{parameter.option}", help=f"{parameter.title}: {parameter.range_text()} ({usual})"
         )

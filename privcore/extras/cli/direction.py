@@ -26,12 +26,12 @@ from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.releases import large_delta_sentence
 from privcore.text import short
 
-# Parameters with an option of their own; all others go through --set.
+# Parameters with their own option; all others are given by --set.
 _DIRECT = ("epsilon", "delta", "score", "protects", "calibration", "penalty")
 
 
 def _options() -> dict[str, Parameter]:
-    """Every parameter that some generator has, each once."""
+    """The parameters of all generators, each once."""
     return {p.name: p for kind in GENERATORS for p in generator_parameters(kind)}
 
 
@@ -39,8 +39,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     data = command.add_argument_group("data")
     data.add_argument("--generator", help=f"a pair with a known direction: {', '.join(GENERATORS)}")
     data.add_argument("--rows", default="8000", help="rows to generate (8000)")
-    data.add_argument("--data-seed", default=None, help="seed of the rows (that of --seed)")
-    data.add_argument("--csv", metavar="FILE", help="or a file, as of `discover`")
+    data.add_argument("--data-seed", default=None, help="seed of the rows (the value of --seed)")
+    data.add_argument("--csv", metavar="FILE", help="or a file that `discover` can read")
     add_reading_options(data)
     data.add_argument("--x", metavar="COLUMN", help="the file's first variable")
     data.add_argument("--y", metavar="COLUMN", help="the file's second variable")
@@ -56,7 +56,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         default="refuse",
         help="what to do with missing values (refuse)",
     )
-    generator = command.add_argument_group("of a generator")
+    generator = command.add_argument_group("parameters of a generator")
     for parameter in _options().values():
         generator.add_argument(
             f"--{parameter.option}", help=f"{parameter.title}: {parameter.explained_range()}"
@@ -103,7 +103,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _pair(options: argparse.Namespace, data_seed: int) -> Pair:
-    """The pair that the options say; raises ParameterError unless they name just one."""
+    """The pair that the options choose; raises ParameterError unless they name exactly one."""
     if (options.generator is None) == (options.csv is None):
         raise ParameterError("Give either --generator NAME or --csv FILE.")
     parameters = {k: getattr(options, k) for k in _options() if getattr(options, k) is not None}
@@ -121,7 +121,7 @@ def _pair(options: argparse.Namespace, data_seed: int) -> Pair:
 
 
 def _file(options: argparse.Namespace) -> Dataset:
-    """The file's two columns, with their numbers as they are; all of them if not both are there."""
+    """The two columns of the file with uncut numbers; all columns if one of them is missing."""
     raw = raw_table(options)
     schema = stated_schema(options) or _read_off(raw)
     pair = {options.x, options.y} & set(raw.names)
@@ -129,7 +129,7 @@ def _file(options: argparse.Namespace) -> Dataset:
         replace(
             column,
             bins=None,
-            # Cuts are for graphs; without bounds they are all that is public of a column.
+            # Cuts are for graphs; a column without bounds has no other public facts.
             cut_points=() if column.bounds else column.cut_points,
             include=len(pair) < 2 or column.name in pair,
         )
@@ -139,7 +139,7 @@ def _file(options: argparse.Namespace) -> Dataset:
 
 
 def _read_off(raw: RawTable) -> list[ColumnSchema]:
-    """Columns of numbers as they are, others as proposed; a gap is no level of a number."""
+    """Schemas with numbers uncut and other columns as proposed; gaps are no level of a number."""
     numbers = {column.name: column for column in number_columns(raw)}
     proposed = (numbers.get(column.name, column) for column in proposed_schema(raw))
     return [replace(column, missing=False) for column in proposed]
@@ -172,7 +172,7 @@ def _words(result: Inference) -> list[str]:
             for release in result.releases
         )
         lines.append(f"without noise (not private): {exact}")
-        lines.append("noise simulated from a seed: to explore, never to release")
+        lines.append("noise simulated from a seed: for exploration, never for a release")
         lines.append(f"{result.seconds:.3f} s")
     else:
         lines.append("secure noise")

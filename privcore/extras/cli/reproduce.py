@@ -1,4 +1,4 @@
-"""`reproduce`: a table or figure of a paper, made again beside what the paper prints."""
+"""`reproduce`: reproduces a table or figure of a paper, next to the printed values."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ from privcore.text import short
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name", nargs="?", help="which one; without a name they are listed")
-    command.add_argument("--seed", default="0", help="that data and noise are derived from (0)")
-    command.add_argument("--runs", help="replicates (each item's own)")
+    command.add_argument(
+        "name", nargs="?", help="table or figure to reproduce; without a name they are listed"
+    )
+    command.add_argument("--seed", default="0", help="seed of data and noise (0)")
+    command.add_argument("--runs", help="number of replicates (set by each item)")
     command.add_argument("--quick", action="store_true", help="few replicates, for a first look")
-    command.add_argument("--workers", help="processes (one for each processor)")
-    command.add_argument("--table", metavar="FILE", help="the data, of an item that needs them")
-    command.add_argument("--out", metavar="FILE", help="write the result as JSON too")
+    command.add_argument("--workers", help="number of processes (one for each processor)")
+    command.add_argument("--table", metavar="FILE", help="data file, for an item that needs one")
+    command.add_argument("--out", metavar="FILE", help="also write the result as JSON")
     command.add_argument("--csv", action="store_true", help="print CSV, with means and spreads")
     command.set_defaults(run=_run)
 
@@ -46,7 +48,7 @@ def _run(options: argparse.Namespace) -> None:
     papers = makers()
     if papers is None:
         raise ParameterError(
-            f"{short(options.name)} is made again by benchmarks/papers, which is in the folder of "
+            f"{short(options.name)} is reproduced by benchmarks/papers, which is in the folder of "
             "the source and not in an installed product; run the command there."
         )
     reproduction = papers.REPRODUCTIONS[options.name]
@@ -77,7 +79,7 @@ def _runs(options: argparse.Namespace, reproduction: Any) -> int:
         own: int = reproduction.quick if options.quick else reproduction.runs
         return own
     if options.quick:
-        raise ParameterError("--quick says how many runs there are; leave --runs out.")
+        raise ParameterError("--quick sets the number of runs; leave --runs out.")
     return whole(options.runs, "runs")
 
 
@@ -86,7 +88,7 @@ def _table(options: argparse.Namespace, item: Item) -> Dataset | None:
         return None
     if not item.needs_table:
         raise ParameterError(f"{item.name} brings its own data; leave --table out.")
-    # Read as `--csv` of other commands, a missing value being a level of its own.
+    # Read as by --csv of other commands, with missing values as a level.
     file = argparse.Namespace(
         csv=options.table,
         intervals=None,
@@ -111,7 +113,7 @@ def _write(path: str, text: str) -> None:
 
 
 def _ticker() -> Callable[[float], None]:
-    """Shows the share that is done, on a terminal."""
+    """Shows the share of runs that is done, on a terminal."""
     if not sys.stderr.isatty():
         return lambda share: None
     shown = [-1]
@@ -152,7 +154,7 @@ def _words(item: Item, result: Reproduced) -> list[str]:
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of text, with every column as wide as its widest entry."""
+    """A table as lines of text, with every column as wide as its widest entry."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return [
         "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()

@@ -44,7 +44,7 @@ from privcore.extras.lab.sweeps.sweep import (
 from privcore.measures.references import Reference
 from privcore.text import short
 
-# Of ε in the table on the screen; the file has them all.
+# Most values of ε in the table on the screen; the file has them all.
 _COLUMNS = 7
 
 
@@ -56,9 +56,9 @@ _AGAINST: dict[Reference, str] = {
 
 
 def sweep_table(rows: list[Row], *, same: bool = False) -> str:
-    """Mean skeleton F1 with a line for each algorithm and a column for each ε.
+    """A table of mean skeleton F1 with a line for each algorithm and a column for each ε.
 
-    Against the truth where it is known; same: against the same algorithm without noise.
+    Against the truth if it is known; same: against the same algorithm without noise.
     """
     table = pd.DataFrame(rows)
     known = table["truth_skeleton_f1"].notna().any()
@@ -95,7 +95,7 @@ def sweep_table(rows: list[Row], *, same: bool = False) -> str:
 
 
 def _few(epsilons: list[str]) -> list[str]:
-    """All, or the ends and some between them where a line would be too long."""
+    """All values, or the ends and some between them if a line would be too long."""
     if len(epsilons) <= _COLUMNS:
         return epsilons
     steps = _COLUMNS - 1
@@ -113,7 +113,7 @@ _SHOWN_EVERY = 0.2
 
 def add_options(command: argparse.ArgumentParser) -> None:
     add_data_options(command)
-    # Of a file, so that all of it is taken unless the option is given.
+    # For a file: all rows are used unless the option is given.
     command.set_defaults(rows=None)
     plan = command.add_argument_group("plan")
     plan.add_argument("--algorithms", required=True, help="see `algorithms`")
@@ -123,31 +123,40 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=V1,V2",
-        help="a grid of any other parameter; grids are crossed",
+        help="a grid of any other parameter; all combinations are run",
     )
     plan.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a fixed parameter of every algorithm that has it, or ALGORITHM.NAME=VALUE of one",
+        help="a fixed parameter for every algorithm that has it, or ALGORITHM.NAME=VALUE for one",
     )
     plan.add_argument("--calibrations", default="proven", help="proven, published or both (proven)")
     plan.add_argument(
         "--reference",
         choices=["non-private", "same"],
         default="non-private",
-        help="what graphs are compared with beside the truth: non-private PC or NOTEARS with the "
-        "same settings; or also the same algorithm without noise",
+        help="what graphs are compared with, as well as the truth: non-private PC or NOTEARS with "
+        "the same settings; or also the same algorithm without noise",
     )
-    plan.add_argument("--seeds", default="20", help="runs of each, with noise of their own (20)")
-    plan.add_argument("--seed", default="1", help="that all noise is derived from (1)")
+    plan.add_argument(
+        "--seeds", default="20", help="runs of each combination, with independent noise (20)"
+    )
+    plan.add_argument("--seed", default="1", help="seed of all noise (1)")
     add_hidden_causes_option(plan)
     add_knowledge_options(plan)
     how = command.add_argument_group("how")
-    how.add_argument("--out", required=True, metavar="FILE", help="ends in .parquet, .csv or .json")
-    how.add_argument("--workers", help="processes (one for each processor)")
-    how.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster to run on instead")
+    how.add_argument(
+        "--out",
+        required=True,
+        metavar="FILE",
+        help="file for the rows, ending in .parquet, .csv or .json",
+    )
+    how.add_argument("--workers", help="number of processes (one for each processor)")
+    how.add_argument(
+        "--scheduler", metavar="ADDRESS", help="address of a Dask cluster to run on instead"
+    )
     command.set_defaults(run=_run)
 
 
@@ -160,7 +169,7 @@ def _run(options: argparse.Namespace) -> None:
     journal = Journal(options.out, plan)
     rows = list(journal.rows)
     if rows:
-        print(f"Going on from {len(rows):,} of {plan.size:,} runs.", file=sys.stderr)
+        print(f"Continuing from {len(rows):,} of {plan.size:,} runs.", file=sys.stderr)
     done = {row["cell"] for row in rows}
     try:
         with closing(
@@ -170,7 +179,7 @@ def _run(options: argparse.Namespace) -> None:
                 journal.add(row)
                 rows.append(row)
     except KeyboardInterrupt:
-        print("Stopped; the same command goes on from here.", file=sys.stderr)
+        print("Stopped; the same command continues from here.", file=sys.stderr)
         raise SystemExit(130) from None
     finally:
         journal.close()
@@ -180,7 +189,7 @@ def _run(options: argparse.Namespace) -> None:
     journal.remove()
     print(sweep_table(rows, same=plan.same))
     refused = sum(row["error"] is not None for row in rows)
-    noted = f", {refused:,} of them refused (column error says why)" if refused else ""
+    noted = f", {refused:,} of them refused (see column error)" if refused else ""
     print(f"{len(rows):,} runs{noted}: {options.out}")
 
 
@@ -189,7 +198,7 @@ def _command(options: argparse.Namespace) -> str:
 
 
 def plan_of(command: str) -> SweepPlan:
-    """The plan of a sweep's command, as the sweep's file holds it."""
+    """The plan of a sweep from its options, as stored in the sweep's file."""
     parser = argparse.ArgumentParser()
     add_options(parser)
     return _plan(parser.parse_args(shlex.split(command)[4:]))
@@ -242,7 +251,9 @@ def _data(options: argparse.Namespace) -> tuple[SweepData, ...]:
     if options.csv is not None:
         return (TableData(load_file(options), seed),)
     if options.truth:
-        raise ParameterError("--truth is for --csv, as all other data bring theirs; leave it out.")
+        raise ParameterError(
+            "--truth is for --csv, as all other data include their true graph; leave it out."
+        )
     cuts = intervals_of(options)
     if options.example is not None:
         return (ExampleData(example_of(options), seed, cuts),)
@@ -263,7 +274,7 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def _watched(coming: Iterator[Row], total: int) -> Iterator[Row]:
-    """The rows, with a line on the terminal that says how far it is."""
+    """The rows of a sweep, with a line of progress on the terminal."""
     if not sys.stderr.isatty():
         yield from coming
         return

@@ -1,4 +1,4 @@
-"""Pages to send: a run over ε, or what was released, as one HTML file that needs nothing else."""
+"""Pages to share: a run over ε, or a release, as one self-contained HTML file."""
 
 from privcore.releases.interactive.page import interactive_page
 from privcore.releases.interactive.released import certificate_page, numbers_page

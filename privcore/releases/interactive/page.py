@@ -1,4 +1,4 @@
-"""The page itself: everything in one HTML file, which may ask nobody for anything."""
+"""The page itself: one self-contained HTML file, which loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ from privcore.releases.report import references_of
 from privcore.text import short
 from privcore.version import __version__
 
-# Stands in every picture of a table of one's own.
+# A mark in every picture of the user's own table.
 EXPLORATION = "Exploration: not private, not a release"
-_NO_PROMISE = "This page promises nothing. A release would:"
+_NO_PROMISE = "This page guarantees nothing. A release would:"
 _NAME_LIMIT = 60
 
 
 def interactive_page(
     series: Series, *, command: str = "", positions: Positions | None = None
 ) -> str:
-    """Both graphs over ε, what they have right and what is promised, as one HTML file.
+    """Both graphs over ε, their accuracy and the guarantee, as one HTML file.
 
-    command: that makes the page again, empty where there is none.  positions: of the nodes, as
-    `shared_layout` has them.  A table of one's own is marked as exploration; whether there may be
-    a page of it at all is asked before (`check_may_be_sent`).
+    command: a shell command that makes the page again, empty if there is none.  positions: of the
+    nodes, as returned by `shared_layout`.  The user's own table is marked as exploration; whether a
+    page of it is allowed is checked before (`check_may_be_sent`).
     """
     dataset, algorithm = series.dataset, series.algorithm
     mark = "" if is_built_in(dataset) else EXPLORATION
@@ -75,7 +75,7 @@ def interactive_page(
     ]
     start = list(series.results).index(series.shown)
     content = {
-        # What is the same at every ε is said once.
+        # State once what is the same at every ε.
         "scene": {k: v for k, v in scenes[start].items() if k != "graphs"},
         "steps": steps,
         "start": start,
@@ -107,7 +107,7 @@ def interactive_page(
 
 
 def _positions(series: Series) -> Positions:
-    """From the true DAG, or from the graph that no noise changes."""
+    """Positions from the true DAG, or from the graph without noise."""
     dataset, base = series.dataset, series.bases[series.shown]
     if dataset.true_edges:
         dag = PDAG.from_names(dataset.names, dataset.seen_edges).directed
@@ -122,7 +122,7 @@ def _base_title(series: Series) -> str:
 def _compared(
     series: Series, epsilon: float, kind: Reference
 ) -> tuple[Comparison, Comparison | None, PDAG]:
-    """The graph at an ε, and the one without privacy where it is not the reference."""
+    """The graph at an ε, and the one without privacy if it is not the reference."""
     result, base = series.results[epsilon], series.bases[epsilon]
     reference = references_of(series.dataset, base)[kind]
     name = "truth" if kind == "truth" else f"{_base_title(series)} without privacy"
@@ -174,7 +174,7 @@ def _pane(
 def _step(
     series: Series, epsilon: float, kind: Reference, drawn: Mapping[str, Any], mark: str
 ) -> dict[str, Any]:
-    """What the page shows at an ε."""
+    """The texts and pictures of the page at an ε."""
     result = series.results[epsilon]
     here, before, reference = _compared(series, epsilon, kind)
     guarantee = result.guarantee
@@ -199,7 +199,7 @@ def _step(
 def promised(guarantee: Guarantee, algorithm: Algorithm) -> list[str]:
     """The guarantee in sentences."""
     first = guarantee_sentence(guarantee, algorithm)
-    # A page has no panel where the reasons are.
+    # A page has no panel with the reasons.
     said = [first.replace("; the reasons are under Guarantee", "")]
     if guarantee.calibration == "proven":
         said.append(odds_sentence(guarantee.epsilon, guarantee.delta, whom=protected(guarantee)))
@@ -222,13 +222,13 @@ def facts(guarantee: Guarantee) -> list[tuple[str, str]]:
 
 
 def algorithm_words(algorithm: Algorithm) -> str:
-    """Its title, and where it is from."""
+    """The title of an algorithm, and its source."""
     ours = algorithm.citation == "ours"
     return f"{algorithm.title}, {'of CausalVeil' if ours else algorithm.citation}"
 
 
 def _curve(series: Series, kind: Reference) -> dict[str, Any]:
-    """What `drawCurve` draws; where the reader is changes with the step."""
+    """The data of `drawCurve`; the marked point changes with the step."""
     epsilons, last = list(series.results), len(series.results) - 1
     points, heights = [], []
     for k, epsilon in enumerate(epsilons):
@@ -267,8 +267,8 @@ def _curve_words(series: Series) -> str:
     if runs == 1:
         return "F1 over pairs of the graphs of this page"
     return (
-        f"at each ε the mean F1 over pairs of {runs} runs with other noise, and the middle nine "
-        "tenths of them; the ring is the graph that is shown"
+        f"at each ε the mean F1 over pairs of {runs} runs with different noise, with the "
+        "5th–95th percentile as a band; the ring marks the graph shown"
     )
 
 
@@ -291,12 +291,12 @@ def html_page(
     command: str = "",
     banner: str = "",
 ) -> str:
-    """One HTML file of what its script shows; all names in it are text, whatever they hold.
+    """The HTML file with the content of its script; all names are escaped as text.
 
-    content: scene, steps, start and curve.  about: heads and texts of the small print.
+    content: scene, steps, start and curve.  about: headings and texts of the small print.
     """
     first = content["steps"][content["start"]]
-    # In braces, for its names are not those of what it draws with.
+    # In braces, so that its names do not clash with the drawing code.
     script = "\n".join([graph_script(), curve_script(), "{", _text("page.js"), "}"])
     style = "\n".join([colours_css(".page"), graph_css(), curve_css(), _text("page.css")])
     policy = (
@@ -336,7 +336,7 @@ def html_page(
 <p id="promise">{_escaped(first["promise"])}</p>
 <details><summary>What is promised</summary><div id="promised"></div></details>
 {slider}<div id="graphs"></div>
-<noscript><p>The graphs need JavaScript, which is switched off here.</p></noscript>
+<noscript><p>The graphs need JavaScript, which is switched off in this browser.</p></noscript>
 </main>
 <footer><dl>
 {rows}{again}</dl></footer>
@@ -352,16 +352,16 @@ def _text(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """How a policy names a script or a style that may stand in the page."""
+    """The hash by which the policy allows a script or a style."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _json(content: Mapping[str, Any]) -> str:
-    """Nothing in it can end the element that it stands in, or begin another."""
+    """JSON that cannot end its HTML element or begin another one."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", text)
 
 
 def _escaped(text: object) -> str:
-    # A lone surrogate has no bytes in a file.
+    # A lone surrogate cannot be encoded in a file.
     return escape(str(text)).encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""A page of what was released: one graph and its promise, and nothing that is not covered."""
+"""A page of a release: one graph and its guarantee, and nothing that it does not cover."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ from privcore.releases.promise import for_whom, protected
 from privcore.text import short
 from privcore.version import __version__
 
-_OF_LINKS = "A link is a statistical dependence, with noise, and no proof of cause and effect."
+_OF_LINKS = (
+    "A link is a statistical dependence, estimated with noise; it does not prove cause and effect."
+)
 _OF_PAG = (
-    "This graph allows unobserved confounders. A link is a statistical dependence, with noise; its "
+    "This graph allows unobserved confounders. A link is a statistical dependence, estimated with noise; its "
     "marks are explained below the graph, and no probability is stated of them."
 )
 
 
 def certificate_page(document: Mapping[str, Any]) -> str:
-    """The graph of a certificate that was verified, as one HTML file."""
+    """The graph of a verified certificate as one HTML file."""
     released, ledger = document["released"], document["ledger"]
     graph = from_json_dict(released["graph"])
     index = {name: k for k, name in enumerate(graph.nodes)}
@@ -69,7 +71,7 @@ def certificate_page(document: Mapping[str, Any]) -> str:
 
 
 def numbers_page(result: Discovery, names: Sequence[str]) -> str:
-    """The graph of a search of released numbers, as one HTML file; names: of the files."""
+    """The graph of a search of released numbers as one HTML file; names: of the files."""
     about = [
         ("Released numbers", ", ".join(short(name, 60) for name in names)),
         ("Note", settled_sentence(result.settled)),
@@ -121,8 +123,8 @@ def _page(
         *about,
         (
             "Reading it",
-            f"{_OF_PAG if isinstance(graph, PAG) else _OF_LINKS} Pointing at it shows how sure it "
-            "is, where the algorithm says so.",
+            f"{_OF_PAG if isinstance(graph, PAG) else _OF_LINKS} Hover over it to see its "
+            "confidence, where the algorithm estimates one.",
         ),
         ("Checking it", check),
         ("Version", f"CausalVeil {__version__}"),

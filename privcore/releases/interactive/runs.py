@@ -1,4 +1,4 @@
-"""The runs of a page to send: one algorithm on one data set, at several ε."""
+"""The runs of a page to share: one algorithm on one data set, at several ε."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from privcore.measures.references import non_private_settings
 from privcore.releases.report import non_private_reference
 from privcore.threads import one_thread
 
-# The ε that a page shows beside the chosen one.
+# The ε that a page shows in addition to the chosen one.
 EPSILONS = (10.0, 3.0, 1.0, 0.3, 0.1)
-# Runs at each ε, of which the curve is made: the shown one alone, so that a page is soon there.
+# Runs at each ε for the curve: only the one shown, so that a page is ready soon.
 RUNS = 1
-# What is typed to make a page of a table of one's own.
+# The confirmation typed to make a page of the user's own table.
 CONFIRMATION = "this page is not private"
 
 
 def is_built_in(dataset: Described) -> bool:
-    """Whether the rows are of a network, an example or a sample: nobody's."""
+    """Whether the rows come from a network, an example or a sample, so that they are nobody's."""
     if not isinstance(dataset, Dataset):
         return False
     if dataset.recipe is not None or dataset.source not in ("", UPLOADED, BOUGHT):
@@ -35,12 +35,12 @@ def is_built_in(dataset: Described) -> bool:
 
 
 def check_may_be_sent(dataset: Described, confirmation: str = "") -> None:
-    """Raises ReleaseError for a table of one's own, unless the confirmation is typed exactly."""
+    """Raises ReleaseError for the user's own table, unless the confirmation is typed exactly."""
     if not is_built_in(dataset) and confirmation != CONFIRMATION:
         raise ReleaseError(
-            "A page of this table would show what is computed from its exact rows: make one of "
-            "what was released (search-again RELEASE --html FILE, or verify CERTIFICATE --html "
-            f'FILE), or type --explored "{CONFIRMATION}" to have one of this exploration, marked '
+            "A page of this table would show results computed from its exact rows: make one of "
+            "a release instead (search-again RELEASE --html FILE, or verify CERTIFICATE --html "
+            f'FILE), or type --explored "{CONFIRMATION}" for a page of this exploration, marked '
             "as such."
         )
 
@@ -49,8 +49,8 @@ def check_may_be_sent(dataset: Described, confirmation: str = "") -> None:
 class Series:
     """Runs at several ε with the same noise seed.
 
-    results: by ε, increasing; one of a run without ε stands under 0.  bases: each one's run without
-    privacy.  others: graphs with the noise of further seeds.  shown: the chosen ε.
+    results: by ε, increasing; 0 for a run without ε.  bases: for each one the run without privacy.
+    others: graphs with the noise of further seeds.  shown: the chosen ε.
     """
 
     dataset: Described
@@ -78,11 +78,12 @@ def run_series(
 ) -> Series:
     """Run at the chosen ε and at `EPSILONS`, with the noise of `runs` seeds from `seed` on.
 
-    source: the counts or rows of the data set.  made: a run that is there already, by ε and seed.
-    told: called with the share that is done and words, before each run; what it raises ends all.
+    source: the counts or rows of the data set.  made: runs that exist already, by ε and seed.
+    told: called before each run with the share that is done and a text; its exceptions end the
+    series.
 
-    Raises ParameterError or DataError where the chosen run does; another ε that is refused is left
-    out.
+    Raises ParameterError or DataError where the run at the chosen ε does; any other ε that is
+    refused is left out.
     """
     chosen = ALGORITHMS[algorithm]
     declared = next((p for p in chosen.parameters if p.name == "epsilon"), None)
@@ -90,7 +91,7 @@ def run_series(
     if declared is not None:
         shown = float(declared.parse(parameters.get("epsilon", declared.default)))
         fitting = [e for e in EPSILONS if declared.low <= e <= declared.high]
-        # The chosen one first: what is wrong with the settings shows there.
+        # The chosen one first, as it raises what is wrong with the settings.
         epsilons = [shown, *(e for e in fitting if e != shown)]
     results: dict[float, Discovery] = {}
     bases: dict[float, Discovery] = {}

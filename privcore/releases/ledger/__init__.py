@@ -1,1 +1,1 @@
-"""The record of what has been spent on a data set, chained and signed."""
+"""The ledger: a chained and signed record of what data sets have spent."""

@@ -2,7 +2,7 @@
 
 The hash of an entry is SHA-256 of the hash before it and of its content, so that an entry that is
 edited, left out, put in between or moved gives another hash to all that follow; the signature of
-the last one is of the whole chain.  That the chain was cut short it cannot tell: see
+the last one is of the whole chain.  It cannot show that the chain was cut short: see
 `ledger_witnesses`.
 """
 
@@ -26,16 +26,16 @@ TABLE = (
     "CREATE TABLE entries (sequence INTEGER PRIMARY KEY, content BLOB NOT NULL, "
     "hash BLOB NOT NULL, signature BLOB NOT NULL)"
 )
-# What is signed starts with it, so that no other signature of the key can stand for an entry's.
+# Prefix of what is signed, so that no other signature of the key can pass as one of an entry.
 _PURPOSE = b"causalveil ledger entry\n"
 
 
 class Chain:
     """All entries, checked, within an open transaction.
 
-    books: what they come to.  hashes: theirs, in order.
+    books: the state after all entries.  hashes: of the entries, in order.
 
-    Raises LedgerError if any entry is not what was written, or cannot follow those before it.
+    Raises LedgerError if any entry was changed, or cannot follow the entries before it.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey) -> None:
@@ -58,9 +58,9 @@ class Chain:
             self._check_signature(rows[-1][-1])
 
     def add(self, entry: Entry) -> None:
-        """One more entry; raises ValueError, KeyError or TypeError for one that cannot be next."""
+        """Append an entry; raises ValueError, KeyError or TypeError if it cannot come next."""
         content = json.dumps(entry, allow_nan=False).encode()
-        # What will be read again, rather than what was given.
+        # As it will be read again, rather than as it was given.
         self.books.add(json.loads(content))
         digest = self._next(content)
         self._connection.execute(
@@ -77,13 +77,13 @@ class Chain:
             self._key.public_key().verify(signature, _PURPOSE + self.hashes[-1])
         except (InvalidSignature, TypeError):
             raise LedgerError(
-                f"The ledger {short(self._path, 200)!r} was not signed by the key in {FILE} beside "
-                f"it, so that one of them was changed; {advice(self._path)}."
+                f"The ledger {short(self._path, 200)!r} was not signed by the key in {FILE} next "
+                f"to it, so that one of them was changed; {advice(self._path)}."
             ) from None
 
 
 def damaged(path: Path) -> LedgerError:
-    """That the file cannot be trusted; nothing is done to it."""
+    """The error for a file that cannot be trusted; the file is left unchanged."""
     return LedgerError(
         f"The ledger {short(path, 200)!r} is damaged and was left as it is; {advice(path)}."
     )

@@ -1,4 +1,4 @@
-"""What the ledger takes as a budget's name, a total and a charge."""
+"""Checks of a budget's name, its total and its charges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from privcore.text import short
 
 
 def checked_name(name: str) -> str:
-    """The name; raises ParameterError for a blank one, or one that cannot be shown as it is."""
+    """A checked budget name; raises ParameterError for a blank or unprintable one."""
     cleaned = short(name, 100)
     if not cleaned or cleaned != name:
         raise ParameterError(
@@ -25,7 +25,7 @@ def checked_name(name: str) -> str:
 
 
 def checked_total(epsilon: float, delta: float, unit: Unit) -> float | None:
-    """ρ of a total in zCDP; raises ParameterError for a total that cannot be kept."""
+    """ρ of a total in zCDP, else None; raises ParameterError for an invalid total."""
     if unit not in get_args(Unit):
         raise ParameterError(f"The unit is {short(unit)}; it must be basic or zcdp.")
     if not (math.isfinite(epsilon) and epsilon > 0):
@@ -43,7 +43,7 @@ def checked_total(epsilon: float, delta: float, unit: Unit) -> float | None:
 
 
 def check_amounts(epsilon: float, delta: float, rho: float | None) -> None:
-    """Raises ParameterError unless these are the cost of a release."""
+    """Raises ParameterError unless these numbers can be the cost of a release."""
     if not (math.isfinite(epsilon) and epsilon > 0 and 0 <= delta < 1):
         raise ParameterError(f"({epsilon}, {delta}) is no privacy guarantee that can be charged.")
     if rho is not None and not (math.isfinite(rho) and rho > 0):
@@ -53,7 +53,7 @@ def check_amounts(epsilon: float, delta: float, rho: float | None) -> None:
 def check_record(
     algorithm: str, parameters: Mapping[str, Any], certificate: str, fingerprints: Sequence[str]
 ) -> None:
-    """Raises ParameterError unless the ledger can keep this of a charge as it is."""
+    """Raises ParameterError unless the ledger can store these fields of a charge exactly."""
     texts: list[object] = [algorithm, certificate, *fingerprints]
     try:
         json.dumps(dict(parameters), allow_nan=False)
@@ -61,6 +61,6 @@ def check_record(
         texts.append(None)
     if not all(isinstance(text, str) for text in texts):
         raise ParameterError(
-            f"The settings of {short(algorithm)} cannot be written into the ledger; give texts and "
+            f"The settings of {short(algorithm)} cannot be written into the ledger; use texts and "
             "finite numbers."
         )

@@ -1,9 +1,9 @@
-"""Entries of the ledger, and the books that they come to.
+"""Entries of the ledger, and the books that follow from them.
 
-An entry is a JSON object that says one thing that happened.  Its `kind` is the name of a method of
-`Books`, its other fields are that method's arguments: "opened" comes first and once; then "total"
-gives a budget its first or another total, "data" binds data to a budget, "charge" charges a
-release, and "state" says how one ended.
+An entry is a JSON object that records one event.  Its `kind` is the name of a method of `Books`,
+and its other fields are that method's arguments: "opened" comes first and once; then "total" sets
+or changes the total of a budget, "data" binds data to a budget, "charge" charges a release, and
+"state" records how one ended.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from privcore.releases.ledger.sums import Budget, Charge, State, Unit
 from privcore.text import short
 
 Entry = Mapping[str, Any]
-# Beside the parameters of a charge: certificate of the release that it adds to.
+# Stored with the parameters of a charge: certificate of the release that it adds to.
 TOPS_UP = "tops_up"
 
 
 @dataclass
 class Books:
-    """What the entries so far come to.
+    """The state of the ledger after its entries so far.
 
-    salt: the key of the fingerprints.  budgets: by name, with the total that holds now.  totals:
-    every one that was set.  charges: all, so that charge `sequence` is at sequence − 1.  owners:
-    the budget of each fingerprint.
+    salt: the key of the fingerprints.  budgets: by name, with their current totals.  totals: every
+    total that was set.  charges: all of them; charge `sequence` is at sequence − 1.  owners: the
+    budget of each fingerprint.
     """
 
     salt: bytes = b""
@@ -45,7 +45,7 @@ class Books:
         _KINDS[kind](self, **fields)
 
     def budget(self, name: str) -> Budget:
-        """Raises LedgerError if there is none of that name."""
+        """The budget of this name; raises LedgerError if there is none."""
         budget = self.budgets.get(name)
         if budget is None:
             raise LedgerError(
@@ -55,7 +55,7 @@ class Books:
 
     @property
     def topped_up(self) -> set[Any]:
-        """Certificates of releases that others have added to."""
+        """Certificates of the releases that later ones added to."""
         return {charge.parameters.get(TOPS_UP) for charge in self.charges} - {None}
 
     def certificates_of(self, name: str) -> set[str]:
@@ -63,7 +63,7 @@ class Books:
         return {charge.certificate for charge in self.charges_of(name)}
 
     def charges_of(self, name: str) -> list[Charge]:
-        """In their order."""
+        """The entries in order."""
         return [charge for charge in self.charges if charge.budget == name]
 
     def _opened(self, salt: str) -> None:
@@ -145,7 +145,7 @@ _KINDS: dict[str, Callable[..., None]] = {
 
 def _require(holds: bool) -> None:
     if not holds:
-        raise ValueError("the entry does not fit those before it")
+        raise ValueError("the entry does not fit the entries before it")
 
 
 def _require_texts(*values: Any) -> None:

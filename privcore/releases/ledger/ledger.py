@@ -1,14 +1,14 @@
-"""What each data set has spent, kept in a file so that no release is forgotten.
+"""The ledger: a file that records what each data set has spent, so that no release is forgotten.
 
-A *budget* is a name and a total (ε, δ) that the owner of the data sets.  Every release is charged
-before it is computed, in the transaction that checks the total, so that neither a crash nor two
-processes at once can release what is not paid for; a charge is never taken back.  The file is a
-chain of signed entries, and nothing that counts stands outside of it.
+A *budget* is a name and a total (ε, δ) set by the data owner.  Every release is charged before it
+is computed, in the transaction that checks the total, so that neither a crash nor two concurrent
+processes can release what is not paid for; a charge is never refunded.  The file is a chain of
+signed entries, and nothing outside of it counts.
 
 Releases are chosen after seeing earlier ones.  Each has its own (ε, δ), fixed before it runs, and
-the totals are filters, which hold for such choices: sums of ε and δ (Rogers, Roth, Ullman & Vadhan
-2016, Section 3), or the sum of ρ, converted once (Feldman & Zrnic 2021, Theorem 3.1 at every order;
-Whitehouse, Ramdas, Rogers & Wu 2023).
+the totals are privacy filters, which hold for such adaptive choices: sums of ε and δ (Rogers, Roth,
+Ullman & Vadhan 2016, Section 3), or the sum of ρ, converted once (Feldman & Zrnic 2021, Theorem 3.1
+at every order; Whitehouse, Ramdas, Rogers & Wu 2023).
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ VARIABLE = "CAUSALVEIL_DATA_DIR"
 
 
 def data_directory() -> Path:
-    """The directory that CAUSALVEIL_DATA_DIR names, or the platform's place for a user's data.
+    """The directory in CAUSALVEIL_DATA_DIR, or the platform's directory for a user's data.
 
-    That is %LOCALAPPDATA% on Windows, ~/Library/Application Support on macOS, and elsewhere
+    The latter is %LOCALAPPDATA% on Windows, ~/Library/Application Support on macOS, and elsewhere
     $XDG_DATA_HOME, or ~/.local/share (XDG Base Directory Specification).  Raises LedgerError for
-    the home directory of a user that there is not.
+    the home directory of an unknown user.
     """
     chosen = os.environ.get(VARIABLE)
     if chosen:
@@ -88,7 +88,7 @@ _COLUMNS = (
 
 
 def as_csv(charges: Sequence[Mapping[str, Any]]) -> str:
-    """One line for each charge, parameters as JSON."""
+    """The charges as CSV, one a line, with parameters as JSON."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_COLUMNS)
@@ -104,7 +104,7 @@ def as_json(
     charges: Sequence[Mapping[str, Any]],
     spending: Mapping[str, Mapping[str, Any]],
 ) -> str:
-    """Every total that was ever set, every charge, and what each budget has spent."""
+    """All totals ever set, all charges, and the spending of each budget, as JSON."""
     described = {"totals": totals, "charges": charges, "spending": spending}
     return json.dumps(described, indent=1, ensure_ascii=False)
 
@@ -115,11 +115,11 @@ _WAIT = 10.0
 class Ledger:
     """The ledger in a file; every call opens it anew, so it may be shared by threads.
 
-    path: of the file; by default in `data_directory()`.  timeout: how many seconds a call waits for
-    other processes.  clock: says what time it is, for the record only.
+    path: of the file; by default in `data_directory()`.  timeout: seconds that a call waits for
+    other processes.  clock: gives the time, for the record only.
 
-    Raises LedgerError for a path that can be no file's; every method raises it if the file cannot
-    be used, or is not what was written last; see `ledger_store`.
+    Raises LedgerError for a path that cannot be a file's; every method raises it if the file cannot
+    be used, or is not the state written last; see `ledger_store`.
     """
 
     def __init__(
@@ -129,23 +129,24 @@ class Ledger:
         timeout: float = _WAIT,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        # Absolute, so that the database takes ":memory:" for a file like any other.
+        # Absolute, so that the database treats ":memory:" as an ordinary file.
         self.path = (data_directory() / FILE if path is None else Path(path)).absolute()
         if "\0" in str(self.path) or not self.path.name:
-            raise LedgerError(f"{short(path)!r} can be no file's name; name another ledger.")
+            raise LedgerError(f"{short(path)!r} cannot be the name of a file; name another ledger.")
         self._timeout = timeout
         self._clock = clock
 
     @property
     def certificates(self) -> Path:
-        """The folder where certificates of this ledger are kept."""
+        """The folder with the certificates of this ledger."""
         return certificates_folder(self.path)
 
     def set_total(self, name: str, epsilon: float, delta: float, unit: Unit = "basic") -> Budget:
-        """Give a budget its first total, or another one; what was spent stays spent.
+        """Set the total of a budget, which is created if new; spending stays as it is.
 
-        Totals are kept, with the time.  Raises ParameterError for a blank name or numbers out of
-        range, BudgetError for a total below what was spent, or in zCDP where a charge has no ρ.
+        Earlier totals are kept, with their times.  Raises ParameterError for a blank name or
+        numbers out of range, BudgetError for a total below the spending, or one in zCDP where a
+        charge has no ρ.
         """
         name = checked_name(name)
         rho = checked_total(epsilon, delta, unit)
@@ -166,32 +167,32 @@ class Ledger:
         return budget
 
     def budgets(self) -> list[Budget]:
-        """All budgets, in the order in which they were made."""
+        """All budgets, in order of creation."""
         return list(self._books().budgets.values())
 
     def budget(self, name: str) -> Budget:
-        """One budget; raises LedgerError if there is none of that name."""
+        """The budget of a name; raises LedgerError if there is none."""
         return self._books().budget(name)
 
     def fingerprint(self, content: Iterable[bytes]) -> str:
-        """HMAC-SHA256 of data, given in pieces, with a random key that stays in the file."""
+        """A fingerprint of data, given in pieces: HMAC-SHA256 with a random key from the file."""
         digest = hmac.new(self._books().salt, digestmod="sha256")
         for piece in content:
             digest.update(piece)
         return digest.hexdigest()
 
     def budget_of(self, fingerprints: Sequence[str]) -> str | None:
-        """The budget that data were charged to before, None if they never were."""
+        """The budget that the data were charged to before; None if they never were."""
         owners = map(self._books().owners.get, fingerprints)
         return next((owner for owner in owners if owner is not None), None)
 
     def charges(self, name: str | None = None) -> list[Charge]:
-        """The charges of a budget, or of all, in their order."""
+        """The charges of one budget, or of all, in order."""
         books = self._books()
         return books.charges if name is None else books.charges_of(books.budget(name).name)
 
     def spending(self, name: str) -> Spending:
-        """What a budget has spent, and what is left of it."""
+        """The spending of a budget, and its remainder."""
         books = self._books()
         return spending_of(books.budget(name), books.charges_of(name))
 
@@ -209,16 +210,16 @@ class Ledger:
         tops_up: str | None = None,
         checkpoint: Callable[[str], None] = lambda step: None,
     ) -> tuple[Charge, Spending]:
-        """Charge a release before it is computed; the charge, and the spending with it.
+        """Charge a release before it is computed; returns the charge, and the spending with it.
 
-        In one transaction: the total is checked, the data are bound to the budget, the charge is
-        written.  fingerprints: of the data set, and of the file that it came from if there is one.
-        tops_up: certificate of an earlier release that this one adds to, which none has done
-        before: what two cost that add to the same one is not the sum.
+        One transaction checks the total, binds the data to the budget and writes the charge.
+        fingerprints: of the data set, and of the file that it came from if there is one.
+        tops_up: certificate of an earlier release that this one adds to.  Only one release can add
+        to it, as the cost of two would not be the sum.
 
         Raises BudgetError, and changes nothing, if the total would be exceeded, the data belong to
         another budget, or the earlier release was added to before or not charged to this one;
-        ParameterError for amounts or parameters that cannot be kept.
+        ParameterError for amounts or parameters that cannot be stored.
         """
         check_amounts(epsilon, delta, rho)
         check_record(algorithm, parameters, certificate, fingerprints)
@@ -233,13 +234,13 @@ class Ledger:
                     )
             if tops_up is not None and tops_up not in books.certificates_of(name):
                 raise BudgetError(
-                    f"The budget {short(name)!r} holds no charge of the earlier release; charge "
-                    "this one to the budget that it was charged to."
+                    f"The budget {short(name)!r} has no charge of the earlier release; charge "
+                    "this one to the budget of the earlier release."
                 )
             if tops_up is not None and tops_up in books.topped_up:
                 raise BudgetError(
-                    "That release was added to before, and can be only once; add to the later "
-                    "one, or release anew."
+                    "That release was added to before, which is possible only once; add to the "
+                    "later one, or make a new release."
                 )
             new = [mark for mark in dict.fromkeys(fingerprints) if mark not in books.owners]
             if new:
@@ -267,13 +268,13 @@ class Ledger:
         return charges[-1], spending_of(budget, charges)
 
     def finish(self, sequence: int, state: Literal["released", "failed"]) -> None:
-        """Say how a charged release ended; the charge stays either way."""
+        """Record how a charged release ended; the charge stays either way."""
         with transaction(self.path, self._timeout) as chain:
             if any(c.sequence == sequence and c.state == "charged" for c in chain.books.charges):
                 chain.add({"kind": "state", "sequence": sequence, "state": state})
 
     def export(self, form: Literal["csv", "json"]) -> str:
-        """All charges as CSV, or budgets, totals and charges as JSON."""
+        """Export all charges as CSV, or budgets, totals and charges as JSON."""
         books = self._books()
         charges = [asdict(charge) for charge in books.charges]
         if form == "csv":

@@ -1,6 +1,6 @@
 """The Ed25519 key that signs the ledger's entries and the certificates (RFC 8032).
 
-It is made once, in the data directory, readable by its owner only.
+It is created once, in the data directory, and only its owner can read it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ FILE = "signing_key.pem"
 
 
 def load_key(directory: Path) -> Ed25519PrivateKey:
-    """The key in `directory`, made if there is none.
+    """The key in `directory`, created if there is none.
 
-    Raises LedgerError if it cannot be read or written, or others may read it.
+    Raises LedgerError if it cannot be read or written, or if others can read it.
     """
     path = directory / FILE
     name = short(path, 200)
@@ -35,7 +35,7 @@ def load_key(directory: Path) -> Ed25519PrivateKey:
             _make(path)
         if os.name == "posix" and path.stat().st_mode & 0o077:
             raise LedgerError(
-                f"Others may read the signing key {name!r}; let its owner alone (chmod 600)."
+                f"Others can read the signing key {name!r}; make it private (chmod 600)."
             )
         key = load_pem_private_key(path.read_bytes(), password=None)
     except OSError:
@@ -53,7 +53,7 @@ def load_key(directory: Path) -> Ed25519PrivateKey:
 
 
 def _make(path: Path) -> None:
-    """A new key, whole or not at all, and never over another process's."""
+    """Write a new key atomically, never over that of another process."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     pem = Ed25519PrivateKey.generate().private_bytes(
         Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()

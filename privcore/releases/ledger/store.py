@@ -1,6 +1,6 @@
-"""The ledger's file: the table of its entries, older forms, and what can go wrong with a file.
+"""The ledger's file: the table of entries, older formats, and errors of files.
 
-At every opening the chain of entries is checked, and against what lies beside the file.
+Every opening checks the chain of entries, also against the head and certificates next to the file.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ TABLES = ("secret", "budgets", "totals", "fingerprints", "charges")
 
 
 def entries_of(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
-    """Their rows as entries.  Raises ValueError or TypeError for what is no number or text.
+    """The rows of older tables as entries; raises ValueError or TypeError for invalid values.
 
-    Rows of an unknown budget have None for its name, which is no entry either.
+    Rows of an unknown budget have None for its name, which is not a valid entry either.
     """
     (salt,) = connection.execute("SELECT salt FROM secret").fetchone()
     yield {"kind": "opened", "salt": salt.hex()}
@@ -87,12 +87,12 @@ def _number(text: str | None) -> float | None:
     return None if text is None else float(text)
 
 
-# "CVLg", by which the file is told from other databases.
+# "CVLg", which identifies the file among other databases.
 APPLICATION = 0x43564C67
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
-# Each takes a file from the version before it; a new file runs through all of them.
+# Each upgrades a file from the previous version; a new file runs through all of them.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "CREATE TABLE secret (salt BLOB NOT NULL)",
@@ -105,7 +105,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "state TEXT NOT NULL CHECK (state IN ('charged', 'released', 'failed')))",
     ),
     (
-        # Charges know their ρ and their certificate; a budget has a history of totals, and any
+        # Charges store their ρ and their certificate; a budget has a history of totals, and any
         # number of fingerprints.
         "ALTER TABLE charges ADD COLUMN rho TEXT",
         "ALTER TABLE charges ADD COLUMN certificate TEXT NOT NULL DEFAULT ''",
@@ -123,7 +123,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "SELECT id, created, 'basic', epsilon, delta FROM datasets ORDER BY id",
         "DROP TABLE datasets",
     ),
-    # One table of chained entries is all there is; the tables before it become its first ones.
+    # One table of chained entries; the rows of the older tables become its first entries.
     (TABLE,),
 )
 VERSION = len(MIGRATIONS)
@@ -133,18 +133,18 @@ VERSION = len(MIGRATIONS)
 def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterator[Chain]:
     """The checked entries in one transaction: committed at the end, or undone by an error.
 
-    It holds the file for itself from its beginning, unless it is for reading only.
+    It locks the file from its beginning, unless it only reads.
 
-    Creates the file, and brings an older one up to date, in transactions of their own.  Waits up to
-    `timeout` seconds for other processes.  Raises LedgerError for whatever the file cannot do, and
-    where it is not what was written last.
+    Creates the file, or upgrades an older one, in separate transactions.  Waits up to `timeout`
+    seconds for other processes.  Raises LedgerError if the file cannot be used, or is not the state
+    written last.
     """
     with _explained(path):
-        # Before the file: what they tell of was in it before they were written.
+        # Before the file: what they record was in it before they were written.
         seen = witnesses(path)
         _create(path, seen)
         with closing(sqlite3.connect(path, timeout=timeout, isolation_level=None)) as connection:
-            # A power cut after a commit must not bring the state before it back.
+            # A power cut after a commit must not restore the state before it.
             connection.execute("PRAGMA synchronous = EXTRA")
             _check(connection, path)
             key = load_key(path.parent)
@@ -159,9 +159,9 @@ def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterato
 
 
 def _create(path: Path, seen: Witnesses) -> None:
-    """An empty file that only its owner may read, unless there is one."""
+    """Create an empty file that only its owner can read, unless there is a file."""
     if path.exists() and not path.is_file():
-        raise LedgerError(f"{short(path, 200)!r} is no file; name another ledger.")
+        raise LedgerError(f"{short(path, 200)!r} is not a file; name another ledger.")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists() or path.stat().st_size == 0:
         check_witnesses(path, seen, [], [])
@@ -172,8 +172,8 @@ def _create(path: Path, seen: Witnesses) -> None:
 def _opened(
     connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey, seen: Witnesses
 ) -> Chain:
-    """The entries; raises LedgerError unless they are what was written last, and all there is."""
-    # A trigger, say, could undo what is written here.
+    """The entries; raises LedgerError unless they are complete and as written last."""
+    # A trigger, for example, could undo what is written here.
     rest = "SELECT type, name, sql FROM sqlite_master WHERE name != 'sqlite_sequence'"
     if connection.execute(rest).fetchall() != [("table", "entries", TABLE)]:
         raise damaged(path)
@@ -201,7 +201,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises LedgerError for a damaged file, another program's, or one from a later version."""
+    """Raises LedgerError for a file that is damaged, of another program, or of a later version."""
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if not tables:
         return
@@ -220,11 +220,11 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _migrate(connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey) -> None:
-    # Looked at again: another process may have done it while this one waited.
+    # Checked again: another process may have upgraded it while this one waited.
     version = _version(connection)
     if version == VERSION:
         return
-    # A new file needs the last form only.
+    # A new file needs only the current format.
     for step in MIGRATIONS[version:] if version else MIGRATIONS[-1:]:
         for statement in step:
             connection.execute(statement)
@@ -245,12 +245,12 @@ def _migrate(connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey)
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turns what a database or a disk says into one sentence."""
+    """Turns errors of the database or the disk into a LedgerError of one sentence."""
     name = short(path, 200)
     try:
         yield
     except sqlite3.Error as error:
-        # The low byte is the kind of error; the rest says where it arose.
+        # The low byte is the kind of error; the rest is where it arose.
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in _CORRUPT:
             raise damaged(path) from None

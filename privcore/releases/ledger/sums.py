@@ -18,10 +18,11 @@ State = Literal["charged", "released", "failed"]
 
 @dataclass(frozen=True)
 class Budget:
-    """A name and the total that holds now.
+    """A budget: a name and its current total.
 
     unit: what is added up and kept below the total, ε and δ ("basic") or ρ ("zcdp").
-    rho: the total in zCDP, None for "basic".  created, changed: UTC, of the name and the total.
+    rho: the total in zCDP, None for "basic".  created, changed: times in UTC, of the name and of
+    the total.
     """
 
     name: str
@@ -35,7 +36,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Charge:
-    """One release, paid for; `sequence` orders them, as a clock may be wrong.
+    """The charge of one release; `sequence` orders charges, as a clock may be wrong.
 
     state: "charged" until the release is made, and for ever if the process died in between.
     rho: None where only (ε, δ) is known.
@@ -54,7 +55,7 @@ class Charge:
 
 
 def protected_by(charge: Charge) -> str:
-    """Whom a charge protects, in words: "one row", "up to 5 rows, added or removed"."""
+    """The unit that a charge protects: "one row", "up to 5 rows of a person, added or removed"."""
     rows = charge.parameters.get("rows_per_unit") or 1
     words = "one row" if rows == 1 else f"up to {rows} rows of a person"
     relation = charge.parameters.get("neighbours", REPLACED)
@@ -63,13 +64,13 @@ def protected_by(charge: Charge) -> str:
 
 @dataclass(frozen=True)
 class Spending:
-    """All charges of a budget, whatever their state.
+    """The sums of all charges of a budget, whatever their state.
 
-    budget: with the total that held then.
+    budget: with its total at that time.
     epsilon, delta: sums, by basic composition.  rho: the sum, None where some charge has none.
     zcdp_epsilon: at the total's δ, by zCDP where charges have a ρ and by sums for the rest; None
-    where that δ is used up.  It is what the charges so far come to, not what is enforced, unless
-    the unit is "zcdp".
+    where that δ is used up.  It is the privacy loss of the charges so far, and enforced only if the
+    unit is "zcdp".
     left_epsilon, left_delta: of the total if the unit is "basic"; left_rho: if it is "zcdp".
     """
 
@@ -88,7 +89,7 @@ class Spending:
 
 
 def _exact(numbers: Iterable[float]) -> Fraction:
-    """The sum of numbers as they are written: ten times 0.1 is 1."""
+    """The exact sum of decimal numbers as they are written: ten times 0.1 is 1."""
     return sum((Fraction(repr(number)) for number in numbers), Fraction(0))
 
 
@@ -103,7 +104,7 @@ def check_total(budget: Budget, charges: Sequence[Charge]) -> None:
 
 
 def check_charge(budget: Budget, charges: Sequence[Charge]) -> None:
-    """Raises BudgetError if the last charge takes what is spent above the total."""
+    """Raises BudgetError if the last charge exceeds the total."""
     for symbol, total, spent in _kept(budget, charges):
         left = _exact([total]) - _exact(spent[:-1])
         if _exact(spent[-1:]) > left:
@@ -114,7 +115,7 @@ def check_charge(budget: Budget, charges: Sequence[Charge]) -> None:
 
 
 def _kept(budget: Budget, charges: Sequence[Charge]) -> list[tuple[str, float, list[float]]]:
-    """What must stay below a total: symbol, total, and the charges in that unit."""
+    """What must not exceed a total: symbol, total, and the charges in that unit."""
     if budget.rho is None:
         return [
             ("ε", budget.epsilon, [charge.epsilon for charge in charges]),
@@ -124,7 +125,7 @@ def _kept(budget: Budget, charges: Sequence[Charge]) -> list[tuple[str, float, l
     if len(rhos) < len(charges):
         unknown = next(charge.algorithm for charge in reversed(charges) if charge.rho is None)
         raise BudgetError(
-            f"The total of {short(budget.name)!r} is kept in zCDP, in which the cost of "
+            f"The total of {short(budget.name)!r} is kept in zCDP, where the cost of "
             f"{short(unknown)} with its settings is not known; choose other settings, or a total "
             "of the unit basic."
         )
@@ -132,18 +133,18 @@ def _kept(budget: Budget, charges: Sequence[Charge]) -> list[tuple[str, float, l
 
 
 def spending_of(budget: Budget, charges: Sequence[Charge]) -> Spending:
-    """What the charges of a budget come to, and what is left of its total."""
+    """The sums of the charges of a budget, and the remainder of its total."""
     epsilon = _exact(charge.epsilon for charge in charges)
     delta = _exact(charge.delta for charge in charges)
     known = [charge.rho for charge in charges if charge.rho is not None]
     rho = _exact(known)
-    # Charges without a ρ are added up as they are, with their δ taken from the total's.
+    # Charges without a ρ are added as they are, and their δ is subtracted from the total's.
     others = [charge for charge in charges if charge.rho is None]
     rest = float(_exact([budget.delta]) - _exact(charge.delta for charge in others))
     zcdp = None
     if rest > 0:
-        beside = float(_exact(charge.epsilon for charge in others))
-        zcdp = beside + composition.zcdp(float(rho), rest)
+        without_rho = float(_exact(charge.epsilon for charge in others))
+        zcdp = without_rho + composition.zcdp(float(rho), rest)
     basic = budget.unit == "basic"
     return Spending(
         budget=budget,

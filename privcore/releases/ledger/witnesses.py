@@ -1,8 +1,8 @@
-"""What lies beside the ledger's file, and tells that an older state of the file was put back.
+"""Files next to the ledger's file that reveal when an older state of it was put back.
 
-The head names the last entry that was known when it was written, and every certificate that was
-kept names a charge.  Both are written after what they tell of is on the disk, and read before the
-file is, so that neither a kill nor another process makes them tell of what is not there yet.
+The head names the last entry at the time it was written, and every kept certificate names a
+charge.  Both are written after their entry is on the disk, and read before the ledger's file, so
+that neither a kill nor another process makes them name an entry that is not there yet.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _LONGEST_HEAD = 1_000
 
 
 class Witnesses(NamedTuple):
-    """head: number and hash of an entry, None without a head.  certificates: the IDs."""
+    """The head, number and hash of an entry or None, and the IDs of certificates."""
 
     head: tuple[int, str] | None
     certificates: frozenset[str]
 
 
 def certificates_folder(path: Path) -> Path:
-    """The folder of a ledger's certificates; ledgers of other names have folders of their own."""
+    """The folder of a ledger's certificates; each name of a ledger has its own folder."""
     return path.with_name(FOLDER if path.name == FILE else f"{path.name}.{FOLDER}")
 
 
@@ -42,7 +42,7 @@ def head_file(path: Path) -> Path:
 
 
 def witnesses(path: Path) -> Witnesses:
-    """What lies beside a ledger; raises LedgerError for a head that is none, and OSError."""
+    """Read the files next to a ledger; raises LedgerError for an invalid head, and OSError."""
     try:
         names = [entry.name for entry in certificates_folder(path).iterdir()]
     except (FileNotFoundError, NotADirectoryError):
@@ -63,7 +63,7 @@ def _head(path: Path) -> tuple[int, str] | None:
     if type(sequence) is not int or sequence < 1 or not isinstance(digest, str):
         raise LedgerError(
             f"The file {short(path, 200)!r} does not name an entry of the ledger; remove it if "
-            "you are sure that the ledger beside it is the latest."
+            "you are sure that the ledger next to it is the latest."
         )
     return sequence, digest
 
@@ -71,7 +71,7 @@ def _head(path: Path) -> tuple[int, str] | None:
 def check_witnesses(
     path: Path, seen: Witnesses, hashes: Sequence[bytes], charges: Sequence[Charge]
 ) -> None:
-    """Raises LedgerError unless the entries and charges of a ledger are all that was seen."""
+    """Raises LedgerError unless a ledger holds every entry and charge that was seen before."""
     reasons = []
     if seen.head is not None:
         sequence, digest = seen.head
@@ -90,7 +90,7 @@ def check_witnesses(
 
 
 def write_head(path: Path, seen: Witnesses, hashes: Sequence[bytes]) -> None:
-    """Name the last entry; where it cannot be written, the head stays behind, which is no harm."""
+    """Write the last entry to the head; a head that cannot be written lags behind harmlessly."""
     latest = (len(hashes), hashes[-1].hex())
     if latest != seen.head:
         with suppress(OSError):
@@ -99,9 +99,9 @@ def write_head(path: Path, seen: Witnesses, hashes: Sequence[bytes]) -> None:
 
 
 def advice(path: Path) -> str:
-    """What to do about a ledger that is not what it was."""
+    """Advice for a ledger that was changed or replaced."""
     folder = certificates_folder(path).name
     return (
         f"put back the latest copy, or move it, {head_file(path).name} and the folder {folder} "
-        "away and set the totals anew, less what was spent"
+        "away and set new totals, less what was spent"
     )
