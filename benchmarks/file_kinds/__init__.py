@@ -2,8 +2,8 @@
 
     python -m benchmarks.file_kinds [--write]
 
-prints a table in Markdown: what happens to each kind, and on which surface it is as expected.
---write puts it into the manual.
+prints a table as CSV: what happens to each kind, and on which surface it is as expected.
+--write saves it as docs/how-to/file_kinds.csv.
 """
 
 from benchmarks.file_kinds.cells import CELLS

@@ -1,4 +1,4 @@
-"""Print what becomes of each kind of file, as a table; --write puts it into the manual.
+"""Print what happens to each kind of file, as CSV; --write puts it next to the manual.
 
 python -m benchmarks.file_kinds [--write]
 """
@@ -6,42 +6,44 @@ python -m benchmarks.file_kinds [--write]
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import sys
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 from benchmarks.file_kinds import KINDS
 from benchmarks.file_kinds.model import Kind
 from benchmarks.file_kinds.surfaces import in_python, on_command_line, on_page, what_happens
 
-MANUAL = Path(__file__).parents[2] / "docs" / "how-to" / "table.md"
-FIRST, LAST = "<!-- kinds of files -->", "<!-- end of kinds of files -->"
-_HEAD = "| kind | what happens | page | command line | Python |\n|---|---|---|---|---|\n"
+MANUAL = Path(__file__).parents[2] / "docs" / "how-to" / "file_kinds.csv"
+_HEAD = ["kind", "what happens", "page", "command line", "Python"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--write", action="store_true", help="put the table into the manual")
+    parser.add_argument("--write", action="store_true", help=f"write {MANUAL.name} of the manual")
     options = parser.parse_args()
-    print(_HEAD, end="")
-    rows = []
-    for kind in KINDS:
-        rows.append(_row(kind))
-        print(rows[-1], flush=True)
+    lines = []
+    for row in chain([_HEAD], map(_row, KINDS)):
+        lines.append(_line(row))
+        print(lines[-1], end="", flush=True)
     if options.write:
-        text = MANUAL.read_text("utf-8")
-        before, rest = text.split(FIRST)
-        after = rest.split(LAST)[1]
-        table = _HEAD + "".join(row + "\n" for row in rows)
-        MANUAL.write_text(f"{before}{FIRST}\n\n{table}\n{LAST}{after}", "utf-8")
+        MANUAL.write_text("".join(lines), "utf-8")
 
 
-def _row(kind: Kind) -> str:
+def _row(kind: Kind) -> list[str]:
     marks = [_mark(kind, surface) for surface in (on_page, on_command_line, in_python)]
-    cells = [kind.name, what_happens(kind).replace("|", "\\|"), *marks]
-    return f"| {' | '.join(cells)} |"
+    return [kind.name, what_happens(kind), *marks]
+
+
+def _line(row: list[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(row)
+    return text.getvalue()
 
 
 def _mark(kind: Kind, surface: Callable[[Kind], list[str]]) -> str:
@@ -52,7 +54,7 @@ def _mark(kind: Kind, surface: Callable[[Kind], list[str]]) -> str:
         faults = [repr(error)]
     for fault in faults:
         print(f"{kind.name}, {surface.__name__}: {fault}", file=sys.stderr)
-    return "✗" if faults else "✓"
+    return "differs" if faults else "as expected"
 
 
 if __name__ == "__main__":

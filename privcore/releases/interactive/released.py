@@ -30,8 +30,8 @@ _OF_LINKS = (
     "A link is a statistical dependence, estimated with noise; it does not prove cause and effect."
 )
 _OF_PAG = (
-    "This graph allows unobserved confounders. A link is a statistical dependence, estimated with noise; its "
-    "marks are explained below the graph, and no probability is stated of them."
+    "This graph allows unobserved confounders. A link is a statistical dependence, estimated with "
+    "noise; its marks are explained below the graph, and no probability is stated of them."
 )
 
 
