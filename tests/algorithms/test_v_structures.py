@@ -231,7 +231,7 @@ def test_a_source_is_told_beforehand_within_which_columns_tests_are():
         oracle = Oracle(5, edges)
         skeleton = search_skeleton(names(5), oracle)
         run = a_run(rule, "strength")
-        run.source = SimpleNamespace(prepare=told.extend)
+        oracle.prepare = told.extend
         with_v_structures(run, skeleton, oracle)
         assert oracle.asked
         for x, y, given in oracle.asked:
