@@ -1,4 +1,4 @@
-"""Effects: what setting one column does to another, by the private graph and its numbers."""
+"""Effects: the causal effect of one column on another, from a private graph and its statistics."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ from privcore.errors import PrivcoreError
 
 require_frame("pages/effects.py")
 TITLE = "Effects"
-# The line below a slider stands near it.  On a telephone the answer is above the choices.
+# The line below a slider stays close to it.  On a telephone the answer is above the choices.
 STYLE = """
 .st-key-effect-budget [data-testid=stSlider] { margin-bottom: -1.3rem; }
 .st-key-effect-graph { padding: 0.35rem 0.6rem; }
@@ -42,8 +42,8 @@ def results(loaded: Loaded) -> None:
         if question is None:
             st.title(TITLE)
             st.info(
-                "An effect is that of one column on another, and there are fewer than two here. "
-                "Choose other data, or load another table on the page Data."
+                "An effect needs two columns; this table has fewer. Choose other data, or load "
+                "another table on the page Data."
             )
             return
         values["epsilon"], share, width = budget(loaded, question)
