@@ -66,7 +66,7 @@ def _first_row(table: str) -> None:
 
 
 def sheet(table: str, content: bytes, raw: RawTable | None) -> None:
-    """The choice of a sheet if there are several; raw: the table as it is read now, if it can be."""
+    """The choice of a sheet if there are several; raw: the table as read now, if it can be."""
     names: tuple[str, ...] = () if raw is None else raw.sheets
     if raw is None and is_spreadsheet(content):
         # If a sheet holds no table, another sheet may.
