@@ -273,8 +273,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         ]
         if alone and share is None:
             raise DataError(
-                f"Of column {short(alone[0])!r} only the kind is said; give its levels, or bounds "
-                "or cut points, or switch on to buy them."
+                f"Column {short(alone[0])!r} has only a kind; give its levels, bounds or cut "
+                "points, or switch on buying them."
             )
         if share is not None:
             table = StatedTable.state(

@@ -120,7 +120,7 @@ class Background:
                 self._took.append(idle - begun)
                 self.answers[roll[:2]] = answer
         except Exception:
-            # A thread cannot raise to the page, and a traceback may quote the data: the page continues
+            # A thread cannot raise to the page, and a traceback may quote the data: the page works
             # without further runs.
             self._broken = True
         finally:

@@ -142,7 +142,7 @@ def described(names: tuple[str, ...], now: Knowledge) -> dict[str, Any]:
 
 
 def changed(names: tuple[str, ...], now: Knowledge, act: Mapping[str, Any]) -> Knowledge:
-    """The knowledge after one edit; raises ParameterError for a contradiction or an unknown edit."""
+    """The knowledge after one edit; raises ParameterError for a contradiction or unknown edit."""
     try:
         if act["do"] == "order":
             tiers = tuple(tuple(names[int(i)] for i in tier) for tier in act["tiers"])
