@@ -218,7 +218,7 @@ def _further_fonts(texts: Iterable[str]) -> list[str]:
 
 
 def _metadata(form: Form, title: str, lines: Sequence[str]) -> dict[str, Any]:
-    """A text description for readers who cannot see the picture; without dates or program versions."""
+    """A text description for readers who cannot see the picture; without dates or versions."""
     said = " ".join(lines)
     if form == "png":
         return {"Software": None, "Title": title, "Description": said}
