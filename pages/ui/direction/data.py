@@ -114,7 +114,7 @@ def _current() -> tuple[Pair, Key] | None:
         return _of_table(raw, dataset.name, str(loaded.key), dataset.true_edges)
     if len(numeric) < 2:
         st.info(
-            "A direction needs two numeric columns; these data have fewer. Choose "
+            "These data have fewer than two numeric columns, and a direction needs two. Choose "
             "linear-gaussian, nonlinear, or a table of your own."
         )
         return None

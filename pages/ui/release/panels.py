@@ -233,7 +233,7 @@ def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending
             raise ParameterError("The budget needs a name.")
         if title in names:
             raise ParameterError(
-                f"There is a budget {title!r} already: choose it above. Its owner changes its "
+                f"The budget {title!r} already exists: choose it above. Its owner can change its "
                 "total with `python -m privcore ledger total`."
             )
         return _unspent(checked_name(title), total, fails, kind), ""

@@ -111,7 +111,7 @@ class BackgroundSweep:
         except PrivcoreError as error:
             self.error = str(error)
         except Exception as error:
-            # A thread cannot raise to the page; without a message the page would restart it forever.
+            # A thread cannot raise to the page; without a message the page would restart it.
             self.error = (
                 f"The sweep stopped because of a program error ({type(error).__name__}). The "
                 "finished runs are kept, and it can be started again."
