@@ -32,12 +32,9 @@ def summary(schema: Sequence[ColumnSchema], proposals: Sequence[Proposal]) -> st
         bool(proposal.problem) and column.include
         for column, proposal in zip(schema, proposals, strict=True)
     )
-    parts = [f"{used} column{'s' * (used != 1)} used"]
-    if asked:
-        parts.append(f"{asked} to review")
-    if used < len(schema):
-        parts.append(f"{len(schema) - used} left out")
-    return ", ".join(parts)
+    review = f" ({asked} to review)" if asked else ""
+    left_out = f", {len(schema) - used} left out" if used < len(schema) else ""
+    return f"{used} column{'s' * (used != 1)} used{review}{left_out}"
 
 
 def codes(raw: RawTable, proposals: Sequence[Proposal]) -> set[str]:
