@@ -803,7 +803,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "data-sets-of-each-kind": "data sets of each kind",
         "known-these-bounds": "I knew these bounds",
         "columns-without-link": "{columns} columns without a link",
-        "show-of-it": "Show of it",
+        "show-of-it": "Neighbourhood to show",
         "show-all-columns": "Show all columns",
         "reference-pc": "reference: non-private PC",
         "taken-as-public": "Taken as public",
