@@ -1,6 +1,4 @@
-"""Audit: does a mechanism keep its guarantee? Many runs on two neighbouring data sets test the
-claim.
-"""
+"""Audit: does a mechanism keep its guarantee? Many runs on two neighbouring data sets test it."""
 
 from typing import Any
 

@@ -302,8 +302,8 @@ def show_run(
             about.append(supposed)
         if about:
             st.caption(" ".join(about))
-        if told := known.sentence(loaded):
-            st.caption(texts.plain(told))
+        if prior := known.sentence(loaded):
+            st.caption(texts.plain(prior))
 
     drawn: dict[str, Drawn] = {}
     if algorithm.private:

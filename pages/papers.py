@@ -167,7 +167,7 @@ def table(item: Item, result: Reproduced) -> None:
         st.dataframe(frame, hide_index=True, height=height, alt=alt)
     there = series_of(result.lines)
     spread = any(mean.sd for line in result.lines for mean in line.ours.values())
-    told = [
+    notes = [
         f"“{SERIES['published']}”: the paper's own constants, which give no proven guarantee."
         if "published" in there
         else "",
@@ -176,7 +176,7 @@ def table(item: Item, result: Reproduced) -> None:
         TIMED if item.timed else "",
         "Computed from exact data and simulated noise: not private.",
     ]
-    st.caption(" ".join(filter(None, told)))
+    st.caption(" ".join(filter(None, notes)))
 
 
 def sentences(title: str, lines: tuple[str, ...]) -> None:

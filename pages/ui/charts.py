@@ -96,8 +96,7 @@ class LineEnd:
 
 
 def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Positions with a distance of at least `gap`, each as close as possible to its original,
-    between low and high.
+    """Positions between low and high, at least `gap` from each other, close to the original ones.
 
     The order is kept, the first of equal ones highest. If there are too many, they are spread
     evenly.

@@ -25,8 +25,9 @@ def wrapping_columns(key: str, count: int, *, least: int) -> list[DeltaGenerator
 
 
 def tabbed(contents: Mapping[str, Callable[[], None]], key: str) -> str:
-    """Tabs of which only the open one is computed, so that a control does not wait for the others;
-    returns the name of the open tab, which the URL has under `key`.
+    """Tabs of which only the open one is computed, so that controls do not wait for the others.
+
+    Returns the name of the open tab, which the URL has under `key`.
 
     If a button opens a tab, the tabs must be at the same position of their container in every run:
     tabs that move are partly redrawn and may lose which tab to open.

@@ -92,8 +92,8 @@ def marked(answer: str) -> str:
 
 
 def stopped_sentence(result: Discovery) -> str:
-    """A note that a search ended early: the reason, what was not reached, and the ε that would have
-    sufficed.
+    """A note that a search ended early: the reason, what is missing, and the ε that would be
+    enough.
     """
     spent, left = result.spent, result.unreached
     if left is None:

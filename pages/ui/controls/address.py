@@ -90,8 +90,9 @@ def forget(name: str) -> None:
 
 
 def leave_out_undrawn() -> None:
-    """After all controls are drawn: remove URL parameters of controls that are no longer shown, as
-    Streamlit does for the controls that it binds. The choices themselves are kept.
+    """After all controls are drawn: remove the URL parameters of controls that are no longer shown.
+
+    Streamlit does the same for the controls that it binds. The choices themselves are kept.
     """
     ever: set[str] = st.session_state.get(_EVER_DRAWN, set())
     for name in ever - st.session_state.pop(_DRAWN, set()):

@@ -1,5 +1,6 @@
-"""Prior knowledge of the data that all pages use: stored in the session and, for built-in data, in
-the URL.
+"""Prior knowledge of the data that all pages use.
+
+It is stored in the session and, for built-in data, in the URL.
 """
 
 from __future__ import annotations

@@ -96,11 +96,10 @@ def declared_controls(
     key_of: Callable[[Parameter, str], str],
     elsewhere: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Draw a control for each parameter that has an effect given the other values; the rest keep
-    their defaults.
+    """Draw a control for each parameter that has an effect given the other values.
 
-    key_of: the widget's key, from the parameter and the calibration. elsewhere: names of parameters
-    without a control here.
+    The other parameters keep their defaults. key_of: the widget's key, from the parameter and the
+    calibration. elsewhere: names of parameters without a control here.
     """
     values: dict[str, Any] = {p.name: p.default for p in parameters}
     declared = next((p for p in parameters if p.name == "calibration"), None)
@@ -198,8 +197,9 @@ def _with_current(grid: list[float], key: str) -> list[float]:
 
 
 def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
-    """The URL parameters for which the widgets show these values (by parameter name) and the
-    defaults of all others; widgets that hold other values are reset.
+    """The URL parameters that set these values, by parameter name, and the defaults of all others.
+
+    Widgets that hold other values are reset.
     """
     calibration = values.get("calibration", "none")
     address = {"algorithm": algorithm.name}

@@ -133,9 +133,7 @@ def _labels(proposals: Sequence[Proposal]) -> list[str]:
 
 
 def _shown(schema: Sequence[ColumnSchema], taken: Sequence[str]) -> list[int]:
-    """Positions of the columns that pass the filter, with a control that sets the kind of all of
-    them.
-    """
+    """Positions of the columns that pass the filter, with a control for the kind of all of them."""
     name, kind, way, apply = st.columns([3, 3, 3, 2], vertical_alignment="bottom")
     pattern = name.text_input(
         "Show columns called", placeholder="q* or a part of a name", key="upload_filter"

@@ -1,6 +1,4 @@
-"""A table whose levels and bounds are bought: with simulated noise for exploration, again for a
-release.
-"""
+"""A table whose levels and bounds are bought: with simulated noise, and again for a release."""
 
 from __future__ import annotations
 

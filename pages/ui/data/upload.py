@@ -171,8 +171,9 @@ def _read(content: bytes, filename: str, table: str) -> RawTable:
 
 
 def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
-    """The proposal for every column, which can be corrected; bar: the container for messages and
-    the next step.
+    """The editable proposal for every column.
+
+    bar: the container for messages and the next step.
     """
     triaged: list[Proposal] = st.session_state["upload_triaged"]
     about = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(triaged)} columns"
@@ -355,8 +356,8 @@ def _details(schema: list[ColumnSchema]) -> pd.DataFrame:
 
 
 def _follow(raw: RawTable, values: set[str]) -> None:
-    """New proposals after a change in the rows kept per person or in the codes that are values;
-    edits stay.
+    """New proposals after a change in the rows per person or in the codes that are values; edits
+    stay.
 
     raw: the table without the column that identifies persons, if there is one.
     """

@@ -108,8 +108,9 @@ def residuals(
 
 
 def score_intervals(releases: Sequence[ScoreRelease], names: tuple[str, str]) -> go.Figure:
-    """Released scores with noise intervals, and exact scores, each scaled by its largest value
-    shown because scores have different units.
+    """Released scores with noise intervals, and exact scores.
+
+    Each is scaled by its largest value shown, because scores have different units.
     """
     palette = PALETTES[current()]
     figure = go.Figure()

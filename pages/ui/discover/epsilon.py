@@ -134,8 +134,8 @@ class Around:
         self.background.want(first, more)
 
     def graph_at(self, epsilon: float) -> PDAG | str | None:
-        """The graph at another ε with the shown noise seed, the reason why there is none, or None
-        if pending.
+        """The graph at another ε with the shown noise seed, the reason for its absence, or None if
+        pending.
         """
         if epsilon == self.epsilon:
             return self.result.graph
@@ -292,10 +292,10 @@ def _ask(key: tuple[Any, ...]) -> None:
 
 
 def _live(around: Around, key: str, make: Callable[[], dict[str, Any]], seconds: float) -> None:
-    """Draw the output of `make`, and redraw it as runs finish: the component polls every few
-    seconds.
+    """Draw the output of `make`, and redraw it as runs finish.
 
-    Streamlit's own periodic fragments stop only with a run of the whole page.
+    The component polls every few seconds. Streamlit's own periodic fragments stop only with a run
+    of the whole page.
     """
     around.want()
 

@@ -25,10 +25,10 @@ from privcore.releases.interactive import (
 def page_part(
     loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int, background: Background
 ) -> None:
-    """A button that makes and saves the page; for a user's own table, a typed confirmation comes
-    first.
+    """A button that makes and saves the page.
 
-    background: finished runs are taken from it.
+    For a user's own table, a typed confirmation comes first. background: finished runs are taken
+    from it.
     """
     words = ""
     if not is_built_in(loaded.dataset):

@@ -23,8 +23,9 @@ _RUNS = ["20", "50", "100", "200", "500"]
 
 
 def summary(loaded: Loaded, result: Discovery) -> None:
-    """One line on the stability of a graph without a known truth, computed on request; shown while
-    the tab Stability is closed.
+    """One line on the stability of a graph without a known truth, computed on request.
+
+    It is shown while the tab Stability is closed.
     """
     runs = int(st.session_state.get("discover_rolls") or RUNS.default)
     key = _key(loaded, result, runs)
@@ -48,9 +49,7 @@ def summary(loaded: Loaded, result: Discovery) -> None:
 
 
 def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: str) -> None:
-    """How often each pair is adjacent over noise draws and over halves, and which pairs are
-    undecided.
-    """
+    """How often each pair is adjacent over noise draws and halves, and the undecided pairs."""
     runs = int(
         st.select_slider(
             "Runs",

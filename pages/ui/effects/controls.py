@@ -88,8 +88,8 @@ class _Picker:
 
 
 def usual_pair(data: Dataset) -> tuple[str, str]:
-    """The default cause: by the true graph, the column with the most descendants; else the first
-    column of a kind.
+    """The default cause: the column with most descendants in the true graph, else the first of a
+    kind.
     """
     reached = {name: _after(data, name) for name in data.names}
     cause = max(data.names, key=lambda name: len(reached[name]))
@@ -100,8 +100,8 @@ def usual_pair(data: Dataset) -> tuple[str, str]:
 
 
 def usual_outcome(data: Dataset, cause: str) -> str:
-    """The default outcome: the first descendant of the cause in the true graph, else the first
-    column of its kind.
+    """The default outcome: the cause's first descendant in the true graph, else the first of its
+    kind.
     """
     others = [column for column in data.columns if column.name != cause]
     levels = next(column for column in data.columns if column.name == cause).levels

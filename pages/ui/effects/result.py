@@ -64,9 +64,7 @@ def pictures(said: Effects, other: Compared, loaded: Loaded) -> None:
 
 
 def effects_picture(said: Effects, other: Compared, rows: list[Row], more: int) -> None:
-    """Effects by the graph, by other graphs, combined, and without privacy; more: number of omitted
-    rows.
-    """
+    """Effects by the graph, by other graphs, combined, and without privacy; more: omitted rows."""
     if not rows:
         st.info("There is nothing to draw: no effect can be determined from the release.")
         return

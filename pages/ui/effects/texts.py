@@ -54,8 +54,9 @@ def axis_title(question: Question) -> str:
 
 
 def case(question: Question, group: Sequence[Effect]) -> str:
-    """The parents of the cause, such as "if nothing or bronc points at smoke"; for a PAG, the
-    allowed confounders.
+    """The parents of the cause, such as "if nothing or bronc points at smoke".
+
+    For a PAG, that it allows unobserved confounders.
     """
     sets = list(dict.fromkeys(e.parents for e in group if e.parents is not None))
     if not sets:

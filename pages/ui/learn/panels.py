@@ -22,9 +22,7 @@ Picture = Callable[[Any, Values, str], str | None]
 
 
 def picture(panel: Panel) -> Picture:
-    """`show` of the module here that has the name of the panel's module in
-    `privcore.extras.teaching`.
-    """
+    """`show` of the module here with the name of the panel's in `privcore.extras.teaching`."""
     module = panel.compute.__module__.rpartition(".")[2]
     # A panel needs only its own line in the registry.
     show: Picture = import_module(f"pages.ui.learn.{module}").show

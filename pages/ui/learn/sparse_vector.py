@@ -43,7 +43,7 @@ def catch_on_the_audit_page(name: str, *, broken: bool) -> None:
 
 
 def _stream_traces(stream: Stream, shown: int) -> list[go.Scatter]:
-    """The animated parts after `shown` answers: the noisy threshold, and the noisy scores by
+    """The animated parts after `shown` answers: the noisy threshold and the noisy scores by
     verdict.
     """
     palette = PALETTES[current()]

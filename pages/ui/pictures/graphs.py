@@ -305,7 +305,7 @@ def _apart(
     sheet: NDArray[np.float64],
     gap: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], bool]:
-    """Separate overlapping boxes within the sheet, along the shorter axis; returns whether it
+    """Separate overlapping boxes within the sheet, with the smaller move; returns whether it
     succeeded.
     """
     low, high = half, sheet - half

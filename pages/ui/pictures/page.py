@@ -37,8 +37,7 @@ svg { width: 100%; height: auto; }
 
 
 def run_page(pictures: RunPictures, loaded: Loaded, *, sentence: str = "") -> str:
-    """One HTML file that loads nothing else: graphs, guarantee, settings, edges, and the command to
-    repeat the run.
+    """One HTML file that loads nothing else: graphs, guarantee, settings, edges, and the command.
 
     sentence: the answer of the run, in plain text.
     """

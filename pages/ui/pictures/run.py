@@ -153,9 +153,7 @@ def _value(value: object) -> str:
 
 
 def edge_rows(comparisons: Sequence[Comparison], graph: PDAG) -> list[tuple[str, ...]]:
-    """A row for each pair adjacent in the graph or in a reference: its edge, then its class for
-    each reference.
-    """
+    """A row for each pair adjacent in the graph or in a reference: its edge, then its classes."""
     rows: dict[tuple[int, int], list[str]] = {}
     for comparison in comparisons:
         for pair in comparison.pairs:

@@ -92,8 +92,7 @@ def checked(
 
 
 def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None = None) -> None:
-    """The summary at the top: the released object, its audience, the protected persons, and the
-    cost.
+    """The summary at the top: the released object, its audience, whom it protects, and the cost.
 
     check, chosen: None while something must be resolved first.
     """
@@ -205,8 +204,8 @@ def _owner(loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger) -> st
 
 
 def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending, str]:
-    """Fields for the total of a new budget, preset to cover the release; returns also why it cannot
-    be created.
+    """Fields for the total of a new budget, preset to cover the release; also why it cannot be
+    created.
     """
     enough = max(_TOTAL[0], check.epsilon), min(max(_TOTAL[1], check.delta), _MOST_DELTA)
     unit = "basic" if uncovered(_unspent("", *enough, "zcdp"), check) else "zcdp"
@@ -280,39 +279,37 @@ def kept_words(state: Spending) -> str:
     total = f"(ε = {budget.epsilon:g}, δ = {budget.delta:g})"
     zcdp = state.zcdp_epsilon
     if budget.rho is None:
-        told = f"The total is {total}; the sums of ε and δ over all charges stay below it."
+        limit = f"The total is {total}; the sums of ε and δ over all charges stay below it."
         if not state.charges or zcdp is None:
-            return told
-        beside = (
+            return limit
+        bound = (
             f"zCDP bounds the privacy loss of these charges by ε = {zcdp:.4g} at δ = "
             f"{budget.delta:g}"
         )
         other, own = zcdp, state.epsilon
     else:
-        told = (
+        limit = (
             f"The total is {total}, which is ρ = {budget.rho:.4g}; the sum of ρ over all charges "
             "stays below it."
         )
         if not state.charges or zcdp is None:
-            return told
-        told += f" So far this converts to ε = {zcdp:.4g} at δ = {budget.delta:g}."
-        beside = (
+            return limit
+        limit += f" So far this converts to ε = {zcdp:.4g} at δ = {budget.delta:g}."
+        bound = (
             f"By basic composition, their total is ε = {state.epsilon:.4g} with δ = "
             f"{state.delta:.3g}"
         )
         other, own = state.epsilon, zcdp
     if other > own:
         return (
-            f"{told} {beside}: a looser bound on the same privacy loss, which does not count "
+            f"{limit} {bound}: a looser bound on the same privacy loss, which does not count "
             "here. The budget is not overspent."
         )
-    return f"{told} {beside}: a tighter bound on the same privacy loss, which does not count here."
+    return f"{limit} {bound}: a tighter bound on the same privacy loss, which does not count here."
 
 
 def uncovered(left: Spending, check: Check) -> str:
-    """Why a budget does not cover a release; empty if it does. The ledger makes the final decision
-    later.
-    """
+    """Why a budget does not cover a release; empty if it does. The ledger decides later."""
     if left.left_rho is not None:
         if check.rho is None:
             return (

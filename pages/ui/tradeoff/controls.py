@@ -56,8 +56,9 @@ ROWS_GRID = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
 
 @dataclass(frozen=True)
 class View:
-    """The measure that is drawn. metric: a column of a sweep's rows; bounded: whether it is in 0 …
-    1.
+    """The measure that is drawn.
+
+    metric: a column of a sweep's rows; bounded: whether it is in 0 … 1.
     """
 
     metric: str

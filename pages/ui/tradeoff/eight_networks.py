@@ -42,13 +42,13 @@ def runs_words(means: pd.DataFrame) -> str:
 
 def groups_sentence() -> str:
     """The groups of algorithms that share a colour."""
-    told = []
+    groups_shown = []
     for group, names in groups().items():
         titles = ", ".join(plain(ALGORITHMS[name].title) for name in names)
-        told.append(f"{'Ours' if group == OURS else plain(group)}: {titles}")
+        groups_shown.append(f"{'Ours' if group == OURS else plain(group)}: {titles}")
     return (
         "One colour for our algorithms and one per paper; algorithms of the same colour differ in "
-        f"their dashes. {'; '.join(told)}."
+        f"their dashes. {'; '.join(groups_shown)}."
     )
 
 
