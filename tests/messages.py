@@ -852,7 +852,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "levels-in-order": "levels in order",
         "see-others": "see the others",
         "first-row-of-names": "The names of the columns",
-        "row-is-a-person": "Each row is another person",
+        "row-is-a-person": "Each row is a different person",
         "who-is-protected": "Who is protected",
         "current-data-set": "current data set",
         "columns-of-a-file": "two columns of a file",
@@ -890,7 +890,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "over-rolls": "over re-rolls",
         "tests-and-time": "Tests and time",
         "rows-of-one-person": "At most this many rows of one person",
-        "column-of-persons": "Column that says whose a row is",
+        "column-of-persons": "Column that identifies the person",
         "moment-search-sees": "moment search sees",
     },
 }

@@ -11,7 +11,7 @@ from privcore.data.units import Bounded, bounded, likely_columns
 from privcore.text import short
 from privcore.unit import MOST_ROWS, noun_of
 
-_EACH, _PERSONS = "Each row is another person", "Rows belong to persons"
+_EACH, _PERSONS = "Each row is a different person", "Rows belong to persons"
 _ROWS = 5
 
 
@@ -59,7 +59,7 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
     names = likely_columns(proposals)
     left, right = st.columns(2)
     column = left.selectbox(
-        "Column that says whose a row is",
+        "Column that identifies the person",
         names,
         format_func=lambda name: short(name, 60),
         key=f"upload_unit_{table}",
