@@ -732,7 +732,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "hint": "Not quite. Hint: {hint}",
         "answer-such-as": "'{answer}' is not a number; write one such as {number}.",
         "answer-first": "Enter an answer first.",
-        "all-done": "all are done",
+        "all-done": "You have completed all tasks",
         "task": "Task {number}: {title}",
         "neighbours-too-far": "exceeds the sensitivity",
         "no-iteration-fits": "No iteration fits",
