@@ -16,9 +16,10 @@ from privcore import kernels
 
 @st.cache_resource(show_spinner=False)
 def keep_out_of_collections(*, kernels: bool) -> None:
-    """Leave what was imported alone when Streamlit collects garbage, as it does after each run.
+    """Exclude imported objects from the garbage collection that Streamlit makes after each run.
 
-    Else a collection takes longer than most runs.  Once at first, and once with the kernels.
+    Otherwise a collection takes longer than most runs. Called once at the start and once after the
+    kernels are loaded.
     """
     gc.collect()
     gc.freeze()
@@ -47,7 +48,7 @@ page = st.navigation(
             st.Page("pages/papers.py", title="Papers", icon=":material/menu_book:"),
             # Linked from Learn and from the help of every control.
             st.Page("pages/glossary.py", title="Glossary", visibility="hidden"),
-            # Addresses of before, which lead on.
+            # Former URLs, which redirect.
             *(
                 st.Page(f"pages/{name}.py", visibility="hidden")
                 for name in ("cause_and_effect", "lessons", "mechanisms")
@@ -64,7 +65,7 @@ dress(presenting=presenting() and page is discover_page)
 notes = st.empty()
 with_data = page in (data_page, discover_page, effects_page, tradeoff_page, release_page)
 with_algorithm = with_data and page not in (effects_page, tradeoff_page)
-# Without data there is nothing in it but what listens to the browser.
+# Without data the row contains only the listener for the browser's keys.
 row = "top-row" if with_data else "hidden-row"
 with st.container(horizontal=True, vertical_alignment="center", key=row):
     if with_data:
@@ -87,6 +88,6 @@ if with_algorithm:
 page.run()
 leave_out_undrawn()
 name_unknown(notes, page.url_path)
-# After the page, which would otherwise wait for part of it: loading goes on in the background.
+# After the page, which would otherwise wait for it: loading continues in the background.
 loading = kernels.start()
 keep_out_of_collections(kernels=not loading.is_alive())

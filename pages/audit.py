@@ -1,4 +1,4 @@
-"""Audit: is the promise kept?  Many runs on two neighbouring data sets, against the claim."""
+"""Audit: does a mechanism keep its guarantee? Many runs on two neighbouring data sets test it."""
 
 from typing import Any
 
@@ -45,14 +45,14 @@ USUAL = {
     "released numbers": "moment-search-whole-counts",
     "directions": "hsic-root-both",
 }
-# In this process: a slider move must not wait for others to start.
+# In this process: a slider must not wait for worker processes to start.
 RUNS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]
 EPSILONS = [number_text(v) for v in (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)]
 PICTURE_RUNS = (200, 4_000)
 
 
 def open_case() -> None:
-    """Choose the audit that the address names, `?case=NAME`, of whatever kind it is."""
+    """Choose the audit that the URL names (`?case=NAME`), of any kind."""
     name = news("case", "")
     if not name:
         return
@@ -72,7 +72,7 @@ def case_key(kind: str) -> str:
 
 
 def choose() -> tuple[AuditCase, dict[str, Any]]:
-    """What to audit, and how hard."""
+    """The audit to run and its settings."""
     open_case()
     st.session_state.setdefault("audit_kind", "algorithms")
     kind = chosen(
@@ -82,10 +82,10 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
             required=True,
             key="audit_kind",
             persist_state="session",
-            help="Whole algorithms on tiny data, the noisy numbers that they release before any "
-            "search, the mechanisms that they are made of, data in which one person has five "
-            "rows, the releases behind a direction between two variables, or variants with a bug, "
-            "to see that an audit catches it.",
+            help="Complete algorithms on tiny data; the noisy statistics that they release before "
+            "any search; the mechanisms that they are built from; data in which one person "
+            "has five rows; the releases behind a direction between two variables; or "
+            "variants with a planted bug, to check that an audit catches it.",
         )
     )
     cases = KINDS[kind]
@@ -107,17 +107,17 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
         key="audit_epsilon",
         bind="query-params",
         persist_state="session",
-        help="The algorithm is set to this total; the audit tests it.",
+        help="The algorithm runs with this total ε; the audit tests whether it holds.",
     )
     runs = st.select_slider(
-        "Runs on each",
+        "Runs on each data set",
         RUNS,
         value=5_000,
         key="audit_runs",
         bind="query-params",
         persist_state="session",
-        help="More runs show more of the true ε; a quarter fits, a quarter chooses the event, and "
-        "half tests it.",
+        help="With more runs, the lower bound comes closer to the true ε. A quarter of the runs "
+        "fit a score, a quarter choose the event, and half test it.",
     )
     seed = int(
         st.number_input(
@@ -136,8 +136,8 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
 def verdict(result: AuditResult) -> None:
     caught = result.verdict == "violated"
     bound = (
-        f"at {percent(result.confidence)} confidence the true ε is at least "
-        f"{result.epsilon_lower:.3g}, and the claim is {result.epsilon:g}"
+        f"the true ε is at least {result.epsilon_lower:.3g} at {percent(result.confidence)} "
+        f"confidence; the claim is {result.epsilon:g}"
     )
     if caught:
         st.error(f"Violated: {bound}.", icon=":material/gpp_bad:")
@@ -146,24 +146,27 @@ def verdict(result: AuditResult) -> None:
     row = st.container(horizontal=True)
     row.metric("Claimed ε", f"{result.epsilon:g}", border=True)
     row.metric(
-        "Shown by these runs",
+        "Lower bound on ε",
         f"{result.epsilon_lower:.3f}",
         border=True,
-        help="Lower bound on the true ε, from exact (Clopper–Pearson) bounds on the probabilities "
-        "of an event that was chosen on other runs.",
+        help="Lower bound on the true ε, from exact (Clopper–Pearson) confidence bounds on the "
+        "probabilities of an event that was chosen on separate runs.",
     )
     row.metric(
         "Share of the claim",
         f"{100 * result.ratio:.0f} %",
         border=True,
-        help="Near 100 %: the claim is tight on these data. Lower: other data might show more, or "
-        "more runs would.",
+        help="Near 100 %: the claim is tight on these data. Lower: other data or more runs might "
+        "give a larger bound.",
     )
     row.metric(
-        "Most that could be shown",
+        "Largest bound possible",
         f"{result.most_visible:.2f}",
         border=True,
-        help="About the largest ε that so many runs can show of anything.",
+        help=(
+            "Approximately the largest lower bound on ε that this number of runs can give for any "
+            "mechanism."
+        ),
     )
 
 
@@ -185,16 +188,16 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
     if result.events:
         st.markdown(f"**Event 1:** {plain(sentence(result.events[0].plainly))}")
     else:
-        st.markdown("**No event:** the outputs of all runs were alike.")
+        st.markdown("**No event:** all runs gave the same output.")
     if case.protects:
         st.markdown(f"**Protected:** {case.protects}")
     st.markdown(f"**Data sets:** {case.neighbours}")
     if case.flaw:
         st.markdown(f"**The bug:** {case.flaw}")
     st.caption(
-        "An audit can refute a promise, never prove one: that is what the proofs are for. A "
-        f"correct mechanism is flagged in at most {percent(1 - result.confidence)} of audits. "
-        f"{result.runs:,} runs on each data set in {result.seconds:.1f} s, seed {result.seed}."
+        "An audit can refute a guarantee but never prove one; that takes a proof. At most "
+        f"{percent(1 - result.confidence)} of audits flag a correct mechanism. {result.runs:,} "
+        f"runs on each data set in {result.seconds:.1f} s, seed {result.seed}."
     )
     few, many = PICTURE_RUNS
     runs = max(few, min(many, case.ci_runs // 2))
@@ -208,7 +211,7 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
         names = [name for name in outputs[0].features if name in outputs[1].features]
         if names:
             name = st.selectbox(
-                "Read from the result",
+                "Feature of the output",
                 names,
                 key=f"audit_feature_{case.name}",
                 format_func=lambda each: sentence(thing(each)).removesuffix("."),
@@ -224,7 +227,7 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
 
 
 def events_table(result: AuditResult) -> None:
-    """The events that were tested, each in words, how often it happened, and what that shows."""
+    """Each tested event in words, its frequency on both data sets, and the resulting bound on ε."""
     if not result.events:
         return
     st.markdown("**Events tested**")
@@ -240,23 +243,23 @@ def events_table(result: AuditResult) -> None:
                 "shows ε ≥": f"{event.epsilon_lower:.3f}",
             }
         )
-    # A table that wraps its words: an event may be a long sentence.
+    # This kind of table wraps text: an event may be a long sentence.
     st.table(pd.DataFrame(rows).set_index("no."))
-    with st.expander("The same events as the audit names them"):
+    with st.expander("The same events in the audit's own notation"):
         for number, event in enumerate(result.events, start=1):
             st.text(f"{number}. {event.words}")
 
 
 def sentence(text: str) -> str:
-    """Words of the audit as a sentence."""
+    """An audit's phrase as a sentence."""
     return f"{text[:1].upper()}{text[1:]}."
 
 
 st.title("Audit")
 st.caption(
-    "Is the promise kept? The same mechanism runs many times on two data sets that differ in one "
-    "record, or in all rows of one person, the most informative ones known. If some result is more "
-    "than e^ε times likelier on one of them, the claim is false."
+    "Does the mechanism keep its guarantee? It runs many times on two data sets that differ in "
+    "one record, or in all rows of one person; they are the most revealing pair known. If some "
+    "result is more than e^ε times as likely on one as on the other, the claim is false."
 )
 try:
     with st.sidebar:

@@ -1,4 +1,4 @@
-"""An address of before, which leads to Direction."""
+"""A former URL, which redirects to Direction."""
 
 import streamlit as st
 

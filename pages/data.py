@@ -1,4 +1,4 @@
-"""Data: what am I looking at, and what of it is public?"""
+"""Data: which table is loaded, and which part of it is public?"""
 
 from functools import partial
 from typing import cast
@@ -31,12 +31,12 @@ PREVIEW_ROWS = 200
 
 
 def what_is_public(loaded: Loaded) -> str:
-    """One sentence on what the guarantees take as known."""
+    """One sentence on what the guarantees treat as public."""
     dataset = loaded.dataset
     if loaded.stated is not None:
         return (
-            "Public: the number of rows, the column names and what kind each column is. Levels, "
-            "bounds and cut points are bought, and the rows are private."
+            "Public: the number of rows, and the name and kind of each column. Levels, bounds and "
+            "cut points are bought with part of the budget; the rows are private."
         )
     noun = dataset.public_noun
     whom = protection_of(dataset, st.session_state.get("parameters", {}))
@@ -46,14 +46,14 @@ def what_is_public(loaded: Loaded) -> str:
         known += " in their order"
     if not dataset.undeclared:
         if whom.plain:
-            about = "replacing one row"
+            about = "the replacement of one row"
         else:
             about = f"tables that differ in {plain(whom.sentence)}"
-        return f"Public: {known}. Private: what each row says. Guarantees are about {about}."
+        return f"Public: {known}. Private: the values in each row. Guarantees cover {about}."
     return (
-        f"Taken as public: {known}. But {len(dataset.undeclared)} of {dataset.p} columns have "
-        f"{noun} that were read from the data, which no guarantee covers; confirm them under “What "
-        "is public” if they were known beforehand."
+        f"Treated as public: {known}. But the {noun} of {len(dataset.undeclared)} of {dataset.p} "
+        "columns were read from the data, which no guarantee covers. Confirm them under “What is "
+        "public” if you knew them beforehand."
         + ("" if whom.plain else f" Protected: {plain(whom.sentence)}.")
     )
 
@@ -103,11 +103,11 @@ def preview(loaded: Loaded) -> None:
 
 
 def pictures(loaded: Loaded) -> None:
-    """One column, and another beside it."""
+    """Charts of one column, and of one column against another."""
     dataset, source = loaded.dataset, loaded.source
     if isinstance(source, MixedRows):
         cut = MIXED_LEVELS.default
-        st.caption(f"Columns of numbers are cut into {cut} intervals of equal width here.")
+        st.caption(f"Numeric columns are shown in {cut} intervals of equal width.")
         dataset, source = source.dataset(cut), source.counts(cut)
     elif isinstance(source, AvailableCases):
         source = cast(InMemoryCounts, source.own_level)
@@ -161,7 +161,7 @@ def level_pictures(
             key="conditional",
             alt=f"Distribution of {short(column.name)} for each level of {short(other.name)}",
         )
-    st.caption("Exact counts of the data: not private.")
+    st.caption("Exact counts: not private.")
 
 
 def number_pictures(
@@ -186,8 +186,8 @@ def number_pictures(
         )
     shown = min(dataset.n, data_charts.SCATTER_POINTS)
     st.caption(
-        "Axes end at the bounds, and values outside were moved to them. On the right, "
-        f"{shown:,} of {dataset.n:,} rows. Exact values: not private."
+        "The axes end at the bounds; values outside are moved to the nearest bound. The "
+        f"right-hand chart shows {shown:,} of {dataset.n:,} rows. Exact values: not private."
     )
 
 

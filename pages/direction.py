@@ -44,8 +44,8 @@ def results(pair: Pair, key: Key) -> None:
     )
     st.caption(
         f"{result.n_train:,} training and {result.n_test:,} test records, "
-        f"{1000 * result.seconds:.0f} ms of engine time. Noise is simulated from a seed, for "
-        "exploring; it is not a release."
+        f"{1000 * result.seconds:.0f} ms of engine time. The noise is simulated from a seed for "
+        "exploration; this is not a release."
     )
 
 

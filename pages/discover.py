@@ -1,4 +1,4 @@
-"""Discover: the private graph beside the non-private one, and what it cost."""
+"""Discover: the private graph next to the non-private one, and its privacy cost."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ from privcore.releases.answer import (
 )
 
 require_frame("pages/discover.py")
-# With so many columns, the same run without noise is quick enough to be made unasked.
+# Up to this many columns, the run without noise is quick enough to start by itself.
 _FEW_COLUMNS = 20
 
 
@@ -70,24 +70,24 @@ def use(key: str, value: str) -> None:
 
 
 def ask(loaded: Loaded, values: dict[str, Any]) -> None:
-    """Which algorithm to use at this ε, and at this δ, or the usual one where there is none."""
+    """Show the advice panel at the chosen ε and δ; the default δ where none is chosen."""
     advice_panel(loaded, values["epsilon"], values.get("delta") or DELTA.default, use)
 
 
 def refuse(loaded: Loaded, algorithm: Algorithm) -> None:
-    """The algorithm needs levels and these are numbers, or has no form for gaps: the ways out."""
+    """Explain why the algorithm cannot run on these columns, and offer alternatives."""
     if loaded.dataset.available:
         st.info(
-            f"{algorithm.title} has no form for values that are missing at random. Choose an "
-            "algorithm that has one, or make missing values a level of their own on the page Data."
+            f"{algorithm.title} cannot handle values missing at random. Choose an algorithm that "
+            "can, or treat missing values as a level of their own on the page Data."
         )
         st.button("Use LapMech", on_click=use, args=("algorithm", "lapmech"))
         return
     mixed = isinstance(loaded.source, MixedRows)
-    held = "some of these hold numbers" if mixed else "these hold numbers"
+    held = "some of these are numeric" if mixed else "these are numeric"
     st.info(
-        f"{algorithm.title} needs columns with levels, and {held}. Choose an "
-        "algorithm for them, or cut the columns into intervals."
+        f"{algorithm.title} needs categorical columns, and {held}. Choose an algorithm for "
+        "numeric columns, or cut the columns into intervals."
     )
     with st.container(horizontal=True):
         st.button("Use Moment search", on_click=use, args=("algorithm", "moment-search"))
@@ -162,9 +162,9 @@ def results(loaded: Loaded) -> None:
 
 @dataclass(frozen=True)
 class Shown:
-    """The run on the page, the run without privacy beside it, and what they are judged against.
+    """The run on the page, its non-private counterpart, and the references for both.
 
-    references: by kind, "truth" where it is known, "non_private", and "same" where it is chosen.
+    references: by kind: "truth" if it is known, "non_private", and "same" if it is chosen.
     """
 
     result: Discovery
@@ -179,7 +179,7 @@ class Shown:
 
     @property
     def choices(self) -> list[Reference]:
-        """The references that say something: a run without privacy has but the truth."""
+        """The references that apply: a run without privacy can only be compared with the truth."""
         if not ALGORITHMS[self.result.algorithm].private and "truth" in self.references:
             return ["truth"]
         return [r for r in REFERENCES if r in self.references]
@@ -190,11 +190,11 @@ class Shown:
 
 
 def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Reference, bool, bool]:
-    """What the graphs are judged against, and whether the truth and unclear pairs are drawn."""
+    """The reference for the graphs, and whether to draw the true graph and unclear pairs."""
     has_truth = "truth" in references
     offered = REFERENCES if has_truth else REFERENCES[1:]
     kind = offered[0]
-    # The address holds these words: they are the same for every algorithm.
+    # The URL contains these names, so they are the same for every algorithm.
     names = {**reference_names(ALGORITHMS[result.algorithm]), "same": "same without noise"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if ALGORITHMS[result.algorithm].private:
@@ -206,27 +206,28 @@ def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Referen
                 required=True,
                 key="discover_reference",
                 bind="query-params",
-                help="The reference for metrics and edge classes, which also stands beside the "
-                "private graph. Non-private: the usual algorithm with the same settings. Without "
-                "noise: the same algorithm and plan, so that the difference is what noise costs. "
-                "The truth is the graph the data were made from; the usual one stands beside then.",
+                help="The reference for metrics and edge classes; it is also drawn next to the "
+                "private graph. Non-private: the standard algorithm with the same settings. "
+                "Without noise: the same algorithm and plan, so the difference is the cost "
+                "of the noise. The truth is the graph that generated the data; the "
+                "non-private graph is then drawn next to it.",
             )
         truth = has_truth and st.toggle(
             "Show the true graph",
             key="discover_truth",
             bind="query-params",
-            help="As its PAG, with arrows, double arrows and circles as any data could tell them "
-            "where confounders may be unobserved."
+            help="As its PAG: the arrows, double arrows and circles that can be identified when "
+            "there may be unobserved confounders."
             if has_truth and isinstance(references["truth"], PAG)
-            else "As its CPDAG, with arrows only where any data could tell the direction; as it is "
-            "where the algorithm claims every direction.",
+            else "As its CPDAG, with arrows only where the direction can be identified from data; "
+            "as a DAG if the algorithm directs every edge.",
         )
         unclear = bool(findings.unclear(result)) and st.toggle(
             "Show pairs that cannot be told",
             key="discover_unclear",
             bind="query-params",
-            help="Dotted, in the private graph: pairs without an edge where a dependence worth "
-            "seeing would not have been seen.",
+            help="Dotted in the private graph: pairs without an edge where a relevant dependence "
+            "could have been missed.",
         )
     return kind, truth, unclear
 
@@ -242,22 +243,22 @@ def show_run(
 ) -> Shown | None:
     """The answer in words, and the graphs; None while the run is cancelled.
 
-    background: runs made beside the page.  words, choices: where the answer goes, and the choices
-    of view.
+    background: runs computed in the background. words, choices: containers for the answer and for
+    the choices of view.
     """
     algorithm = ALGORITHMS[name]
     if isinstance(loaded.source, InMemoryCounts):
         ahead = large_work_sentence(loaded.dataset.n, loaded.source.levels, name, values)
         if ahead:
             choices.caption(ahead)
-    # Whether a run is waited for or not, the graphs have the same place on the page.
+    # The graphs keep their place on the page whether or not a run is in progress.
     waiting = st.container()
     with waiting:
         result = run(loaded, name, values, seed, background)
         base = reference_run(loaded, result) if result else None
     if result is None or base is None:
         return None
-    # Where no truth is known, the graph that no noise changes says where the columns stand.
+    # If the truth is unknown, the layout comes from the graph without noise.
     positions_of(loaded, base.graph)
     shortened = reference_sentence(result, base)
     if shortened:
@@ -288,7 +289,7 @@ def show_run(
         if not result.graph.skeleton:
             more = missing_sentence(loaded, dict(result.parameters)) if result.findings else ""
             st.info(
-                "No edge is left. That is a valid result: every pair was called independent. "
+                "No edge remains. That is a valid result: every pair was judged independent. "
                 f"{more}".rstrip()
             )
         about = []
@@ -301,8 +302,8 @@ def show_run(
             about.append(supposed)
         if about:
             st.caption(" ".join(about))
-        if told := known.sentence(loaded):
-            st.caption(texts.plain(told))
+        if prior := known.sentence(loaded):
+            st.caption(texts.plain(prior))
 
     drawn: dict[str, Drawn] = {}
     if algorithm.private:
@@ -353,27 +354,27 @@ def show_run(
 
 
 def pictures_of(loaded: Loaded, shown: Shown, seed: int) -> RunPictures:
-    """The run as pictures for slides."""
+    """Pictures of the run for slides."""
     places = positions_of(loaded, shown.result.graph)
     return RunPictures(shown.result, loaded.dataset, places, shown.references, seed)
 
 
 def pin_name(loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int) -> str:
-    """A name for a run that tells it from its neighbours."""
+    """A name that distinguishes a run from similar ones."""
     title = ALGORITHMS[result.algorithm].title
     at = f", ε = {values['epsilon']:g}, noise {seed}" if "epsilon" in values else ""
     return f"{loaded.dataset.name}: {title}{at}"
 
 
 def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> None:
-    """What stands below the first screen: choices of view, quality in numbers, and panels."""
+    """The part below the first screen: choices of view, quality metrics, and panels."""
     result, base, references = shown.result, shown.base, shown.references
     algorithm = ALGORITHMS[result.algorithm]
     private, names = algorithm.private, shown.names
     reference, label = references[shown.kind], names[shown.kind]
     base_title = shown.base_title
     form = graph_form(algorithm, result.graph, reference)
-    # One place, so that the tabs below stay where they are.
+    # One container, so that the tabs below stay in place.
     with st.container():
         metric_row(
             result.graph,

@@ -1,4 +1,4 @@
-"""Effects: what setting one column does to another, by the private graph and its numbers."""
+"""Effects: the causal effect of one column on another, from a private graph and its statistics."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ from privcore.errors import PrivcoreError
 
 require_frame("pages/effects.py")
 TITLE = "Effects"
-# The line below a slider stands near it.  On a telephone the answer is above the choices.
+# The line below a slider stays close to it.  On a phone the answer is above the choices.
 STYLE = """
 .st-key-effect-budget [data-testid=stSlider] { margin-bottom: -1.3rem; }
 .st-key-effect-graph { padding: 0.35rem 0.6rem; }
@@ -42,8 +42,8 @@ def results(loaded: Loaded) -> None:
         if question is None:
             st.title(TITLE)
             st.info(
-                "An effect is that of one column on another, and there are fewer than two here. "
-                "Choose other data, or load another table on the page Data."
+                "An effect needs two columns; this table has fewer. Choose other data, or load "
+                "another table on the page Data."
             )
             return
         values["epsilon"], share, width = budget(loaded, question)
@@ -58,8 +58,8 @@ def results(loaded: Loaded) -> None:
     set_foot(run_lines(said.result, loaded.dataset, seed=seed, compared=True))
     with words:
         result.header(said, loaded)
-        if told := known.sentence(loaded):
-            st.caption(texts.plain(told))
+        if prior := known.sentence(loaded):
+            st.caption(texts.plain(prior))
     result.pictures(said, other, loaded)
     contents: dict[str, Callable[[], None]] = {
         "Each set of parents": lambda: result.parents_panel(said),

@@ -1,4 +1,4 @@
-"""Glossary: the words that the pages use, each in plain sentences, searchable and linked."""
+"""Glossary: the terms that the pages use, explained in plain language, searchable and linked."""
 
 from dataclasses import replace
 
@@ -25,14 +25,17 @@ def show(terms: list[Term]) -> None:
 
 
 def show_matching(words: str) -> None:
-    """What is called so first, then what mentions it."""
+    """Matching terms: matches in the title first, then in the text."""
     matching = [term for term in terms.values() if term.matches(words)]
     matching.sort(key=lambda term: not replace(term, text="", field="").matches(words))
     if matching:
         show(matching)
     else:
         st.info(
-            f"No term has “{plain(words)}”. Try a shorter word, or clear the search to see all.",
+            (
+                f"No term matches “{plain(words)}”. Try a shorter word, or clear the search to "
+                "see all terms."
+            ),
             icon=":material/search_off:",
         )
 
@@ -48,7 +51,7 @@ def show_asked(term: Term) -> None:
 st.title("Glossary")
 terms = glossary()
 asked = st.query_params.get("term", "")
-# The frame need not say that no control has it.
+# So that the frame does not report it as an unknown parameter.
 st.session_state["_term_written"] = asked
 words = st.text_input(
     "Search",
@@ -63,7 +66,7 @@ elif asked in terms:
     show_asked(terms[asked])
 else:
     if asked:
-        st.warning(f"The glossary has no term “{plain(short(asked))}”; here are all.")
+        st.warning(f"The glossary has no term “{plain(short(asked))}”; all terms are listed below.")
     kind = st.segmented_control(
         "Which",
         [TERMS, PARAMETERS],

@@ -1,4 +1,4 @@
-"""Learn: lessons, which are paths through panels, and the playground with every panel."""
+"""Learn: lessons that lead through panels, and a playground with every panel."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from privcore.extras.teaching.lessons import LESSONS
 
 require_frame("pages/learn.py")
 PLAYGROUND = "playground"
-PLAY = "Every panel by itself: move its controls and look. The lessons lead through them."
+PLAY = "All panels, to explore freely. The lessons guide you through them."
 # Smaller than on other pages: task, controls and pictures fit on a screen of 1280 × 800.
 STYLE = """<style>
 .st-key-learn h1 {font-size: 1.6rem; padding: 0}
@@ -34,7 +34,7 @@ STYLE = """<style>
 
 
 def done() -> set[tuple[str, int]]:
-    """Lessons and tasks (from 1) that were answered rightly in this session."""
+    """Lessons and tasks (from 1) that were answered correctly in this session."""
     answered: set[tuple[str, int]] = st.session_state.setdefault("lessons_done", set())
     return answered
 
@@ -44,7 +44,7 @@ def go_to(number: int) -> None:
 
 
 def choose_place() -> str:
-    """A lesson, or the playground: that is where the address names a panel."""
+    """The chosen lesson, or the playground if the URL names a panel."""
     first = next(iter(LESSONS))
     named = PLAYGROUND if "panel" in st.query_params else first
     asked = PLAYGROUND if news("panel", "") else news("lesson", named)
@@ -109,7 +109,7 @@ def choose_panel() -> Panel:
 
 
 def ask(lesson: Lesson, number: int) -> None:
-    """The question, and what became of the answer."""
+    """The question, a field for the answer, and feedback on it."""
     task = lesson.tasks[number - 1]
     key = f"{lesson.name}-{number}"
     with st.form(f"form-{key}", border=True):
@@ -125,13 +125,13 @@ def ask(lesson: Lesson, number: int) -> None:
                 # The marks of the tasks are drawn above.
                 st.rerun()
             elif answer:
-                st.warning(f"Not yet. Hint: {task.hint}", icon=":material/lightbulb:")
+                st.warning(f"Not quite. Hint: {task.hint}", icon=":material/lightbulb:")
             else:
-                st.info("Give an answer first.")
+                st.info("Enter an answer first.")
         except PrivcoreError as error:
             problem(error)
     elif (lesson.name, number) in done():
-        st.success(f"Right. {task.explanation}", icon=":material/check_circle:")
+        st.success(f"Correct. {task.explanation}", icon=":material/check_circle:")
         if number < len(lesson.tasks):
             st.button(
                 "Next task",
@@ -141,9 +141,7 @@ def ask(lesson: Lesson, number: int) -> None:
                 icon=":material/arrow_forward:",
             )
         elif all((lesson.name, k + 1) in done() for k in range(len(lesson.tasks))):
-            st.info(
-                "That was the last task of this lesson: all are done.", icon=":material/school:"
-            )
+            st.info("You have completed all tasks of this lesson.", icon=":material/school:")
 
 
 def _field(task: Task, key: str) -> str:
@@ -154,20 +152,20 @@ def _field(task: Task, key: str) -> str:
 
 
 def share(panel: Panel, prefix: str, values: Mapping[str, Any], named: Mapping[str, str]) -> None:
-    """A link for a class: what is shown, every control and the seed."""
+    """A link for a class: it opens this view with every control and the seed."""
     page = (st.context.url or "").split("?")[0]
     address = {**named, **address_of(panel, prefix, values)}
     with st.popover("Class link", icon=":material/link:"):
         seed = f" and seed {values['seed']}" if "seed" in values else ""
         st.markdown(
-            f"Opens this view with the controls as they are{seed}: all who open it see the same "
-            f"data and the same noise ({term_link('seed')}). Answers are not in it."
+            f"Opens this view with the current controls{seed}: everyone who opens it sees the "
+            f"same data and the same noise ({term_link('seed')}). It does not contain answers."
         )
         st.code(f"{page}?{urlencode(address)}", language=None, wrap_lines=True)
 
 
 def link(label: str, icon: str, address: Mapping[str, str]) -> None:
-    """To another view of this page, in this session."""
+    """A link to another view of this page, in the same session."""
     st.page_link("pages/learn.py", label=label, icon=f":material/{icon}:", query_params=address)
 
 
@@ -213,8 +211,8 @@ try:
             st.page_link("pages/glossary.py", label="Glossary", icon=":material/dictionary:")
     explain(panel, code)
     if names := lesson.terms if lesson else terms_of_panel(panel.name):
-        st.markdown(f"Words: {', '.join(term_link(name) for name in names)}.")
+        st.markdown(f"Terms: {', '.join(term_link(name) for name in names)}.")
     if lesson:
-        st.markdown("Progress is kept until this browser tab is closed.")
+        st.markdown("Your progress is kept until you close this browser tab.")
 except PrivcoreError as error:
     problem(error)

@@ -1,4 +1,4 @@
-"""An address of before, which leads to the lessons of Learn."""
+"""A former URL, which redirects to the lessons of Learn."""
 
 import streamlit as st
 

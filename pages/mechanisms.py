@@ -1,4 +1,4 @@
-"""An address of before, which leads to the playground of Learn."""
+"""A former URL, which redirects to the playground of Learn."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Papers: do we reproduce the literature?  Each table and figure, published beside ours."""
+"""Papers: can we reproduce the literature? Each table and figure, published and recomputed."""
 
 from typing import Literal
 
@@ -39,7 +39,7 @@ KINDS = {
     "published": "published, not proven (dashed)",
     "exact": "no privacy (dotted)",
 }
-# Characters in a line of a table, above which it would be wider than a page of 1280 pixels.
+# Characters in a table row above which the table is wider than a page of 1280 pixels.
 WIDEST = 110
 
 
@@ -48,22 +48,22 @@ def items_of(paper: str) -> list[str]:
 
 
 def most_telling(paper: str) -> str:
-    """What a paper opens on: its first figure, or its first table where it has none."""
+    """The item shown first for a paper: its first figure, or its first table if it has none."""
     items = items_of(paper)
     return next((name for name in items if ITEMS[name].figure is not None), items[0])
 
 
 def choose() -> Item:
-    """The paper, and which of its tables and figures; the address names the item."""
-    # Not bound by Streamlit, which would write the title of an item, and titles repeat.
+    """The chosen paper and its table or figure; the URL names the item."""
+    # Not bound by Streamlit, which would write the item's title to the URL; titles are not unique.
     first = most_telling(next(iter(PAPERS)))
     asked = news("item", first) or st.session_state.get("item", first)
     name = asked if asked in ITEMS else first
     if asked != name:
         here = ITEMS[name]
         st.info(
-            f"The papers have no item “{plain(short(asked, 40))}”; this is {here.item} of "
-            f"{plain(here.paper.title)}."
+            f"There is no item “{plain(short(asked, 40))}”; showing {here.item} of "
+            f"{plain(here.paper.title)} instead."
         )
     st.session_state["item"], st.session_state["paper"] = name, ITEMS[name].paper.name
 
@@ -95,7 +95,7 @@ def choose() -> Item:
 
 
 def rerun(item: Item) -> Reproduced | None:
-    """A quick result made now, if it was requested; None if not, or if it was cancelled."""
+    """A quick result computed on request; None if not requested or if cancelled."""
     asked = st.session_state.setdefault("_made_here", set())
     if item.name not in asked:
         return None
@@ -110,11 +110,11 @@ def rerun(item: Item) -> Reproduced | None:
         made: Reproduced = papers.reproduce(papers.REPRODUCTIONS[item.name], work)
         return made
 
-    return kept(("reproduction", item.name), f"Making {item.item} again", compute)
+    return kept(("reproduction", item.name), f"Reproducing {item.item}", compute)
 
 
 def measures_of(item: Item, result: Reproduced) -> list[str]:
-    """The values of the column "measure", of which one is drawn at a time."""
+    """The values of the column "measure"; one is drawn at a time."""
     if "measure" not in item.columns:
         return []
     place = item.columns.index("measure")
@@ -127,7 +127,7 @@ def picture(item: Item, result: Reproduced) -> None:
     with st.container(horizontal=True):
         if len(measures) > 1:
             chosen = st.segmented_control(
-                "Drawn",
+                "Measure",
                 measures,
                 default=measures[0],
                 required=True,
@@ -150,7 +150,7 @@ def picture(item: Item, result: Reproduced) -> None:
     charts.show(
         paper_charts.reproduction_figure(item, lines, series),
         key=f"paper-{item.name}",
-        alt=f"Ours in the form of {item.item}",
+        alt=f"Our results in the form of {item.item}",
     )
 
 
@@ -158,25 +158,25 @@ def table(item: Item, result: Reproduced) -> None:
     head, *body = as_texts(item, result.lines)
     frame = pd.DataFrame(body, columns=head)
     height: Literal["content"] | int = "content" if len(body) <= 40 else 600
-    alt = f"{item.item}, printed and ours"
+    alt = f"{item.item}: published and our values"
     wide = sum(max(map(len, column)) for column in zip(head, *body, strict=True)) > WIDEST
     if wide and item.figure is None:
-        # Wraps its words, where the other kind would be cut at the page's edge.
+        # Wraps text, where the other kind would be cut off at the page's edge.
         st.table(frame.map(plain), hide_index=True, height=height, alt=alt)
     else:
         st.dataframe(frame, hide_index=True, height=height, alt=alt)
     there = series_of(result.lines)
     spread = any(mean.sd for line in result.lines for mean in line.ours.values())
-    told = [
-        f"“{SERIES['published']}”: the paper's own constants, which promise nothing."
+    notes = [
+        f"“{SERIES['published']}”: the paper's own constants, which give no proven guarantee."
         if "published" in there
         else "",
         f"“{SERIES['proven']}”: derived and tested here." if "proven" in there else "",
-        f"Mean ± standard deviation, {result.runs:,} runs each." if spread else "",
+        f"Mean ± standard deviation over {result.runs:,} runs each." if spread else "",
         TIMED if item.timed else "",
         "Computed from exact data and simulated noise: not private.",
     ]
-    st.caption(" ".join(filter(None, told)))
+    st.caption(" ".join(filter(None, notes)))
 
 
 def sentences(title: str, lines: tuple[str, ...]) -> None:
@@ -187,11 +187,11 @@ def sentences(title: str, lines: tuple[str, ...]) -> None:
 def provenance(shown: Shipped, *, just_now: bool) -> None:
     runs = f"seed {shown.result.seed}, {shown.result.runs} runs each"
     if just_now:
-        st.caption(f"Made here just now: {runs}.")
+        st.caption(f"Computed here just now: {runs}.")
     else:
         st.caption(
-            f"Shipped with the product: made by version {shown.version} on {shown.made}, {runs}, "
-            "with"
+            f"Shipped with the product: computed by version {shown.version} on {shown.made}, "
+            f"{runs}, with"
         )
     st.code(shown.command, language="bash")
 
@@ -199,7 +199,7 @@ def provenance(shown: Shipped, *, just_now: bool) -> None:
 def buttons(shown: Shipped) -> None:
     item, result = shown.item, shown.result
     if makers() is None:
-        st.caption("Items are made again where the folder of the source is.")
+        st.caption("Results can be recomputed only in a source checkout.")
     with st.container(horizontal=True):
         if makers() is not None:
             st.button(
@@ -207,7 +207,7 @@ def buttons(shown: Shipped) -> None:
                 icon=":material/refresh:",
                 key=f"again_{item.name}",
                 on_click=lambda: st.session_state["_made_here"].add(item.name),
-                help=f"A quick run on this machine, {item.quick} for each number.",
+                help=f"A quick run on this machine, with {item.quick} for each number.",
             )
         st.download_button(
             "CSV",
@@ -263,47 +263,47 @@ def show(item: Item) -> None:
 
 
 def unmade(held: Shipped) -> None:
-    """An item whose data the user has to bring."""
+    """An item whose data are not shipped: the user has to supply them."""
     item = held.item
     printed = [[*map(str, line.case), line.paper] for line in held.result.lines]
     st.dataframe(
         pd.DataFrame(printed, columns=[*item.columns, "paper"]),
         hide_index=True,
-        alt=f"{item.item} as printed",
+        alt=f"{item.item} as published",
     )
     st.markdown(f"*{item.paper.citation}*")
     sentences("What the paper says", item.says)
     sentences("Why ours differ", item.differences)
-    st.info("The data are not shipped. With the file at hand, this command makes ours:")
+    st.info("The data are not shipped. If you have the file, this command computes our results:")
     st.code(f"python -m privcore reproduce {item.name} --table FILE", language="bash")
 
 
 def our_probabilities() -> None:
-    """Whether what our own algorithm says of edges comes true."""
+    """Calibration of the edge and arrow probabilities of our own algorithm."""
     held = shipped_reliability()
     st.header("Do our probabilities hold?")
     st.markdown(
-        "Moment search says how probable each edge and each arrow is, where all combinations of "
-        "levels are counted. Of edges that it calls 80 % probable, about 80 of 100 should be true: "
-        "the closer to the dotted line, the better."
+        "Where all combinations of levels are counted, moment search states a probability for "
+        "each edge and each arrow. Of the edges with a stated probability of 80 %, about 80 of "
+        "100 should be true: the closer to the dotted line, the better."
     )
     charts.show(
         paper_charts.reliability_figure(held.edges, held.arrows),
         key="paper-reliability",
-        alt="The share of stated edges and arrows that are true, by their stated probability",
+        alt="Share of edges and arrows that are true, by stated probability",
     )
     st.caption(
-        f"On {held.about}. Expected calibration error {held.edges.error:.3f} of edges and "
-        f"{held.arrows.error:.3f} of arrows. An arrow is true where the true graph has it. "
-        f"Computed from simulated data: not private. Version {held.version}, made by"
+        f"On {held.about}. Expected calibration error: {held.edges.error:.3f} for edges and "
+        f"{held.arrows.error:.3f} for arrows. An arrow is true if the true graph has it. Computed "
+        f"from simulated data: not private. Version {held.version}, computed by"
     )
     st.code(f"{held.command}", language="bash")
 
 
 st.title("Papers")
 st.caption(
-    "The tables and figures of the papers that the algorithms come from: what they print, and what "
-    "we find with the same settings, in the papers' own calibration and in the proven one."
+    "The tables and figures of the papers behind the algorithms: the published results, and ours "
+    "with the same settings, in the papers' own calibration and in the proven one."
 )
 try:
     show(choose())

@@ -1,7 +1,7 @@
-"""Release: what may leave the building?  Charged first, computed once, then shown.
+"""Release: what can be published? A release is charged first, computed once, then shown.
 
-Nothing on this page is computed from the exact data, but what a guarantee covers: values that were
-read off the rows are there only until their owner confirms or changes them.
+Everything that this page computes from the exact data is covered by a guarantee, except values that
+were read from the rows; the page shows these only until the data owner confirms or changes them.
 """
 
 import streamlit as st
@@ -31,16 +31,16 @@ require_frame("pages/release.py")
 
 
 def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check | None:
-    """What would be charged, once all that can be refused is settled.
+    """The charge, once every possible reason for refusal is resolved; else None.
 
-    own: the data as they are in use.
+    own: the data in use.
     """
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     accepted = tuple(
         caveat
         for caveat in loaded.dataset.notes
         if st.checkbox(
-            f"I accept that this is not covered: {plain(caveat)}.",
+            f"I accept that the guarantee does not cover this: {plain(caveat)}.",
             key=f"release_accept_{caveat}_{loaded.key}",
         )
     )
@@ -53,7 +53,7 @@ def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check |
             st.subheader("First: what is public")
             public_domain.panel(own, where="on the page Data")
             return None
-        said = str(error) if asked is None else f"{asked.sentence} Say which it is on Data."
+        said = str(error) if asked is None else f"{asked.sentence} Answer this on the page Data."
         st.warning(plain(said), icon=":material/block:")
         if asked:
             st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
@@ -64,8 +64,8 @@ def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check |
 
 
 def cost(loaded: Loaded, check: Check) -> None:
-    """What the promise will be."""
-    gap = f", but not for this: {'; '.join(map(plain, check.caveats))}" if check.caveats else ""
+    """The guarantee that a release would have."""
+    gap = f", except for this: {'; '.join(map(plain, check.caveats))}" if check.caveats else ""
     st.markdown(
         f"**{plain(ALGORITHMS[st.session_state['algorithm']].title)}** on "
         f"“{plain(loaded.dataset.name)}”: {term_link('epsilon', 'ε')} = {check.epsilon:g}, "
@@ -75,9 +75,9 @@ def cost(loaded: Loaded, check: Check) -> None:
     if check.split is not None:
         plan = check.split.plan
         st.caption(
-            f"Of this, ε = {plan.epsilon:.4g} and δ = {plan.delta:.3g} buy the levels, bounds and "
-            "cut points, which are released too. What follows is for as many levels as can be "
-            "bought."
+            f"Of this, ε = {plan.epsilon:.4g} and δ = {plan.delta:.3g} pay for the levels, bounds "
+            "and cut points, which are released too. The figures below assume the largest number "
+            "of levels that can be bought."
         )
 
 
@@ -88,33 +88,33 @@ def confirm(
     chosen: Chosen,
     check: Check,
 ) -> None:
-    """The one step that spends."""
+    """Release: the only step that spends budget."""
     shown: list[Shown] = st.session_state.setdefault("_released", [])
     if chosen.refused:
         st.warning(plain(chosen.refused), icon=":material/block:")
     keeps = ALGORITHMS[st.session_state["algorithm"]].again is not None and check.split is None
     keep_numbers = keeps and st.checkbox(
-        "Keep the released numbers too, signed. They are covered as the graph is: anyone can "
-        "search them again for nothing, and you can add to them later.",
+        "Keep the released numbers too, signed. The same guarantee covers them: anyone can search "
+        "them again at no further privacy cost, and you can add to them later.",
         value=True,
         key="release_keep_numbers",
     )
-    # The key is what is agreed to: whoever changes it is asked again.
+    # The key is the text of the agreement, so a change asks for agreement again.
     deed = chosen.deed(check)
     agreed = st.checkbox(
         deed, key=f"release_agreed_{len(shown)}_{deed}", disabled=bool(chosen.refused)
     )
-    st.caption("Stay on this page, and do not reload it, until the graph is shown.")
+    st.caption("Stay on this page and do not reload it until the graph appears.")
     free = agreed and not chosen.refused
     if not st.button("Release", type="primary", disabled=not free, icon=":material/publish:"):
         return
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     budget = chosen.budget
-    with st.spinner("Charging, then running with secure noise"):
-        # If what follows is refused, a total stays of which nothing is spent.
+    with st.spinner("Charging the budget, then running with secure noise"):
+        # If the release is refused, the new total remains and nothing of it is spent.
         if chosen.new:
             ledger.set_total(budget.name, budget.epsilon, budget.delta, budget.unit)
-        # What is paid for is kept in the same breath: any call into Streamlit in between is a
+        # A paid release is stored at once: any call into Streamlit in between is a
         # point where a click elsewhere could end this run.
         shown.append(
             Shown(
@@ -138,7 +138,7 @@ def confirm(
 def steps(own: Loaded) -> None:
     ledger = Ledger()
     in_short = st.container()
-    st.header("1. What it will cost, and what it may show")
+    st.header("1. Privacy cost and expected quality")
     loaded, subject = private_domain.to_release(own, dict(st.session_state["parameters"]))
     check = plan(own, loaded, subject)
     if check is None:
@@ -158,14 +158,15 @@ def steps(own: Loaded) -> None:
 
 st.title("Release")
 st.caption(
-    f"On this page only what a {term_link('guarantee')} covers is computed from the rows. "
-    "Everything else, the expected quality too, comes from what is "
-    f"{term_link('public-domain', 'taken as public')}: rows, columns, levels or bounds."
+    f"Everything that this page computes from the rows is covered by a {term_link('guarantee')}. "
+    "The rest, including the expected quality, is computed from what is "
+    f"{term_link('public-domain', 'treated as public')}: the number of rows, and the columns with "
+    "their levels or bounds."
 )
 if st.session_state["parameters"].get("neighbours") == ADDED:
     st.caption(
-        "This release hides how many rows there are. Figures of this page are of the exact number: "
-        "they are for you, and the certificate has a noisy one."
+        "This release hides the number of rows. The figures on this page use the exact number and "
+        "are for you only; the certificate states a noisy one."
     )
 try:
     loaded = current_data()
@@ -175,7 +176,7 @@ try:
         steps(loaded)
 except PrivcoreError as error:
     problem(error)
-# Whatever went wrong above, what was paid for stays in reach.
+# Whatever fails above, paid releases stay available.
 released_graphs.released_before()
 try:
     panels.history(Ledger())

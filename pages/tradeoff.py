@@ -61,9 +61,9 @@ def results(loaded: Loaded) -> None:
 
 st.title("Trade-off")
 st.caption(
-    f"How good the graph of each algorithm is at each {term_link('epsilon', 'privacy budget ε')}: "
-    f"by {term_link('f1')} of its {term_link('skeleton')}, or of its "
-    f"{term_link('cpdag', 'CPDAG')}, where directions count too."
+    f"Quality of each algorithm's graph at each {term_link('epsilon', 'privacy budget ε')}: the "
+    f"{term_link('f1')} of its {term_link('skeleton')}, or of its {term_link('cpdag', 'CPDAG')}, "
+    "where directions count too."
 )
 try:
     loaded = current_data()
@@ -74,7 +74,7 @@ try:
             about = plain(f"{loaded.dataset.name}, {columns_words(loaded.dataset)}.")
             st.caption(
                 f"{about} The true graph is a {term_link('pag', 'PAG')}: where directions count, "
-                "both ends of an edge are compared with its marks."
+                "the marks at both ends of an edge are compared."
             )
         results(loaded)
 except PrivcoreError as error:

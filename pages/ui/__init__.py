@@ -1,1 +1,1 @@
-"""What the pages share: the frame, the theme, graph drawing.  No statistics live here."""
+"""Parts that the pages share: the frame, the theme, graph drawing. It computes no statistics."""

@@ -1,4 +1,4 @@
-"""How every page shows a Plotly figure, and how figures name things."""
+"""How pages show Plotly figures, and how figures label things."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from pages.ui.theme import PALETTES, current
 from privcore.text import short
 
 _FOOT = "_foot_of_pictures"
-# Letters of an axis title that a telephone has room for on a line.
+# Letters of an axis title that fit on one line of a phone.
 _TITLE_LINE = 44
 
 
 def set_foot(lines: Sequence[str]) -> None:
-    """What stands under the pictures that are saved of this run's charts: settings, guarantee."""
+    """Set the footer of saved pictures of this run's charts: settings and guarantee."""
     st.session_state[_FOOT] = tuple(lines)
 
 
 def address_foot(page: str, address: Mapping[str, str]) -> list[str]:
-    """The foot where a page says nothing better: its settings as its address has them."""
+    """The default footer: the page's settings as they are in the URL."""
     settings = "; ".join(f"{name} = {short(value, 40)}" for name, value in sorted(address.items()))
     return [
         f"CausalVeil, {page}. Settings: {settings or 'as they are at first'}.",
@@ -39,19 +39,19 @@ def address_foot(page: str, address: Mapping[str, str]) -> list[str]:
 def show(
     figure: go.Figure, *, key: str, alt: str, selectable: bool = False
 ) -> list[dict[str, Any]]:
-    """Draw a figure with the theme's colours and buttons that save it as a picture.
+    """Draw a figure in the theme's colours, with buttons that save it as a picture.
 
-    selectable: whether a click on a point starts the page anew; then the points clicked on.
+    selectable: whether a click on a point reruns the page; then returns the clicked points.
     """
     palette = PALETTES[current()]
-    # A figure that needs room for something, such as names at the ends of lines, says so itself.
+    # Figures that need extra room, for example for names at line ends, set it themselves.
     margin = {"l": 10, "r": 10, "t": 40, "b": 10} | figure.layout.margin.to_plotly_json()
     figure.update_layout(
         paper_bgcolor=palette.background,
         plot_bgcolor=palette.background,
         font_color=palette.text,
         margin=margin,
-        # Small, so that one above the chart ends before the buttons that save it.
+        # Small, so that a title above the chart ends before the save buttons.
         legend_font_size=11,
     )
     figure.for_each_xaxis(_wrap_title)
@@ -74,20 +74,20 @@ def show(
 
 
 def _wrap_title(axis: Any) -> None:
-    """The title on as many lines as a narrow screen needs."""
+    """The title, broken into lines that fit a narrow screen."""
     if axis.title.text:
         lines = textwrap.wrap(axis.title.text, _TITLE_LINE, break_long_words=False)
         axis.title.text = "<br>".join(lines)
 
 
 def label(name: str, limit: int = 24) -> str:
-    """A name for an axis: cut, and with nothing that Plotly would read as markup or as LaTeX."""
+    """A name for an axis: shortened, without anything that Plotly would read as markup or LaTeX."""
     return html.escape(short(name, limit)).replace("$", "&#36;")
 
 
 @dataclass(frozen=True)
 class LineEnd:
-    """Where a line ends, in the axes' own numbers, and what stands there."""
+    """The end of a line in axis coordinates, and the label there."""
 
     name: str
     x: float
@@ -96,14 +96,15 @@ class LineEnd:
 
 
 def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places at least `gap` apart, each as near as can be to where it was, between low and high.
+    """Positions between low and high, at least `gap` from each other, close to the original ones.
 
-    The order stays, the first of equal ones highest.  If there are too many, they stand evenly.
+    The order is kept, the first of equal ones highest. If there are too many, they are spread
+    evenly.
     """
     if len(places) > 1 and gap * (len(places) - 1) > high - low:
         gap = (high - low) / (len(places) - 1)
     order = sorted(range(len(places)), key=lambda index: (places[index], -index))
-    # Those that would overlap form a block, which stands where its members are on average.
+    # Overlapping labels form a block, placed at the mean position of its members.
     blocks: list[list[int]] = []
     for index in order:
         blocks.append([index])
@@ -122,7 +123,7 @@ def spread(places: Sequence[float], gap: float, low: float, high: float) -> list
 def _first(
     block: Sequence[int], places: Sequence[float], gap: float, low: float, high: float
 ) -> float:
-    """Where the lowest of a block stands."""
+    """The position of the lowest member of a block."""
     length = gap * (len(block) - 1)
     mean = sum(places[index] for index in block) / len(block)
     return max(low, min(mean - length / 2, high - length))
@@ -138,9 +139,9 @@ def name_ends(
     room: int = 118,
     size: int = 11,
 ) -> None:
-    """Names at the right ends of lines, none over another, each joined to its line.
+    """Labels at the right ends of lines without overlap, each connected to its line.
 
-    y_range: of the axis; height: of the plot in pixels, without its margins; room: on the right.
+    y_range: of the axis; height: of the plot in pixels, without margins; room: on the right.
     """
     gap = (size + 3) * (y_range[1] - y_range[0]) / height
     heights = spread([end.y for end in ends], gap, *y_range)
@@ -164,7 +165,7 @@ def name_ends(
         )
     figure.update_layout(margin={"r": room}, yaxis={"range": list(y_range)})
     if ends:
-        # The plot ends where the lines do, so that nothing in it crosses a name.
+        # The plot ends where the lines end, so that nothing crosses a label.
         starts = [x for trace in figure.data for x in trace.x if x is not None]
         low, high = min(starts), max(end.x for end in ends)
         low, high = (math.log10(low), math.log10(high)) if log_x else (low, high)

@@ -1,4 +1,4 @@
-"""What a run may show, and what it would need, from public surrogates alone."""
+"""The expected quality of a run, and the budget that it needs, from public surrogates only."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from privcore.extras.lab.planning.targets import Reached, epsilon_for_noise
 
 
 def quality(loaded: Loaded) -> None:
-    """Expected quality, from surrogates of the same shape, on a button: it takes seconds
-    to a minute."""
+    """Expected quality from surrogates of the same shape, on request: takes up to a minute."""
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     key = ("release-quality", loaded.key, name, settings_key(values))
     if not wished("Simulate the expected quality", key, "release_quality"):
@@ -48,14 +47,14 @@ def quality(loaded: Loaded) -> None:
             f"Expected F1 against {title}",
             shown,
             border=True,
-            help=f"Skeleton F1: mean and standard deviation of {expected.runs} random models with "
-            "these columns, levels or bounds, and as many rows. Your data may be easier or harder. "
-            f"{glossary_note('f1')}",
+            help=f"Skeleton F1: mean and standard deviation over {expected.runs} random models "
+            "with these columns, levels or bounds, and the same number of rows. Your data "
+            f"may be easier or harder. {glossary_note('f1')}",
         )
 
 
 def surrogates(loaded: Loaded) -> Surrogates:
-    """Kept for the session, so that another setting does not draw the data anew."""
+    """Cached for the session, so that other settings do not generate the data again."""
     held = st.session_state.get("_surrogates")
     known = known_text(loaded)
     key = (loaded.key, known)
@@ -93,7 +92,7 @@ def wishes(loaded: Loaded) -> None:
             0.5,
             0.1,
             key="release_share",
-            help="Standard deviation of the noise of one test, over the threshold it meets.",
+            help="Standard deviation of the noise of one test, divided by its threshold.",
         )
         key = ("release-noise", loaded.key, name, settings, share)
         if wished("Smallest ε for this noise", key, "release_find_noise"):
@@ -101,7 +100,7 @@ def wishes(loaded: Loaded) -> None:
 
 
 def wished(title: str, key: Hashable, widget: str) -> bool:
-    """Whether an answer is requested now, or was computed before."""
+    """Whether an answer is requested now or was computed before."""
     asked = st.button(title, key=widget, on_click=forget_cancelled)
     return asked or key in st.session_state.get("_results", {})
 

@@ -1,9 +1,9 @@
-"""A page opened by its address before the app has run once is sent through `app.py`.
+"""Redirects a page that is opened by its URL through `app.py`.
 
-While a folder named `pages` lies beside `app.py`, and until the first `st.navigation` call,
-Streamlit runs a page opened by its address on its own, without the frame: the shared sidebar and
-the state it sets are not there.  So every page starts with `require_frame`, and `app.py` calls
-`enter_frame` after `st.navigation`.
+Because a folder named `pages` is next to `app.py`, Streamlit runs a page opened by its URL alone
+until the first `st.navigation` call: without the frame, the shared sidebar and the state that it
+sets. So every page starts with `require_frame`, and `app.py` calls `enter_frame` after
+`st.navigation`.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _WANTED = "_frame_wanted_page"
 
 
 def require_frame(page: str) -> None:
-    """Go to `app.py` and come back when `page` ("pages/discover.py") was opened without it."""
+    """Go to `app.py` and return if `page` ("pages/discover.py") was opened without it."""
     if not st.session_state.get(_ENTERED):
         st.session_state[_WANTED] = page
         st.switch_page("app.py", query_params=st.query_params.to_dict())
 
 
 def enter_frame() -> None:
-    """Note that the frame is there, and go on to the page that was requested first, if any.
+    """Record that the frame is present, and continue to the page that was requested first, if any.
 
-    The parameters in the address are kept both ways.
+    URL parameters are kept in both directions.
     """
     st.session_state[_ENTERED] = True
     wanted = st.session_state.pop(_WANTED, None)
@@ -51,7 +51,7 @@ def enter_frame() -> None:
 
 
 def dress(*, presenting: bool) -> None:
-    """The name, and what all pages share of their looks."""
+    """The logo and the styles that all pages share."""
     palette = PALETTES[current()]
     st.logo(
         _LOGO.format(primary=palette.primary, text=palette.text),
@@ -67,44 +67,43 @@ def dress(*, presenting: bool) -> None:
 
 
 def set_actions(place: DeltaGenerator) -> None:
-    """Where the page of this run may put buttons of its own, in the row at the top."""
+    """Set the container in the top row for the page's own buttons."""
     st.session_state[_ACTIONS] = place
 
 
 def actions() -> DeltaGenerator:
-    """The place at the right of the row at the top."""
+    """The container at the right of the top row."""
     place: DeltaGenerator = st.session_state[_ACTIONS]
     return place
 
 
 def note_address() -> None:
-    """Before any control is drawn: what the address says when a session begins."""
+    """Before any control is drawn: record the URL parameters at the start of a session."""
     st.session_state.setdefault(_ASKED, st.query_params.to_dict())
 
 
 def name_unknown(place: DeltaGenerator, page: str) -> None:
-    """Once all controls are drawn: name the words of the first address that mean nothing here.
+    """After all controls are drawn: report unknown parameters of the first URL.
 
-    The sentence stays until another page is opened.
+    The message stays until another page is opened.
     """
     asked = st.session_state[_ASKED]
     if asked:
         st.session_state[_ASKED] = {}
         ignored = [f"“{short(f'{k}={v}', 60)}”" for k, v in asked.items() if _ignored(k, v)]
-        verb = "means" if len(ignored) == 1 else "mean"
-        st.session_state[_UNKNOWN] = page, plain(" and ".join(ignored)), verb
-    opened, words, verb = st.session_state.get(_UNKNOWN, (page, "", ""))
+        st.session_state[_UNKNOWN] = page, plain(" and ".join(ignored))
+    opened, words = st.session_state.get(_UNKNOWN, (page, ""))
     if opened != page:
         del st.session_state[_UNKNOWN]
     elif words:
         place.warning(
-            f"{words} in the address {verb} nothing here; the usual is shown.",
+            f"Ignored in the URL: {words}. The default is shown.",
             icon=":material/link_off:",
         )
 
 
 def _ignored(name: str, value: str) -> bool:
-    """Whether no control of the page has taken this over; Streamlit drops what one cannot hold."""
+    """Whether no control of the page uses this parameter; Streamlit drops invalid values."""
     if name.startswith("embed"):
         return False
     known = name in st.session_state or f"_{name}_written" in st.session_state

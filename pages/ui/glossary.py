@@ -1,4 +1,4 @@
-"""Links to the terms of the glossary, for captions and `help` texts of any page."""
+"""Links to glossary terms, for captions and `help` texts of any page."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _PEOPLE = ("Gaussian", "Laplace")
 
 
 def linked(text: str, **words: str) -> str:
-    """A sentence of the engine as Markdown, with the first place of each word as a link.
+    """A sentence of the engine as Markdown, with the first occurrence of each word as a link.
 
-    words: by the name of the term, as they stand in the sentence; those that do not are left out.
-    The sentence must hold no names that users chose.
+    words: by term name, exactly as in the sentence; words that do not occur are skipped. The
+    sentence must not contain names that users chose.
     """
     for name, word in words.items():
         text = text.replace(word, term_link(name, word), 1)
@@ -20,13 +20,13 @@ def linked(text: str, **words: str) -> str:
 
 
 def address(name: str) -> str:
-    """The glossary at that term, seen from any page; raises ParameterError for no term."""
-    # Relative, so that it holds below another path too.
+    """The glossary's URL at a term, from any page; raises ParameterError for an unknown term."""
+    # Relative, so that it also works under another path.
     return f"glossary?term={get_term(name).name}"
 
 
 def term_link(name: str, text: str = "") -> str:
-    """A Markdown link to a term, under its title in small letters or another text.
+    """A Markdown link to a term, with its title in lower case or another text.
 
     Raises ParameterError if the glossary has no such term.
     """
@@ -38,17 +38,17 @@ def term_link(name: str, text: str = "") -> str:
 
 
 def term_help(name: str) -> str:
-    """What a term means, and a link to it: for the `help` of an element; raises alike."""
+    """A term's meaning with a link, for the `help` of an element; raises as `term_link`."""
     return f"{plain(get_term(name).text)} [Glossary]({address(name)})"
 
 
 def glossary_note(name: str) -> str:
-    """The link alone, or nothing where the glossary has no such term."""
+    """The link only, or nothing if the glossary has no such term."""
     return f"[Glossary]({address(name)})" if name in glossary() else ""
 
 
 def terms_of_panel(panel: str) -> list[str]:
-    """Names of the terms that can be tried in a panel of Learn."""
+    """Names of the terms that a panel of Learn demonstrates."""
     return [term.name for term in glossary().values() if term.panel == panel]
 
 
@@ -59,7 +59,7 @@ def heading(term: Term) -> str:
 
 
 def body(term: Term) -> str:
-    """What it means, and where there is more, as Markdown."""
+    """Its meaning, and links to more, as Markdown."""
     more: list[str] = []
     if term.field:
         more.append(f"In the field: {plain(term.field)}.")

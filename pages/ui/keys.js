@@ -1,12 +1,12 @@
 // The browser's history, and the keys of presenter mode: what only the browser can do.
 const here = () => location.pathname + location.search;
 const visit = (window.causalveil ??= { address: here(), acted: false });
-// One step back undoes what one action of the user did.  Streamlit replaces the address when a
-// control that it binds moves, and adds an entry for each word that a run writes: both become one
+// One step back undoes one action of the user.  Streamlit replaces the URL when a
+// control that it binds changes, and adds an entry for each parameter that a run writes: both become one
 // entry for each action.
 function step(to) {
   if (visit.acted) {
-    // The control may have replaced the address before it.
+    // The control may have replaced the URL before.
     if (here() !== visit.address) history.replaceState({}, "", visit.address);
     visit.push({}, "", to);
   } else if (here() !== to) history.replaceState({}, "", to);
@@ -34,7 +34,7 @@ function remember() {
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
-  // The address changes just after the page is drawn.
+  // The URL changes just after the page is drawn.
   setTimeout(remember, 60);
   const root = parentElement.querySelector(".root");
   const [undo, present] = root.querySelectorAll("button");

@@ -1,4 +1,4 @@
-"""Undo, presenter mode and its keys: what only the browser can do, as one small component."""
+"""Undo, presenter mode and its keys: a small component for tasks that only the browser can do."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _keys = st.components.v2.component(
 
 
 def presenting() -> bool:
-    """Whether the page is shown in presenter mode."""
+    """Whether the page is in presenter mode."""
     return bool(st.session_state.get(_PRESENTING))
 
 
 def keys(*, presents: bool) -> None:
-    """Draw the buttons and listen to the keys.
+    """Draw the buttons and listen for keys.
 
-    presents: whether this page has a presenter mode; others leave it.
+    presents: whether this page has a presenter mode; other pages leave it.
     """
     if not presents:
         st.session_state[_PRESENTING] = False
-    # A number that changes with every run, so that the component looks at the address again.
+    # A number that changes with every run, so that the component reads the URL again.
     runs = st.session_state["_runs"] = st.session_state.get("_runs", 0) + 1
     _keys(
         key=_KEY,
@@ -66,7 +66,7 @@ def _step() -> None:
     if step not in (-1, 1) or "epsilon" not in values:
         return
     held = values["epsilon"]
-    # The arrow to the right goes to stronger privacy, as the strip does.
+    # The right arrow goes to stronger privacy, as in the strip.
     after = [e for e in STRIP if e < held] if step > 0 else [e for e in STRIP[::-1] if e > held]
     if after:
         st.session_state[key_of(algorithm, values)] = number_text(after[0])

@@ -1,4 +1,4 @@
-"""Where things stand on a page."""
+"""Layout helpers for pages."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-# Below it a plot of two variables cannot be read.
+# Below this width a plot of two variables is unreadable.
 LEAST_WIDTH = 290
 
 
 def wrapping_columns(key: str, count: int, *, least: int) -> list[DeltaGenerator]:
-    """Places of one width, as many side by side as fit at `least` pixels each.
+    """Containers of equal width, as many side by side as fit at `least` pixels each.
 
     key: of the container, for its style; unique on the page.
     """
@@ -25,11 +25,12 @@ def wrapping_columns(key: str, count: int, *, least: int) -> list[DeltaGenerator
 
 
 def tabbed(contents: Mapping[str, Callable[[], None]], key: str) -> str:
-    """Tabs of which only the open one is made, so that a control need not wait for the others; the
-    name of that one, which the address has under `key`.
+    """Tabs of which only the open one is computed, so that controls do not wait for the others.
 
-    Where a button opens one, they must be at the same place of their container in every run: tabs
-    that move are drawn anew in parts, and may then lose which of them is to be opened.
+    Returns the name of the open tab, which the URL has under `key`.
+
+    If a button opens a tab, the tabs must be at the same position of their container in every run:
+    tabs that move are partly redrawn and may lose which tab to open.
     """
     tabs = st.tabs(list(contents), key=key, on_change="rerun", bind="query-params")
     opened = {name: tab for name, tab in zip(contents, tabs, strict=True) if tab.open}

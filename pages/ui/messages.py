@@ -1,4 +1,4 @@
-"""How pages say that something went wrong."""
+"""Error messages on pages."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from pages.ui.texts import plain
 
 
 def problem(error: Exception | str, place: DeltaGenerator | None = None) -> None:
-    """One sentence, with nothing in it read as markup: it may name a user's columns."""
+    """One sentence as plain text, without markup: it may contain a user's column names."""
     (place or st).error(plain(str(error)), icon=":material/error:")

@@ -1,4 +1,4 @@
-"""Runs that show progress when they take long, can be cancelled, and are kept."""
+"""Runs that show progress, can be cancelled, and are cached."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from privcore.algorithms.search.model import NoHooks
 
 Value = TypeVar("Value")
 _KEPT = 24
-# Of all sessions together: so many that one of a class does not push out what another looks at.
+# For all sessions together: enough that members of a class do not evict each other's results.
 _KEPT_BY_ALL = 240
 _QUIET_SECONDS = 0.5
 _STEP_SECONDS = 0.2
@@ -25,9 +25,9 @@ _LOCK = Lock()
 
 
 class LiveHooks:
-    """Tells the page how far a run is, once it has lasted half a second.
+    """Shows the progress of a run on the page after half a second.
 
-    Cancelling needs nothing here: the button's click starts the page anew, and Streamlit ends the
+    Cancelling needs no code here: a click on the button reruns the page, and Streamlit ends the
     running script at the next update.
     """
 
@@ -45,7 +45,7 @@ class LiveHooks:
             "pair": f"order {progress.order}: pair {done} of {pairs}, {steps} tests so far",
             "iteration": f"{done} of at most {pairs} iterations done, {steps} steps so far",
             "gradient": f"gradient {done} of {pairs}",
-            "change": f"looking for causes, {done} changes to the graph so far",
+            "change": f"searching for causes, {done} changes to the graph so far",
         }
         self.update(share, text[progress.noun])
 
@@ -66,7 +66,7 @@ class LiveHooks:
         return False
 
     def part(self, number: int, parts: int, noun: str) -> Part:
-        """Hooks of one of several runs, which count as one."""
+        """Hooks of one of several runs that are shown as one."""
         return Part(self, number, parts, noun)
 
     def done(self) -> None:
@@ -74,7 +74,7 @@ class LiveHooks:
 
 
 class Part(NoHooks):
-    """One of several runs, all of which are shown as one."""
+    """One of several runs that are shown as one."""
 
     def __init__(self, whole: LiveHooks, number: int, parts: int, noun: str) -> None:
         self._whole, self._number, self._parts, self._noun = whole, number, parts, noun
@@ -85,7 +85,7 @@ class Part(NoHooks):
 
 
 def presence() -> Callable[[], bool]:
-    """Whether this session has a browser: false once its tab is closed."""
+    """Whether this session has a browser: false after its tab is closed."""
     context = get_script_run_ctx()
     if context is None or not runtime.exists():
         return lambda: True
@@ -94,17 +94,17 @@ def presence() -> Callable[[], bool]:
 
 
 def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Settings as part of a key of `kept`."""
+    """Settings as a part of the cache key of `kept`."""
     return tuple(sorted(values.items()))
 
 
 def kept(
     key: Hashable, title: str, compute: Callable[[LiveHooks], Value], *, shared: bool = False
 ) -> Value | None:
-    """`compute` with progress, or its result from earlier in this session; None if cancelled.
+    """The result of `compute`, with progress or from the cache; None if cancelled.
 
-    shared: whether results serve all sessions of this server.  Only where they hold nothing of a
-    user's table: of a network that everybody has, or of an audit's own data sets.
+    shared: whether all sessions of this server share the cache. Only for results without any part
+    of a user's table, such as those from a built-in network or an audit's own data sets.
     """
     results: OrderedDict[Hashable, Value]
     results = _of_all() if shared else st.session_state.setdefault("_results", OrderedDict())
@@ -136,5 +136,5 @@ def _of_all() -> OrderedDict[Hashable, Any]:
 
 
 def forget_cancelled() -> None:
-    """So that a cancelled run starts when it is requested again."""
+    """Allow a cancelled run to start when it is requested again."""
     st.session_state.pop("_cancelled", None)

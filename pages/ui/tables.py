@@ -19,9 +19,9 @@ LOG_LIMIT = 5_000
 
 
 def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.DataFrame:
-    """Every pair adjacent in the graph or in a reference, with its class against each.
+    """Every pair adjacent in the graph or in a reference, with its class for each reference.
 
-    tested: the run, for what separated a pair, and how sure an edge is where the run says so.
+    tested: the run, for separating sets and, if available, edge probabilities.
     """
     rows: dict[tuple[int, int], dict[str, str]] = {}
     for comparison in comparisons:
@@ -46,19 +46,19 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
     order = ["edge", *sure]
     for c in reversed(comparisons):
         order += [f"against {c.reference_name}", f"in {c.reference_name}"]
-    # A search that never separates a pair by others, as of moments, has nothing to say there.
+    # A search without separating sets, such as moment search, has no such column.
     columns = [*order, *(["separated by"] if any(r["separated by"] for r in rows.values()) else [])]
     frame = pd.DataFrame([rows[key] for key in sorted(rows)], columns=columns, dtype=object)
     return frame.fillna("not adjacent")
 
 
 def edge_pairs(comparisons: list[Comparison]) -> list[tuple[int, int]]:
-    """The pairs of `edges`, row by row."""
+    """The pairs of `edges`, one per row."""
     return sorted({(pair.i, pair.j) for c in comparisons for pair in c.pairs})
 
 
 def pairs(result: Discovery) -> pd.DataFrame:
-    """What the release says of every pair, as texts, edges first."""
+    """The finding on every pair as text, edges first."""
     nodes, sure = result.graph.nodes, sure_columns(result)
     rows = [
         {
@@ -83,7 +83,7 @@ def _visible(finding: PairFinding) -> str:
 
 
 def _ways(finding: PairFinding) -> dict[str, str]:
-    """How probable an edge is from the first column of the pair to the second, and back."""
+    """The probability of an edge from the first column of the pair to the second, and back."""
     if finding.probability is None or finding.forward is None:
         return {}
     backward = finding.probability - finding.forward
@@ -97,7 +97,7 @@ def _sure(finding: PairFinding, columns: Mapping[str, str]) -> dict[str, str]:
 
 
 def decisions(result: Discovery, limit: int | None = LOG_LIMIT) -> pd.DataFrame:
-    """The trace, one decision a row; not private."""
+    """The trace, one decision per row; not private."""
     nodes = result.graph.nodes
     private = result.noise != "none"
     rows = []
@@ -138,10 +138,10 @@ OVER_ROLLS, OVER_HALVES = "over re-rolls", "over halves"
 def stability(
     judged: Stability, result: Discovery, reference: PDAG, reference_name: str
 ) -> pd.DataFrame:
-    """How often each pair is adjacent, and has the arrow of the run; edges of the run first.
+    """How often each pair is adjacent and has the arrow of the run; edges of the run first.
 
-    Also pairs of which nothing can be told, where the run has findings.  Without noise there are no
-    re-rolls, and without arrows in the graph none are counted.
+    Includes undecided pairs if the run has findings. Without noise there are no noise draws, and
+    without arrows in the graph none are counted.
     """
     graph, findings = result.graph, result.findings
     sources = {OVER_ROLLS: judged.over_rolls, OVER_HALVES: judged.over_halves}
@@ -170,7 +170,7 @@ def stability(
 
 
 def parameters(declared: tuple[Parameter, ...], values: dict[str, object]) -> pd.DataFrame:
-    """What a run used, with symbols and sources; parameters without effect are left out."""
+    """The parameters of a run, with symbols and sources; parameters without effect are left out."""
     return pd.DataFrame(
         {
             "parameter": p.title,

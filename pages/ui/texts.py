@@ -1,4 +1,4 @@
-"""Words that several pages say, in one place so that they can be read and reviewed together."""
+"""Texts that several pages share, in one place for review."""
 
 from __future__ import annotations
 
@@ -18,40 +18,44 @@ from privcore.unit import REPLACED
 
 NOT_PRIVATE = (
     "The non-private graph, the metrics, the decision log and the times are computed from the "
-    "exact data. They are here to study; publishing them would void the guarantee."
+    "exact data. They are for study only; publishing them would void the guarantee."
 )
-SIMULATED = "Noise on this page is simulated from a seed, for exploring; it is not a release."
+SIMULATED = (
+    "The noise on this page is simulated from a seed for exploration; this is not a release."
+)
 PUBLISHED_EPSILON = {
     "round": "ε is the cost of one round or test; the total is computed after the run.",
-    "split": "ε is split over the orders; what was spent is computed after the run.",
+    "split": "ε is split over the orders; the total spent is computed after the run.",
     "total": "ε is the total that the paper claims, without a valid proof.",
 }
-UNDIRECTED = "A line without an arrow is a result too: these data alone cannot tell the direction."
-OF_PAG = (
-    "A circle is a result too: these data alone cannot tell the end. An arrow is a cause even "
-    "where confounders are unobserved."
+UNDIRECTED = (
+    "A line without an arrow is also a result: the data alone cannot determine the direction."
 )
-TRUE_PAG = "A link of the true PAG is a cause or an unobserved confounder."
+OF_PAG = (
+    "A circle is also a result: the data alone cannot determine the mark at this end. An arrow is "
+    "a causal effect even if there are unobserved confounders."
+)
+TRUE_PAG = "A link of the true PAG stands for a causal effect or an unobserved confounder."
 ALL_DIRECTED = (
-    "This algorithm gives every edge a direction, also where only its assumptions, and not the "
-    "data, tell which one."
+    "This algorithm directs every edge, even where the direction follows from its assumptions and "
+    "not from the data."
 )
 
 
 def assumed(result: Discovery) -> str:
-    """That a graph assumes no unobserved confounders; empty for a PAG."""
+    """A note that a graph assumes no unobserved confounders; empty for a PAG."""
     if result.hidden_stage is not None:
         return ""
     said = "This graph assumes no unobserved confounders"
     if HIDDEN_CAUSES.name in result.parameters:
-        return f"{said}; the switch “{HIDDEN_CAUSES.title}” drops that."
+        return f"{said}; the switch “{HIDDEN_CAUSES.title}” removes this assumption."
     return f"{said}."
 
 
 def plain(text: str) -> str:
-    """A name that users chose, with nothing in it that would be read as markup or as a link."""
+    """A name that users chose, without anything that would be read as markup or as a link."""
     text = re.sub(r"([\\`*_\[\]|<>$~@]|:(?!\s)|(?<=www)\.)", r"\\\1", text, flags=re.IGNORECASE)
-    # What begins a line may make it a heading or an item of a list.
+    # The first character of a line may make it a heading or a list item.
     return re.sub(r"^(\s*\d*)([#+\-=.)])", r"\1\\\2", text, flags=re.MULTILINE)
 
 
@@ -59,7 +63,7 @@ _USUAL = {"calibration": "proven", "rows_per_unit": None, "neighbours": REPLACED
 
 
 def protection_of(dataset: Described, parameters: Mapping[str, Any]) -> Protection:
-    """Whom a run with the settings of the sidebar would protect."""
+    """The unit that a run with the settings in the sidebar would protect."""
     try:
         return Protection.of({**_USUAL, **parameters}, dataset.unit)
     except ParameterError:
@@ -73,12 +77,12 @@ def odds_sentence(
     seen: str = "the private graph",
     whom: Protection = ONE_ROW,
 ) -> str:
-    """The meaning of ε as odds, for a suspicion of one half; seen: what is released."""
+    """The meaning of ε as odds, for a prior probability of one half; seen: the released object."""
     return plain(promise.odds_sentence(epsilon, delta, seen, whom))
 
 
 def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
-    """What this run promises, in one line."""
+    """The guarantee of this run, in one line."""
     return plain(promise.guarantee_sentence(guarantee, algorithm))
 
 
@@ -88,7 +92,9 @@ def marked(answer: str) -> str:
 
 
 def stopped_sentence(result: Discovery) -> str:
-    """That a search ended early: why, what was not reached, and what would have reached it."""
+    """A note that a search ended early: the reason, what is missing, and the ε that would be
+    enough.
+    """
     spent, left = result.spent, result.unreached
     if left is None:
         return ""
@@ -97,7 +103,7 @@ def stopped_sentence(result: Discovery) -> str:
     elif result.stopped == "size":
         paid = "Tests that could need more than 67 million cells were left out"
     elif result.stopped == "noise":
-        paid = "What is left of the budget would buy answers that are mostly noise"
+        paid = "With the remaining budget, answers would be mostly noise"
     elif spent.planned_rounds:
         paid = f"The {spent.planned_rounds:,} {spent.noun} that were paid for are used up"
     else:
@@ -105,21 +111,21 @@ def stopped_sentence(result: Discovery) -> str:
     orders = (
         f"order {left.first} was not finished"
         if left.first == left.last
-        else f"order {left.first} was not finished, and orders up to {left.last} not begun"
+        else f"order {left.first} was not finished, and orders up to {left.last} were not started"
     )
     if result.stopped == "size":
         orders = f"tests of orders {left.first} to {left.last} are missing"
     elif left.first + 1 == left.last:
-        orders = f"order {left.first} was not finished, and order {left.last} not begun"
+        orders = f"order {left.first} was not finished, and order {left.last} was not started"
     need = ""
     if left.epsilon is not None:
         over = f" with {left.rounds:,} {spent.noun} paid for" if left.rounds else ""
         noise = "the noise limit" if result.stopped == "noise" else "the same noise"
         need = (
-            f" A total ε of {left.epsilon:.3g}{over} would have reached them at {noise}, whatever "
+            f" A total ε of {left.epsilon:.3g}{over} would have been enough at {noise}, whatever "
             f"the answers ({left.tests:,} more tests at most)."
         )
     return (
-        f"{paid}: {orders}. Pairs not yet decided stay adjacent.{need} Fewer columns or a lower "
-        "largest conditioning set need less."
+        f"{paid}: {orders}. Undecided pairs stay adjacent.{need} Fewer columns, or a lower limit "
+        "on the conditioning set, need less."
     )

@@ -1,4 +1,4 @@
-"""The theme that the viewer sees; its colours are those of the engine's drawings."""
+"""The viewer's theme; its colours are the same as in the engine's drawings."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ __all__ = ["EDGES", "PALETTES", "EdgeStyle", "Palette", "ThemeName", "current"]
 
 
 def current() -> ThemeName:
-    """The theme that the viewer sees now; light where the browser has not said."""
+    """The viewer's current theme; light if the browser has not reported it."""
     return "dark" if st.context.theme.type == "dark" else "light"

@@ -245,7 +245,7 @@ def test_values_missing_at_random_on_the_pages():
     press(app, label("use-table"))
     assert not clean(app).error
     app.switch_page("pages/discover.py").run()
-    assert any(shows(i.value, "no-form-for-missing") for i in app.info)
+    assert any(shows(i.value, "cannot-handle-missing") for i in app.info)
     next(b for b in app.button if b.label == "Use LapMech").click().run()
     assert not clean(app).error
     assert any(shows(m.value, "missing-at-random") for m in app.markdown)

@@ -15,7 +15,7 @@ _BINS = 60
 
 
 def against_claim(result: AuditResult) -> go.Figure:
-    """What the events show, and the claim."""
+    """Each event's lower bound on ε, against the claim."""
     palette = PALETTES[current()]
     shown = [event.epsilon_lower for event in result.events] or [0.0]
     colours = [palette.series[1] if v > result.epsilon else palette.series[0] for v in shown]
@@ -36,15 +36,18 @@ def against_claim(result: AuditResult) -> go.Figure:
     )
     figure.update_layout(
         height=340,
-        title="What each event shows",
-        xaxis={"title": "events, below in words"},
-        yaxis={"title": "the true ε is at least", "range": [0, 1.2 * max(result.epsilon, *shown)]},
+        title="Lower bound on ε by event",
+        xaxis={"title": "events (described below)"},
+        yaxis={
+            "title": ("lower bound on the true ε"),
+            "range": [0, 1.2 * max(result.epsilon, *shown)],
+        },
     )
     return figure
 
 
 def probabilities(event: TestedEvent) -> go.Figure:
-    """The event's frequency on both data sets, with the bounds that the verdict rests on."""
+    """The event's frequency on both data sets, with the bounds that decide the verdict."""
     palette = PALETTES[current()]
     here, there = event.hits / event.runs, event.other_hits / event.runs
     other = "D′" if event.favours == "D" else "D"
@@ -66,17 +69,17 @@ def probabilities(event: TestedEvent) -> go.Figure:
     )
     figure.update_layout(
         height=340,
-        title="How often event 1 happens",
-        xaxis={"type": "category", "title": "data set; the mark is the bound that counts"},
+        title="Frequency of event 1",
+        xaxis={"type": "category", "title": "data set; the mark is the confidence bound"},
         yaxis={"title": "share of runs", "rangemode": "tozero"},
     )
     return figure
 
 
 def two_histograms(one: NDArray[np.float64], other: NDArray[np.float64], name: str) -> go.Figure:
-    """A released number on both data sets; runs that did not release it are left out.
+    """A released number on both data sets, without the runs that did not release it.
 
-    A fact, whose name ends in "?", is drawn as how often it holds.
+    A yes/no feature, whose name ends in "?", is drawn as its frequency.
     """
     palette = PALETTES[current()]
     if name.endswith("?"):
@@ -104,7 +107,7 @@ def two_histograms(one: NDArray[np.float64], other: NDArray[np.float64], name: s
         )
     figure.update_layout(
         height=340,
-        title="How often each value comes out",
+        title="Distribution of the values",
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0.72, "xanchor": "right"},
         xaxis={"title": label(thing(name), 90)},
         yaxis={"title": "share of runs", "rangemode": "tozero"},
@@ -126,7 +129,7 @@ def _how_often(one: NDArray[np.float64], other: NDArray[np.float64], name: str) 
         )
     figure.update_layout(
         height=340,
-        title="How often it is so",
+        title="Frequency",
         barmode="group",
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0.72, "xanchor": "right"},
         xaxis={"title": label(thing(name), 90), "type": "category"},

@@ -1,7 +1,7 @@
-"""A choice that stands in the address under its name, where a title is what is shown.
+"""Choices stored in the URL by name, while the page shows their titles.
 
-A widget bound to the address by Streamlit puts there what it shows, so that a link would change
-with the wording.
+A widget that Streamlit binds to the URL stores the displayed text, so links would break when the
+wording changes.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ def chosen(value: T | None) -> T:
 
 
 def news(name: str, default: str) -> str | None:
-    """What the address says under a name that no run has written there; None for nothing new.
+    """A URL parameter's value if no run has written it; None if there is nothing new.
 
-    That is a link, or a step in the browser's history: there a name that is missing means the
-    default, as Streamlit has it for what it binds.
+    A new value comes from a link or from a step in the browser's history. There, a missing
+    parameter means the default, as for widgets that Streamlit binds.
     """
     asked = st.query_params.get(name, default if stepping() else None)
     return None if asked == st.session_state.get(f"_{name}_written") else asked
 
 
 def write(name: str, value: str, default: str) -> None:
-    """What a link to this view must say; nothing for the default."""
+    """Write a choice to the URL; the default is left out."""
     for noted in (_DRAWN, _EVER_DRAWN):
         st.session_state.setdefault(noted, set()).add(name)
     st.session_state[f"_{name}_written"] = value
@@ -61,10 +61,10 @@ def choose(
     always: bool = False,
     **shown: Any,
 ) -> str:
-    """One of several names, shown in words; the address has the name, under the widget's key.
+    """Choose one of several names, shown by title; the URL has the name under the widget's key.
 
-    The widget holds the choice, and the address is written from it: only what is new there is put
-    into the widget, before it is drawn.  always: the default is in the address too.  shown: further
+    The widget holds the choice, and the URL is written from it. Only a new value in the URL is put
+    into the widget before it is drawn. always: write the default to the URL too. shown: further
     arguments of the widget.
     """
     asked = news(key, default)
@@ -84,14 +84,15 @@ def stepping() -> bool:
 
 
 def forget(name: str) -> None:
-    """Before a link is followed: the control is as if it had never been drawn."""
+    """Before a link is followed: reset the control as if it had never been drawn."""
     st.session_state.pop(name, None)
     st.session_state.pop(f"_{name}_written", None)
 
 
 def leave_out_undrawn() -> None:
-    """Once all controls are drawn: words of choices that are no longer there leave the address, as
-    Streamlit does with the controls that it binds.  What was chosen is kept.
+    """After all controls are drawn: remove the URL parameters of controls that are no longer shown.
+
+    Streamlit does the same for the controls that it binds. The choices themselves are kept.
     """
     ever: set[str] = st.session_state.get(_EVER_DRAWN, set())
     for name in ever - st.session_state.pop(_DRAWN, set()):
@@ -102,19 +103,19 @@ def leave_out_undrawn() -> None:
 
 
 def leave_out_infinite() -> None:
-    """Before any widget is drawn: a field of whole numbers would end the script at `inf`.
+    """Before any widget is drawn: remove infinite values, which would crash an integer field.
 
-    What else a field cannot hold, it leaves out of the address by itself.
+    A field drops other invalid values from the URL by itself.
     """
     left_out = [n for n, text in st.query_params.to_dict().items() if _is_infinite(text)]
     for name in left_out:
         del st.query_params[name]
     if left_out:
-        # Fields would still be filled from what the script began with.
+        # Fields would still be filled from the values at the start of the script.
         st.session_state[_LEFT_OUT] = left_out
         st.rerun()
     for name in st.session_state.pop(_LEFT_OUT, []):
-        st.warning(f"{plain(name)} is no finite number in the address; it is left out.")
+        st.warning(f"Ignored {plain(name)} in the URL: not a finite number.")
 
 
 def _is_infinite(text: str) -> bool:

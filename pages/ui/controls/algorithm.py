@@ -19,12 +19,12 @@ from privcore.errors import PrivcoreError
 from privcore.releases.promise import ONE_ROW
 
 DEFAULT = "moment-search"
-# With it the first view is the usual one: most re-rolls give the graph that it gives.
+# With this seed the first view is typical: most other noise seeds give the same graph.
 SEED = 6
 
 
 def pick_algorithm() -> None:
-    """The choice of an algorithm, by its title; the address has its name."""
+    """The choice of an algorithm by its title; the URL has its name."""
     choose(
         list(ALGORITHMS),
         lambda name: ALGORITHMS[name].title,
@@ -38,10 +38,10 @@ def pick_algorithm() -> None:
 
 
 def set_algorithm(*, seeded: bool = True, elsewhere: Sequence[str] = ()) -> None:
-    """Draw the chosen algorithm's controls; the values are kept in the session as "parameters".
+    """Draw the chosen algorithm's controls; their values are stored in the session as "parameters".
 
-    seeded: whether the page simulates, so that noise has a seed.  elsewhere: parameters whose
-    controls the page draws itself, which puts their values there.
+    seeded: whether the page simulates noise, which then has a seed. elsewhere: parameters whose
+    controls the page draws and stores itself.
     """
     name = st.session_state["algorithm"]
     algorithm = ALGORITHMS[name]
@@ -71,7 +71,7 @@ def _whom(chosen: dict[str, Any]) -> Protection:
 
 
 def _delta(name: str, chosen: dict[str, Any]) -> float:
-    """δ of the promise, which may be 0 on these data where others would need the δ chosen."""
+    """δ of the guarantee; it may be 0 on these data even if others would need the chosen δ."""
     try:
         loaded = current_data()
         if loaded is not None:
@@ -91,5 +91,5 @@ def choose_seed() -> None:
         key="seed",
         bind="query-params",
         persist_state="session",
-        help="Simulated noise repeats with the same seed. A release uses secure noise instead.",
+        help="The same seed gives the same simulated noise. A release uses secure noise instead.",
     )

@@ -1,6 +1,6 @@
-"""The data set that all pages look at: a network, an example, or the session's own upload.
+"""The data set that all pages use: a network, an example, or the session's own upload.
 
-Samples of what is built in are shared between sessions; an upload stays in its session's memory.
+Samples of built-in data are shared between sessions; an upload stays in its session's memory.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ ROWS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A data set, its counts or rows, where its nodes go, and how to name it.
+    """A data set, its counts or rows, its layout, and its key.
 
-    content: the file it was made of, if it was; a release needs it to know the data again.
-    stated: the table whose domain a release buys; the data set is then one to explore.
+    content: the file that it was read from, if any; a release needs it to recognise the data.
+    stated: the table whose domain a release buys; the data set then serves exploration only.
     """
 
     dataset: Dataset
@@ -59,7 +59,7 @@ class Loaded:
 
 
 def layout_of(dataset: Dataset) -> Positions:
-    """Before any run: from the true DAG if that is known, else from the names alone."""
+    """The layout before any run: from the true DAG if known, else from the names alone."""
     dag = None
     if dataset.true_edges:
         dag = PDAG.from_names(dataset.names, dataset.seen_edges).directed
@@ -67,10 +67,10 @@ def layout_of(dataset: Dataset) -> Positions:
 
 
 def positions_of(loaded: Loaded, graph: PDAG) -> Positions:
-    """Where the nodes stand on the pages that explore, for as long as the data are the same.
+    """The layout on the exploring pages, fixed for as long as the data are the same.
 
-    Without a true DAG the first graph that is named decides, or the first that has edges, so that
-    nothing moves while ε does.
+    Without a true DAG it comes from the first given graph, or the first that has edges, so that
+    nodes stay in place while ε changes.
     """
     if loaded.dataset.true_edges:
         return loaded.positions
@@ -111,20 +111,20 @@ def prepare(
 
 @st.cache_resource(max_entries=12, show_spinner="Sampling the network")
 def sampled(network: str, rows: int, seed: int) -> Loaded:
-    """A built-in network's sample, shared by all sessions: nothing of it is private."""
+    """A built-in network's sample, shared by all sessions: it is not private."""
     return prepare(load_network(network).sample(rows, seed), is_network=True, seed=seed)
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
 def sampled_without(network: str, rows: int, seed: int, hide: tuple[str, ...]) -> Loaded:
-    """The same sample without some columns, which stay in the true graph."""
+    """The same sample without some columns, which remain in the true graph."""
     dataset = sampled(network, rows, seed).dataset.hiding(hide)
     return prepare(dataset, is_network=True, seed=seed)
 
 
 @st.cache_resource(max_entries=6, show_spinner="Sampling the example")
 def sampled_example(example: StructuralExample, cuts: int | None, rows: int, seed: int) -> Loaded:
-    """An example's sample, shared by all sessions: nothing of it is private."""
+    """An example's sample, shared by all sessions: it is not private."""
     dataset = example.sample(rows, seed)
     if cuts is not None:
         dataset = intervals(dataset, cuts)
@@ -132,7 +132,7 @@ def sampled_example(example: StructuralExample, cuts: int | None, rows: int, see
 
 
 def choose_data() -> None:
-    """The choice of data, and beside it what of them to sample."""
+    """The choice of a data set and, next to it, of the sample."""
     choose(
         [*NETWORKS, *EXAMPLES, UPLOAD],
         _words,
@@ -145,7 +145,7 @@ def choose_data() -> None:
     )
     if st.session_state["data"] == UPLOAD:
         return
-    # The slider below has not yet read the address where that is new.
+    # The slider below has not yet read a new value from the URL.
     held = None if stepping() else st.session_state.get("rows")
     asked = str(held or st.query_params.get("rows"))
     rows = next((n for n in ROWS if str(n) == asked), 100_000)
@@ -154,8 +154,8 @@ def choose_data() -> None:
     title = f"{rows:,} rows" + (f", {len(hide)} hidden" if hide else "")
     with st.popover(title, key="sample", icon=":material/tune:"):
         st.caption(
-            "A built-in Bayesian network or a random example, sampled afresh. Choose "
-            f"“{UPLOAD}” to see the table that is loaded on the page Data."
+            f"A built-in Bayesian network or a random example, newly sampled. Choose “{UPLOAD}” "
+            "to use the table that you loaded on the page Data."
         )
         if st.session_state["data"] in EXAMPLES:
             _choose_example(st.session_state["data"])
@@ -168,7 +168,7 @@ def choose_data() -> None:
             key="rows",
             bind="query-params",
             persist_state="session",
-            help="Records to sample. The same rows and seed always give the same data.",
+            help="Number of records to sample. The same number and seed always give the same data.",
         )
         st.number_input(
             "Data seed",
@@ -187,10 +187,10 @@ def _is_network() -> bool:
 
 
 def _hidden_columns(columns: Sequence[str]) -> list[str]:
-    """The columns of a network that are hidden, by the address where that says something new.
+    """The hidden columns of a network, from the URL if it has a new value.
 
-    Names that the network does not have are left out; if fewer than two columns would be left,
-    none is hidden.
+    Names that the network does not have are ignored; if fewer than two columns would remain, none
+    is hidden.
     """
     asked = news(HIDE, "") if columns else None
     held = st.session_state.get(HIDE, []) if asked is None else asked.split(",")
@@ -199,7 +199,7 @@ def _hidden_columns(columns: Sequence[str]) -> list[str]:
 
 
 def _choose_hidden(columns: Sequence[str], hide: list[str]) -> None:
-    """Which columns of a network are hidden; the address has their names."""
+    """The choice of hidden columns of a network; the URL has their names."""
     st.session_state[HIDE] = hide
     chosen = st.multiselect(
         "Hide columns",
@@ -207,14 +207,14 @@ def _choose_hidden(columns: Sequence[str], hide: list[str]) -> None:
         key=HIDE,
         persist_state="session",
         max_selections=len(columns) - 2,
-        help="Hidden columns stay in the true graph, so that you see what an unobserved confounder "
-        "does.",
+        help="Hidden columns stay in the true graph, to show the effect of an unobserved "
+        "confounder.",
     )
     write(HIDE, ",".join(chosen), "")
 
 
 def _words(name: str) -> str:
-    """A data set as the list shows it: name, what it is about, and its size if that is known."""
+    """A data set's entry in the list: name, subject, and size if known."""
     if name in NETWORKS:
         network = load_network(name)
         title = network.title[0].lower() + network.title[1:]
@@ -223,7 +223,7 @@ def _words(name: str) -> str:
 
 
 def held_data() -> dict[str, Any]:
-    """What the widgets of the choice of data hold now, by their keys."""
+    """The current values of the data widgets, by key."""
     names = ["data", "rows", "data_seed", HIDE]
     if st.session_state["data"] in EXAMPLES:
         names += ["nodes", "density", "table_density", "graph_seed", "standardised", "intervals"]
@@ -231,12 +231,12 @@ def held_data() -> dict[str, Any]:
 
 
 def _density_key(kind: str) -> str:
-    """The address leaves out what is at its default, so each default needs a name of its own."""
+    """The URL leaves out defaults, so each default needs a key of its own."""
     return "density" if kind in NUMERIC_EXAMPLES else "table_density"
 
 
 def _choose_example(kind: str) -> None:
-    """Which random model, and whether its numbers are cut into levels."""
+    """The choice of a random model, and of whether its numeric columns are cut into levels."""
     declared = {p.name: p for p in example_parameters(kind)}
     control(declared["nodes"])
     control(replace(declared["density"], name=_density_key(kind)))
@@ -261,8 +261,8 @@ def _choose_example(kind: str) -> None:
             key="intervals",
             bind="query-params",
             persist_state="session",
-            help="Numeric columns cut into so many intervals of equal width between their public "
-            "bounds, for the algorithms that need levels.",
+            help="Cut numeric columns into this many intervals of equal width between their "
+            "public bounds, for algorithms that need levels.",
         )
 
 
@@ -282,7 +282,7 @@ def _chosen_example(kind: str) -> Loaded:
 
 
 def current_data() -> Loaded | None:
-    """The chosen data, or None if it is an upload that is not there yet."""
+    """The chosen data, or None if no table has been uploaded yet."""
     if st.session_state["data"] == UPLOAD:
         loaded: Loaded | None = st.session_state.get("upload")
         return loaded
@@ -296,9 +296,9 @@ def current_data() -> Loaded | None:
 
 
 def say_no_table() -> None:
-    """That there are no data yet, and where to get some."""
+    """Say that no table is loaded, and link to the page that loads one."""
     st.info(
-        f"No table is loaded yet: load one on the Data page, or choose a network instead of "
+        "No table is loaded yet. Load one on the page Data, or choose a network instead of "
         f"“{UPLOAD}”."
     )
     st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")

@@ -1,5 +1,7 @@
-"""What is known beforehand of the data that all pages look at: kept in the session and, where the
-data are built in, in the address."""
+"""Prior knowledge of the data that all pages use.
+
+It is stored in the session and, for built-in data, in the URL.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,14 @@ from privcore.errors import ParameterError, PrivcoreError
 from privcore.graphs.knowledge import Knowledge
 
 _NAME = "knowledge"
-# What is kept of each data set by itself: a pin then puts back its own, and no other's.
+# Stored per data set, so that a pin restores the knowledge of its own data set only.
 _TEXT, _BEFORE, _PROBLEM = "_known", "_known_before", "_known_problem"
-# Steps that can be undone.
+# Number of steps that can be undone.
 _STEPS = 50
 
 
 def known_text(loaded: Loaded | None) -> str:
-    """The parameter of all algorithms, of the columns that there are; "" for nothing."""
+    """The knowledge parameter that all algorithms share, for the present columns; "" for none."""
     if loaded is None:
         return ""
     asked = news(_NAME, "")
@@ -27,15 +29,15 @@ def known_text(loaded: Loaded | None) -> str:
             Knowledge.read(asked)
             st.session_state[_key(_TEXT, loaded)] = asked
         except ParameterError as error:
-            tell(loaded, f"The address says what cannot be read: {error}")
+            tell(loaded, f"Ignored prior knowledge in the URL: {error}")
     text = held(loaded).text
-    # Names of a table's columns are not for an address.
+    # Column names of a user's table must not appear in the URL.
     write(_NAME, text if st.session_state.get("data") != UPLOAD else "", "")
     return text
 
 
 def held_text() -> str:
-    """As `known_text`, of the data that are loaded."""
+    """As `known_text`, for the loaded data."""
     try:
         return known_text(current_data())
     except PrivcoreError:
@@ -43,18 +45,18 @@ def held_text() -> str:
 
 
 def held(loaded: Loaded) -> Knowledge:
-    """What is known of these data."""
+    """The prior knowledge of these data."""
     text = st.session_state.get(_key(_TEXT, loaded), "")
     return Knowledge.read(text).among(loaded.dataset.names)
 
 
 def held_knowledge(loaded: Loaded) -> dict[str, str]:
-    """What the session holds, for it to be put back."""
+    """The session's state, to be restored later."""
     return {_key(_TEXT, loaded): held(loaded).text}
 
 
 def keep(loaded: Loaded, known: Knowledge) -> None:
-    """From the next run of the page on; what was there before can be had back by `undo`."""
+    """Set the knowledge from the next run of the page on; `undo` restores the former."""
     now = st.session_state.get(_key(_TEXT, loaded), "")
     if known.text == now:
         return
@@ -66,7 +68,7 @@ def keep(loaded: Loaded, known: Knowledge) -> None:
 
 
 def undo(loaded: Loaded) -> None:
-    """Back by one step."""
+    """Undo the last change."""
     before = st.session_state.get(_key(_BEFORE, loaded))
     if before:
         st.session_state[_key(_TEXT, loaded)] = before.pop()
@@ -78,7 +80,7 @@ def can_undo(loaded: Loaded) -> bool:
 
 
 def tell(loaded: Loaded, problem: str) -> None:
-    """What the next run of the page shows of a change that was refused; "" for nothing."""
+    """The message of a refused change, for the next run of the page; "" for none."""
     st.session_state[_key(_PROBLEM, loaded)] = problem
 
 
@@ -87,7 +89,7 @@ def told(loaded: Loaded) -> str:
 
 
 def sentence(loaded: Loaded) -> str:
-    """What is known, for a line below the answer; empty for nothing."""
+    """The prior knowledge as a line below the answer; empty if there is none."""
     words = held(loaded).words
     if not words:
         return ""
@@ -96,5 +98,5 @@ def sentence(loaded: Loaded) -> str:
 
 
 def _key(what: str, loaded: Loaded) -> str:
-    """The same whichever rows of the data are sampled."""
+    """A key that does not depend on which rows are sampled."""
     return f"{what}:{loaded.dataset.name}"

@@ -16,9 +16,9 @@ _AUTO = "auto"
 
 
 def log_grid(parameter: Parameter) -> list[float]:
-    """Round values over a slider's range: 1, 2, 3, 5, 7 a decade, 1 and 5 over many decades.
+    """Round values over a slider's range: 1, 2, 3, 5, 7 per decade; 1 and 5 over many decades.
 
-    Includes both ends, the default, and 0 where that is allowed.
+    Includes both ends, the default, and 0 if allowed.
     """
     low, high = parameter.slider or (parameter.low, parameter.high)
     mantissas = (1, 5) if high / low > 1e4 else (1, 1.5, 2, 3, 5, 7)
@@ -35,22 +35,22 @@ def log_grid(parameter: Parameter) -> list[float]:
 
 
 def number_text(value: float) -> str:
-    """A value as a person writes it, with all its digits: 0.05, 1e-06."""
+    """A value as a person writes it, with all digits: 0.05, 1e-06."""
     text = f"{value:g}"
-    # Six digits are enough to read a value; an address must hold all of them.
+    # Six digits are enough for reading; the URL must contain all of them.
     return text if float(text) == value else repr(float(value))
 
 
 def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str) -> str:
-    """The key of a parameter's widget, and its name in the address.
+    """The key of a parameter's widget, and its name in the URL.
 
-    Algorithms that declare a parameter alike share it, so that a value outlives a change of
-    algorithm.  One that differs in default, range or choices gets a name of its own: a shared one
-    would carry another algorithm's default along, and the address, which leaves defaults out, would
-    not say so.
+    Algorithms that declare a parameter identically share a key, so that a value survives a change
+    of algorithm. A parameter with another default, range or choices gets a key of its own: a shared
+    key would carry over another algorithm's default, and the URL, which leaves defaults out, would
+    not show it.
     """
     owners = [a for a in ALGORITHMS.values() if any(p.name == parameter.name for p in a.parameters)]
-    # Priv-PC's names are the plain ones, as in addresses that were shared before.
+    # Priv-PC's names have no suffix, as in URLs that were shared earlier.
     owners.sort(key=lambda a: a.name != "priv-pc")
     groups: list[tuple[object, ...]] = []
     for owner in owners:
@@ -67,7 +67,7 @@ def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str) -> 
 
 
 def _shape(parameter: Parameter) -> tuple[object, ...]:
-    """What two declarations must agree on to share a widget."""
+    """The attributes that two declarations must share to use one widget."""
     return (
         parameter.kind,
         parameter.default,
@@ -80,9 +80,9 @@ def _shape(parameter: Parameter) -> tuple[object, ...]:
 
 
 def controls(algorithm: Algorithm, elsewhere: Sequence[str] = ()) -> dict[str, Any]:
-    """Draw the controls of an algorithm; what they say, by parameter name.
+    """Draw the controls of an algorithm; returns their values by parameter name.
 
-    elsewhere: parameters whose controls the page draws itself; they have their defaults here.
+    elsewhere: parameters whose controls the page draws itself; they get their defaults here.
     """
     return declared_controls(
         algorithm.parameters,
@@ -96,11 +96,10 @@ def declared_controls(
     key_of: Callable[[Parameter, str], str],
     elsewhere: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Draw a control for each parameter that matters beside the others' values; those that do not
-    keep their defaults.
+    """Draw a control for each parameter that has an effect given the other values.
 
-    key_of: the widget's key, from the parameter and the calibration.  elsewhere: names of
-    parameters without a control here.
+    The other parameters keep their defaults. key_of: the widget's key, from the parameter and the
+    calibration. elsewhere: names of parameters without a control here.
     """
     values: dict[str, Any] = {p.name: p.default for p in parameters}
     declared = next((p for p in parameters if p.name == "calibration"), None)
@@ -117,10 +116,10 @@ def declared_controls(
 def _draw(
     parameters: list[Parameter], values: dict[str, Any], key_of: Callable[[Parameter, str], str]
 ) -> None:
-    """Draw those that matter beside the values chosen so far, and note what they say."""
+    """Draw the parameters that have an effect given the values so far, and store their values."""
     calibration = values.get("calibration", "none")
     for parameter in parameters:
-        # A text is not chosen here: the page has a panel for it.
+        # Text is not entered here: the page has a panel for it.
         if parameter.matters(values) and parameter.kind != "text":
             offered = dict(parameter.limited).get(calibration, parameter.choices)
             asked = parameter.offering(offered)
@@ -129,17 +128,17 @@ def _draw(
 
 
 def _has_choice(parameter: Parameter) -> bool:
-    """Whether there is more than one value to choose."""
+    """Whether there is more than one value to choose from."""
     return parameter.kind != "choice" or len(parameter.choices) + parameter.optional > 1
 
 
 def control(parameter: Parameter, key: str | None = None, *, bare: bool = False) -> Any:
-    """One widget, bound to the address under its key, by default the parameter's name.
+    """One widget, bound to the URL under its key, by default the parameter's name.
 
-    bare: without its visible label, where something else says what it is.
+    bare: without a visible label, where something else labels it.
     """
     label = f"{parameter.title}"
-    # A choice's symbol is a word, which would read as part of its title.
+    # A choice's symbol is a word and would read as part of the title.
     number = parameter.kind in ("float", "int")
     if number and parameter.symbol not in (
         parameter.name,
@@ -180,7 +179,7 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
 
 
 def _choice(parameter: Parameter, common: dict[str, Any]) -> str | None:
-    """One of several names, each shown in plain words; the address has the name."""
+    """Choose one of several names, each shown by its title; the URL has the name."""
     names = ([_AUTO] if parameter.optional else []) + list(parameter.choices)
     default = parameter.default or _AUTO
     name = choose(names, parameter.label, default, **{**common, "bind": None})
@@ -188,7 +187,7 @@ def _choice(parameter: Parameter, common: dict[str, Any]) -> str | None:
 
 
 def _with_current(grid: list[float], key: str) -> list[float]:
-    """The grid, and the value in the address where that lies between two points of it."""
+    """The grid, plus the value in the URL if it lies between two grid points."""
     held = st.query_params.get(key, "")
     try:
         value = float(held)
@@ -198,8 +197,9 @@ def _with_current(grid: list[float], key: str) -> list[float]:
 
 
 def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
-    """What the address must say for the widgets to show these values, by parameter name, and the
-    defaults of all others; widgets that remember something else are made to forget it.
+    """The URL parameters that set these values, by parameter name, and the defaults of all others.
+
+    Widgets that hold other values are reset.
     """
     calibration = values.get("calibration", "none")
     address = {"algorithm": algorithm.name}
@@ -212,7 +212,7 @@ def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def held_by(algorithm: Algorithm, calibration: str) -> dict[str, Any]:
-    """What the widgets of an algorithm hold now, by their keys."""
+    """The current values of an algorithm's widgets, by key."""
     keys = (widget_key(algorithm, p, calibration) for p in algorithm.parameters)
     return {key: st.session_state[key] for key in keys if key in st.session_state}
 
@@ -226,7 +226,7 @@ def _address_text(parameter: Parameter, value: Any) -> str:
 
 
 def _optional(parameter: Parameter, common: dict[str, Any]) -> float | None:
-    """A number, or "auto": a list of round numbers, so that auto is one of them."""
+    """A number or "auto": a list of round numbers that includes auto."""
     grid = _with_current(optional_grid(parameter), common["key"])
     options = [_AUTO, *map(number_text, grid)]
     default = _AUTO if parameter.default is None else number_text(parameter.default)
@@ -237,7 +237,7 @@ def _optional(parameter: Parameter, common: dict[str, Any]) -> float | None:
 
 
 def optional_grid(parameter: Parameter) -> list[float]:
-    """Round values over the slider of a parameter that may also be "auto"."""
+    """Round values over the slider of a parameter that can be "auto"."""
     low, high = parameter.slider or (parameter.low, parameter.high)
     if parameter.scale == "log":
         return log_grid(parameter)

@@ -1,6 +1,6 @@
-"""Files from the user: the one place that takes them, so that one setting turns them off.
+"""File uploads: the only place that accepts them, so that one setting turns them off.
 
-A server for strangers sets CAUSALVEIL_UPLOADS=off (docs/how-to/hosting.md).
+A public server sets CAUSALVEIL_UPLOADS=off (docs/how-to/hosting.md).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 VARIABLE = "CAUSALVEIL_UPLOADS"
 NO_UPLOADS = (
-    "This server takes no files. For a table of your own, install CausalVeil on your computer: the "
-    "table stays there."
+    "This server does not accept files. To use your own table, install CausalVeil on your "
+    "computer: the table stays there."
 )
 
 
 def uploads_allowed() -> bool:
-    """Unless the setting says anything else than "on": a word misspelt must not let files in."""
+    """Only if the setting is "on" or absent: a misspelt value must not allow uploads."""
     return os.environ.get(VARIABLE, "").strip().lower() in ("", "on")
 
 
@@ -33,7 +33,7 @@ def uploaded_file(
     optional: bool = False,
     on_change: Callable[[], None] | None = None,
 ) -> UploadedFile | None:
-    """An uploader, or the sentence that stands in its place; nothing does for an optional one."""
+    """An uploader, or a message in its place; nothing in place of an optional one."""
     if not uploads_allowed():
         if not optional:
             st.info(NO_UPLOADS, icon=":material/block:")

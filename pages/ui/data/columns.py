@@ -1,4 +1,4 @@
-"""What is proposed for each column, in one table that can be filtered and changed."""
+"""The proposal for each column, in one table that can be filtered and edited."""
 
 from __future__ import annotations
 
@@ -26,22 +26,19 @@ _EXAMPLES = 3
 
 
 def summary(schema: Sequence[ColumnSchema], proposals: Sequence[Proposal]) -> str:
-    """How many columns are used, need a look, and are left out."""
+    """Number of columns that are used, need review, and are left out."""
     used = sum(column.include for column in schema)
     asked = sum(
         bool(proposal.problem) and column.include
         for column, proposal in zip(schema, proposals, strict=True)
     )
-    parts = [f"{used} column{'s' * (used != 1)} {'are' if used != 1 else 'is'} used"]
-    if asked:
-        parts.append(f"{asked} need{'s' * (asked == 1)} a look")
-    if used < len(schema):
-        parts.append(f"{len(schema) - used} left out")
-    return ", ".join(parts)
+    review = f" ({asked} to review)" if asked else ""
+    left_out = f", {len(schema) - used} left out" if used < len(schema) else ""
+    return f"{used} column{'s' * (used != 1)} used{review}{left_out}"
 
 
 def codes(raw: RawTable, proposals: Sequence[Proposal]) -> set[str]:
-    """Boxes that take codes for missing values back; the codes that are values.
+    """Checkboxes for the codes of missing values; returns the codes that are values.
 
     proposals: as if no code were a value.
     """
@@ -49,7 +46,7 @@ def codes(raw: RawTable, proposals: Sequence[Proposal]) -> set[str]:
     listed = codes_of(raw, proposals)
     if not listed:
         return values
-    st.markdown("**Taken as missing.** Untick what is a value.")
+    st.markdown("**Treated as missing.** Untick codes that are real values.")
     places = st.container(horizontal=True)
     for code, (columns, rows) in sorted(listed.items(), key=lambda item: -item[1][1])[:_MANY]:
         where = f"{columns} columns" if columns > 1 else "1 column"
@@ -64,7 +61,7 @@ def codes(raw: RawTable, proposals: Sequence[Proposal]) -> set[str]:
 
 
 def table(raw: RawTable) -> None:
-    """The table, and what changes several of its columns at once."""
+    """The table, and controls that change several columns at once."""
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     proposals: list[Proposal] = st.session_state["upload_proposals"]
     taken = [taken_as(*each) for each in zip(schema, proposals, strict=True)]
@@ -97,14 +94,14 @@ def table(raw: RawTable) -> None:
                 options=_labels(proposals),
                 required=True,
                 width="small",
-                help="Double-click to change. What does not fit a column is refused.",
+                help="Double-click to change. A kind that does not fit the column is refused.",
             ),
             "example values": st.column_config.TextColumn(
-                width="small", help="The most frequent ones. For your eyes alone."
+                width="small", help="The most frequent values. Only you see them."
             ),
             "why": st.column_config.TextColumn(width="large"),
             "measured as": st.column_config.TextColumn(
-                width="small", help="What moment search measures of it at ε = 1."
+                width="small", help="How moment search measures the column at ε = 1."
             ),
         },
     )
@@ -113,14 +110,14 @@ def table(raw: RawTable) -> None:
 
 
 def check_width(schema: Sequence[ColumnSchema]) -> None:
-    """Raises DataError if more columns are used than a search begins with."""
+    """Raises DataError if more columns are used than a search accepts."""
     used = sum(column.include for column in schema)
     if used > WIDE:
         raise DataError(wide_sentence(used, "choose by name, by kind or by chance above the table"))
 
 
 def taken_as(column: ColumnSchema, proposal: Proposal) -> str:
-    """The label of the way that a column is read, or that it was edited."""
+    """The label of a column's kind, or a note that it was edited."""
     if not column.include:
         return LEAVE_OUT
     current = replace(column, declared=False)
@@ -136,7 +133,7 @@ def _labels(proposals: Sequence[Proposal]) -> list[str]:
 
 
 def _shown(schema: Sequence[ColumnSchema], taken: Sequence[str]) -> list[int]:
-    """Places of the columns that pass the filter, and what takes all of them as one thing."""
+    """Positions of the columns that pass the filter, with a control for the kind of all of them."""
     name, kind, way, apply = st.columns([3, 3, 3, 2], vertical_alignment="bottom")
     pattern = name.text_input(
         "Show columns called", placeholder="q* or a part of a name", key="upload_filter"
@@ -150,7 +147,7 @@ def _shown(schema: Sequence[ColumnSchema], taken: Sequence[str]) -> list[int]:
     proposals: list[Proposal] = st.session_state["upload_proposals"]
     labels = _labels([proposals[at] for at in shown])[:-1]
     if labels:
-        chosen = way.selectbox(f"Take all {len(shown)} as", labels, key="upload_take_all")
+        chosen = way.selectbox(f"Treat all {len(shown)} as", labels, key="upload_take_all")
         apply.button(
             "Apply", on_click=_take, args=(shown, chosen), key="upload_apply", width="stretch"
         )
@@ -166,7 +163,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def _choose_some(schema: Sequence[ColumnSchema]) -> None:
-    """For a table that is too wide: how many columns to keep, by chance."""
+    """For a table that is too wide: the number of columns to keep, chosen at random."""
     used = [at for at, column in enumerate(schema) if column.include]
     if len(used) <= WIDE:
         return
@@ -182,7 +179,7 @@ def _keep_some(used: Sequence[int], count: int) -> None:
 
 
 def _take(places: Sequence[int], label: str) -> None:
-    """Read columns as one thing; those that cannot be stay, and are named."""
+    """Set the kind of several columns; columns for which it is impossible stay, and are named."""
     schema = list(st.session_state["upload_schema"])
     proposals: list[Proposal] = st.session_state["upload_proposals"]
     cannot = []
@@ -197,7 +194,7 @@ def _take(places: Sequence[int], label: str) -> None:
         listed = ", ".join(way.label for way in first.ways)
         others = f", and {len(cannot) - 1} more" if len(cannot) > 1 else ""
         st.session_state["upload_refused"] = (
-            f"“{short(first.name, 40)}”{others} cannot be taken as {label}; choose {listed}."
+            f"“{short(first.name, 40)}”{others} cannot be treated as {label}; choose {listed}."
         )
     st.session_state["upload_schema"] = schema
     st.session_state["upload_edits"] += 1
@@ -210,7 +207,7 @@ def _take_edited(key: str, shown: Sequence[int]) -> None:
 
 
 def _examples(raw: RawTable) -> dict[str, str]:
-    """The most frequent values of each column; kept in this session for as long as the table."""
+    """The most frequent values of each column, cached in this session with the table."""
     held: tuple[RawTable, dict[str, str]] | None = st.session_state.get("upload_examples")
     if held is None or held[0] is not raw:
         texts = {}
@@ -223,7 +220,7 @@ def _examples(raw: RawTable) -> dict[str, str]:
 
 
 def _measured(schema: Sequence[ColumnSchema], rows: int) -> dict[str, str]:
-    """How moment search measures each column that is used, at its defaults."""
+    """How moment search with default settings measures each column that is used."""
     used = [column for column in schema if column.include]
     if not 2 <= len(used) <= WIDE:
         return {}

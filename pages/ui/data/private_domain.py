@@ -1,4 +1,4 @@
-"""A table whose levels and bounds are bought: with simulated noise to explore, anew to release."""
+"""A table whose levels and bounds are bought: with simulated noise, and again for a release."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from privcore.data.private_domain.plan import SHARE
 from privcore.data.private_domain.table import StatedTable
 from privcore.privacy.mechanisms import SimulatedNoise
 
-# Of a domain, where the run has no δ of its own, and where none is chosen yet.
+# δ of a domain, if the run has no δ of its own or none is chosen yet.
 _DELTA = 1e-6
 _SEED = 1
 
 
 def chosen_share() -> float | None:
-    """The switch, and the share that it buys for; None where nothing is bought."""
+    """The switch, and the share of the budget for the domain; None if nothing is bought."""
     on = st.toggle(
         "Buy levels, bounds and cut points",
         key="upload_buy",
         persist_state="session",
-        help="For what nobody knows beforehand: a release takes them from the rows with noise, for "
-        "a share of its ε and δ. Of each column only what it is, into how many intervals it is "
-        "cut, and whether missing values are a level has to be known.",
+        help="If nobody knows them beforehand: a release estimates them from the rows with noise, "
+        "for a share of its ε and δ. For each column you only need to know its kind, its "
+        "number of intervals, and whether missing values are a level.",
     )
     if not on:
         return None
@@ -50,12 +50,12 @@ def chosen_share() -> float | None:
 
 
 def kind_alone(column: ColumnSchema) -> ColumnSchema:
-    """What a schema says of a column that is to be bought."""
+    """A schema's entry for a column whose domain is to be bought."""
     return replace(column, levels=(), bounds=None, cut_points=())
 
 
 def plan_of(table: StatedTable) -> DomainPlan:
-    """What the chosen share of the ε and δ in the sidebar buys."""
+    """The purchase plan for the chosen share of the ε and δ in the sidebar."""
     parameters: dict[str, Any] = st.session_state.get("parameters", {})
     share = table.purchase.share
     epsilon = share * float(parameters.get("epsilon", 1.0))
@@ -64,20 +64,21 @@ def plan_of(table: StatedTable) -> DomainPlan:
 
 
 def explored(table: StatedTable) -> Dataset:
-    """The table under a domain that is bought with simulated noise, to be looked at only."""
+    """The table under a domain that is bought with simulated noise, for exploration only."""
     plan = plan_of(table)
     dataset = table.with_domain(buy_domain(table.bought_cells, plan, SimulatedNoise(_SEED)))
     note = (
         f"levels and bounds were bought with simulated noise at ε = {plan.epsilon:g} for "
-        "exploring, which is not part of this run's ε: not covered"
+        "exploration, which is not part of this run's ε: not covered"
     )
     return replace(dataset, notes=(*dataset.notes, note))
 
 
 def to_release(loaded: Loaded, parameters: dict[str, Any]) -> tuple[Loaded, Dataset | StatedTable]:
-    """What a page may show before a release, and what is released.
+    """The data that a page may show before a release, and the subject of the release.
 
-    Of a domain that is to be bought only the largest one is shown: it follows from what is public.
+    If a domain is to be bought, only the largest possible one is shown: it follows from public
+    facts.
     """
     table = loaded.stated
     if table is None:
@@ -89,7 +90,7 @@ def to_release(loaded: Loaded, parameters: dict[str, Any]) -> tuple[Loaded, Data
 
 
 def shown_domain(loaded: Loaded) -> None:
-    """What is stated of every column, and what simulated noise made of it."""
+    """The stated kind of every column, and its domain under simulated noise."""
     table = loaded.stated
     if table is None:
         return
@@ -99,14 +100,14 @@ def shown_domain(loaded: Loaded) -> None:
     if cut:
         off = rows_off(cut[0], plan_of(table))
         cost = (
-            f" A cut point is off by up to {off:,} of the {table.n:,} rows, in nine cases of ten; "
-            "a larger share or fewer intervals make that less."
+            f" A cut point is off by at most {off:,} of the {table.n:,} rows with 90 % "
+            "probability; a larger share or fewer intervals reduce the error."
         )
     st.markdown(
-        "Of each column only its kind is taken as known. What is shown here was bought with "
-        f"simulated noise, to explore: a release buys anew, for {share:.0%} of its ε and δ, and "
-        f"its certificate holds what it got.{cost} Confirm the kinds only if you knew them without "
-        "looking at these rows."
+        "Only each column's kind is treated as public. The values below were bought with "
+        f"simulated noise, for exploration: a release buys them again, for {share:.0%} of its ε "
+        f"and δ, and states them in its certificate.{cost} Confirm the kinds only if you knew "
+        "them without looking at these rows."
     )
     lines = dict(domain_lines(domain_of(loaded.dataset.columns)))
     st.table(
@@ -114,7 +115,7 @@ def shown_domain(loaded: Loaded) -> None:
             {
                 "column": plain(column.name),
                 "stated": plain(_stated(column)),
-                "bought to explore": plain(lines[column.name]),
+                "bought for exploration": plain(lines[column.name]),
             }
             for column in table.schema
         ).set_index("column")

@@ -1,4 +1,4 @@
-"""What is public of a user's table: every value shown, and confirmed as it stands."""
+"""The public part of a user's table: every value is shown, and the owner confirms it."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _CONFIRMED = "upload_confirmed"
 
 
 def confirmed(schema: list[ColumnSchema]) -> bool:
-    """Whether these very values were confirmed in this session."""
+    """Whether exactly these values were confirmed in this session."""
     return confirmation(schema) in st.session_state.get(_CONFIRMED, set())
 
 
 def confirm(schema: list[ColumnSchema]) -> None:
-    """Keep that the owner has confirmed these values."""
+    """Record that the owner has confirmed these values."""
     st.session_state.setdefault(_CONFIRMED, set()).add(confirmation(schema))
 
 
 def panel(loaded: Loaded, *, where: str = "above") -> None:
     """Every level, bound and cut point of the table in use, and the owner's confirmation.
 
-    where: values are changed.
+    where: the place where values can be changed.
     """
     schema: list[ColumnSchema] = st.session_state["upload_used"]
     if loaded.stated is not None:
@@ -40,9 +40,9 @@ def panel(loaded: Loaded, *, where: str = "above") -> None:
         return
     guessed = {column.name: column for column in st.session_state["upload_guessed"]}
     st.markdown(
-        "These values are part of every promise, and of the certificate of a release. Confirm them "
-        "only if you knew all of them without looking at these rows: the largest value of a column "
-        f"is somebody's. Change them {where} where you do not."
+        "These values are part of every guarantee and of the certificate of a release. Confirm "
+        "them only if you knew all of them without looking at these rows: the largest value of a "
+        f"column belongs to a person. Change any others {where}."
     )
     lines = domain_lines(domain_of(loaded.dataset.columns))
     used = {column.name: column for column in schema}
@@ -51,9 +51,9 @@ def panel(loaded: Loaded, *, where: str = "above") -> None:
             {
                 "column": plain(name),
                 "public values": plain(text),
-                "compared with these rows": "as read off them"
+                "compared with these rows": "as read from them"
                 if replace(used[name], missing=False, declared=False) == guessed.get(name)
-                else "stated otherwise",
+                else "changed",
             }
             for name, text in lines
         ).set_index("column")
@@ -66,7 +66,7 @@ def panel(loaded: Loaded, *, where: str = "above") -> None:
 def _agreement(loaded: Loaded, schema: list[ColumnSchema], words: str) -> None:
     """The owner's confirmation, and the schema as a file."""
     agreed = not (loaded.dataset.undeclared if loaded.stated is None else loaded.stated.unconfirmed)
-    # The key is one of the values: whoever changes a value is asked again.
+    # The key depends on the values, so a changed value asks for confirmation again.
     st.checkbox(
         words,
         value=agreed,
@@ -81,12 +81,12 @@ def _agreement(loaded: Loaded, schema: list[ColumnSchema], words: str) -> None:
         "application/json",
         on_click="ignore",
         icon=":material/download:",
-        help="For `python -m privcore release --schema`, or to load with this table again.",
+        help="For `python -m privcore release --schema`, or to upload with this table next time.",
     )
 
 
 def _answered(schema: list[ColumnSchema]) -> None:
-    """The table in use with its values public, or no longer."""
+    """Mark the values of the table in use as public, or as no longer public."""
     agreed = bool(st.session_state[f"upload_confirm_{confirmation(schema)}"])
     if agreed:
         confirm(schema)
@@ -101,7 +101,7 @@ def _answered(schema: list[ColumnSchema]) -> None:
 
 
 def stated(table: StatedTable, schema: list[ColumnSchema]) -> StatedTable:
-    """A table of which a domain is bought, its kinds declared if they were confirmed."""
+    """A table with a bought domain; its kinds are declared if they were confirmed."""
     public = confirmed(schema)
     return replace(table, schema=tuple(replace(column, declared=public) for column in table.schema))
 

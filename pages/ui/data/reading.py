@@ -1,4 +1,4 @@
-"""How the file is read: what the reader says of it, and what it asks its owner."""
+"""How the file is read: the reader's findings, and its questions to the owner."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PREVIEW = 4
 
 
 def asked_of(table: str) -> ReadingOptions:
-    """What the owner has said of a file; table: what tells it from others."""
+    """The owner's answers about a file; table: its identifier."""
     state = st.session_state
     encoding = state.get(f"upload_encoding_{table}", _DETECT)
     first = state.get(f"upload_header_{table}")
@@ -32,7 +32,7 @@ def asked_of(table: str) -> ReadingOptions:
 
 
 def settings(table: str, raw: RawTable | None) -> None:
-    """The choices that say how a file is read; raw: the table as it is read now, if it is."""
+    """The choices for reading a file; raw: the table as it is read now, if it can be."""
     text = raw is None or bool(raw.encoding)
     if not text and not (raw and raw.sheets):
         return
@@ -43,7 +43,7 @@ def settings(table: str, raw: RawTable | None) -> None:
                 [_DETECT, *ENCODINGS],
                 key=f"upload_encoding_{table}",
                 persist_state="session",
-                help="Choose one if letters look wrong: bytes do not always tell.",
+                help="Choose one if letters look wrong: the encoding cannot always be detected.",
             )
         st.number_input(
             "Rows at the end to leave out",
@@ -51,7 +51,7 @@ def settings(table: str, raw: RawTable | None) -> None:
             1_000,
             key=f"upload_last_{table}",
             persist_state="session",
-            help="Such as a row of totals, which is nobody's.",
+            help="For example a row of totals, which belongs to no person.",
         )
         _first_row(table)
 
@@ -66,10 +66,10 @@ def _first_row(table: str) -> None:
 
 
 def sheet(table: str, content: bytes, raw: RawTable | None) -> None:
-    """The choice of a sheet, where there are several; raw: the one that is read, if it is."""
+    """The choice of a sheet if there are several; raw: the table as read now, if it can be."""
     names: tuple[str, ...] = () if raw is None else raw.sheets
     if raw is None and is_spreadsheet(content):
-        # Of a sheet that holds no table the others may.
+        # If a sheet holds no table, another sheet may.
         with suppress(DataError):
             names = read_sheet(content).names
     if len(names) > 1:
@@ -85,11 +85,11 @@ def sheet(table: str, content: bytes, raw: RawTable | None) -> None:
 
 
 def said(table: str, raw: RawTable) -> None:
-    """What the reader says of the file and asks, each with a way to answer."""
+    """The reader's findings and questions, each with a way to answer."""
     for question in (each for each in raw.questions if each.topic == "header"):
         st.warning(
-            f"{plain(question.sentence)} If it is somebody's row, its values must not become "
-            "names. Which is it?",
+            f"{plain(question.sentence)} If it is a person's row, its values must not become "
+            "column names. Which is it?",
             icon=":material/help:",
         )
         st.dataframe(raw.frame.head(_PREVIEW), hide_index=True, alt="First rows")
@@ -98,7 +98,7 @@ def said(table: str, raw: RawTable) -> None:
             places.button(answer, on_click=_say_first, args=(table, answer))
     if raw.readings:
         st.warning(
-            "The letters fit more than one encoding. Which is right?", icon=":material/help:"
+            "More than one encoding is possible. Which one is right?", icon=":material/help:"
         )
         for place, (encoding, words) in zip(
             st.columns(min(4, len(raw.readings))), raw.readings, strict=False
@@ -116,7 +116,7 @@ def said(table: str, raw: RawTable) -> None:
         rows = (
             "row looks like a total" if raw.totals == 1 else f"{raw.totals} rows look like totals"
         )
-        st.warning(f"The last {rows}, which is nobody's.", icon=":material/help:")
+        st.warning(f"The last {rows} and would then belong to no person.", icon=":material/help:")
         st.button("Leave out", on_click=_leave_last, args=(table, raw.totals))
 
 

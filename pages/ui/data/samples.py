@@ -1,4 +1,4 @@
-"""The sample tables on the page Data: one is loaded as a file of the user's would be."""
+"""The sample tables on the page Data; they are loaded like a user's file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import streamlit as st
 from privcore.data.samples import SAMPLES, Sample
 
 _KEY = "upload_sample"
-# While the data in use are others, none is shown as chosen.
+# While other data are in use, no sample is shown as chosen.
 _ELSEWHERE = "upload_sample_elsewhere"
 
 
 def choose(on_change: Callable[[], None], *, own: bool) -> Sample | None:
-    """The choice among the samples, and the story of the one that is chosen.
+    """The choice of a sample, and the story of the chosen one.
 
-    on_change: called when another one is chosen, or none.  own: whether the data in use are the
-    user's table, which a sample is one of.
+    on_change: called when the choice changes. own: whether the data in use are the user's table; a
+    sample counts as one.
     """
 
     def changed() -> None:
@@ -32,22 +32,22 @@ def choose(on_change: Callable[[], None], *, own: bool) -> Sample | None:
         key=_KEY if own else _ELSEWHERE,
         persist_state="session" if own else None,
         on_change=changed,
-        help="Synthetic, with a known true graph, and as untidy as tables are. A sample is loaded "
-        "as a file of your own would be.",
+        help="Synthetic, with a known true graph, and as untidy as real tables. A sample is "
+        "loaded exactly like your own file.",
     )
     if name is None:
         return None
-    st.markdown(f"{SAMPLES[name].story} *Synthetic: no row is a real one.*")
+    st.markdown(f"{SAMPLES[name].story} *Synthetic: no row is about a real person.*")
     return SAMPLES[name]
 
 
 def chosen() -> Sample | None:
-    """The sample that is chosen, wherever the choice is drawn."""
+    """The chosen sample, wherever the choice is drawn."""
     return SAMPLES.get(st.session_state.get(_KEY) or "")
 
 
 def clear() -> None:
-    """Choose none; before the choice is drawn, or in a callback."""
+    """Clear the choice; before it is drawn, or in a callback."""
     st.session_state[_KEY] = None
 
 

@@ -40,8 +40,8 @@ from privcore.errors import DataError, PrivcoreError
 from privcore.text import short
 
 _SEPARATOR = "; "
-# A table as read, after what it was read from: its digest, the file's name, what its owner
-# says of it.
+# A table as read, by its source: its digest, the file's name, and what its owner
+# states about it.
 _Held = tuple[tuple[str, str, ReadingOptions], RawTable]
 _MISSING: dict[Missing, str] = {
     "level": "a level of its own",
@@ -52,9 +52,10 @@ _MISSING: dict[Missing, str] = {
 
 
 def panel() -> None:
-    """Draw the steps; a table that was accepted stays until another one is.
+    """Draw the steps; an accepted table stays until another one is accepted.
 
-    While other data are chosen, only what loads a table is there: that makes it the data.
+    While other data are chosen, only the upload controls are shown; loading a table makes it the
+    data.
     """
     own = st.session_state["data"] == UPLOAD
     key = f"upload_file_{st.session_state.get('upload_round', 0)}"
@@ -65,8 +66,9 @@ def panel() -> None:
         on_change=partial(_file_changed, key),
         megabytes=MAX_BYTES // 1_000_000,
         help="Text (CSV, TSV), Excel, OpenDocument, Parquet, SPSS, Stata, SAS or R, up to 100 MB. "
-        "It stays on this computer, in memory, until the session ends. Larger Parquet files are "
-        "counted where they are by the command line: `python -m privcore discover --table`.",
+        "It stays on this computer, in memory, until the session ends. For larger Parquet "
+        "files use the command line, which counts them in place: `python -m privcore "
+        "discover --table`.",
     )
     if file is not None:
         samples.clear()
@@ -79,20 +81,20 @@ def panel() -> None:
     elif sample is not None:
         content, filename = sample.path.read_bytes(), sample.path.name
     elif held is not None:
-        # Leaving the page empties the uploader; what was read stays.
+        # Leaving the page empties the uploader; the table stays.
         content, filename = st.session_state["upload_bytes"], held[0][1]
     else:
         st.info("Choose a file with at least two columns, or a sample table.")
         return
     table = hashlib.sha256(content).hexdigest()
-    # What is wrong, and the way on, stay in view above the long table of columns.
+    # Errors and the next step stay in view above the long table of columns.
     bar = st.container(key="upload-bar")
     try:
         raw = _read(content, filename, table)
     except PrivcoreError as error:
         problem(error, bar)
         if "upload" in st.session_state:
-            bar.caption("The table before it stays in use.")
+            bar.caption("The previous table stays in use.")
         reading.sheet(table[:12], content, None)
         reading.settings(table[:12], None)
     else:
@@ -112,7 +114,7 @@ def _file_changed(key: str) -> None:
 
 
 def _sample_changed() -> None:
-    """The last choice counts: a sample takes the place of a file, and none leaves no table."""
+    """The last choice counts: a sample replaces a file, and clearing it leaves no table."""
     st.session_state["data"] = UPLOAD
     if samples.chosen() is None:
         _forget()
@@ -121,7 +123,7 @@ def _sample_changed() -> None:
 
 
 def _forget() -> None:
-    """Drop the table and everything made from it, and show an empty uploader."""
+    """Forget the table and everything made from it, and show an empty uploader."""
     for key in (
         "upload",
         "upload_raw",
@@ -149,7 +151,7 @@ def _empty_uploader() -> None:
 
 
 def _read(content: bytes, filename: str, table: str) -> RawTable:
-    """Parse once for each file and way of reading it; only this session keeps the result."""
+    """Parse once per file and reading options; only this session keeps the result."""
     key = (table, filename, reading.asked_of(table[:12]))
     held: _Held | None = st.session_state.get("upload_raw")
     if held is None or held[0] != key:
@@ -169,13 +171,16 @@ def _read(content: bytes, filename: str, table: str) -> RawTable:
 
 
 def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
-    """The proposal for every column, to be corrected; bar: where messages and the way on go."""
+    """The editable proposal for every column.
+
+    bar: the container for messages and the next step.
+    """
     triaged: list[Proposal] = st.session_state["upload_triaged"]
     about = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(triaged)} columns"
     kept = who.choose(raw, triaged)
     raw = who.answered(raw) if kept is None else kept.table
     if raw.unit.column:
-        about += f", of which {short(raw.unit.column, 40)} says whose rows are whose"
+        about += f", with {short(raw.unit.column, 40)} as the identifier of persons"
     if raw.encoding:
         about += f"; {raw.encoding}, {DELIMITERS.get(raw.delimiter, raw.delimiter)}-separated"
     _follow(raw, columns.codes(raw, [p for p in triaged if p.name in raw.frame]))
@@ -191,8 +196,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
             use = st.button("Use this table", icon=":material/check:")
     columns.table(raw)
     st.caption(
-        "All of this was read off the rows, which costs nothing and is covered by no guarantee. "
-        "Before a release, change it to what is known without them, or buy it."
+        "All of this was read from the rows. That costs nothing, but no guarantee covers it. "
+        "Before a release, replace it with values known without the rows, or buy it."
     )
     with st.expander("Change levels, bounds and cut points"):
         edited = _details(schema)
@@ -201,9 +206,9 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         "Keep numbers as they are",
         key="upload_uncut",
         persist_state="session",
-        help="Continuous columns are not cut, whatever the intervals and cut points say. They need "
-        "bounds, and only algorithms over numeric data can run; beside columns with levels, moment "
-        "search and PC.",
+        help="Continuous columns are not cut; intervals and cut points are ignored. They need "
+        "bounds, and only algorithms for numeric data can run; if there are categorical "
+        "columns too, only moment search and PC.",
     )
     share = private_domain.chosen_share()
     if raw.missing:
@@ -216,8 +221,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         list(_MISSING),
         format_func=_MISSING.__getitem__,
         key="upload_missing",
-        help="As a level of its own, (missing) is among the values that you confirm as public. "
-        "Leaving rows out makes the number of rows left public.",
+        help="As a level of its own, (missing) is one of the values that you confirm as public. "
+        "If rows are left out, the number of remaining rows becomes public.",
     )
     left, right = st.columns(2)
     with left:
@@ -227,8 +232,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
             endings=["json"],
             key="upload_schema_file",
             megabytes=5,
-            help="What is public of the table, as `python -m privcore schema` or this page wrote "
-            "it. It replaces what was read off the rows.",
+            help="The public part of the table, as written by `python -m privcore schema` or by "
+            "this page. It replaces the values that were read from the rows.",
         )
     with right:
         truth = uploaded_file(
@@ -269,8 +274,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         ]
         if alone and share is None:
             raise DataError(
-                f"Of column {short(alone[0])!r} only the kind is said; give its levels, or bounds "
-                "or cut points, or switch on to buy them."
+                f"Column {short(alone[0])!r} has only a kind; give its levels, bounds or cut "
+                "points, or switch on buying them."
             )
         if share is not None:
             table = StatedTable.state(
@@ -278,7 +283,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
                 [private_domain.kind_alone(column) for column in used],
                 name=name,
                 purchase=Purchase(share),
-                # Which columns have a level for missing values is part of what is confirmed.
+                # The columns that have a level for missing values are part of the confirmation.
                 missing="refuse" if missing == "level" else missing,
                 true_edges=edges,
             )
@@ -297,7 +302,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
             )
             public_domain.use(dataset, content)
         st.session_state["upload_used"] = used
-        # The edits become the starting point, so that they are still there on coming back.
+        # The edits become the starting point, so that they remain when the user returns.
         st.session_state["upload_schema"] = wanted
         st.session_state["upload_edits"] += 1
         if discover:
@@ -310,10 +315,10 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
 
 
 def _details(schema: list[ColumnSchema]) -> pd.DataFrame:
-    """The values of each column that is used, to be edited."""
+    """The values of each column that is used, for editing."""
     st.markdown(
-        "Levels are listed in order, separated by semicolons. Numbers are cut into intervals, or "
-        "kept as they are."
+        "List levels in order, separated by semicolons. Numbers are cut into intervals or kept as "
+        "they are."
     )
     return st.data_editor(
         _to_frame(schema),
@@ -329,7 +334,7 @@ def _details(schema: list[ColumnSchema]) -> pd.DataFrame:
                 "search use.",
             ),
             "levels": st.column_config.TextColumn(
-                help="Values that are none of them go to (other) if it is listed."
+                help="Other values become (other) if it is listed."
             ),
             "low": st.column_config.NumberColumn(help="Lower bound of a numeric column."),
             "high": st.column_config.NumberColumn(help="Upper bound."),
@@ -337,24 +342,24 @@ def _details(schema: list[ColumnSchema]) -> pd.DataFrame:
                 min_value=2,
                 max_value=100,
                 step=1,
-                help="With cut points: change it, and they are chosen anew, even in rows. Without: "
-                "of equal width between the bounds.",
+                help="With cut points: changing this number chooses them again, with equal "
+                "numbers of rows. Without: intervals of equal width between the bounds.",
             ),
             "cut points": st.column_config.TextColumn(
-                help="Instead: inner boundaries, separated by semicolons."
+                help="Alternative to intervals: inner boundaries, separated by semicolons."
             ),
             "missing codes": st.column_config.TextColumn(
-                help="Cells that say that there is no value, separated by semicolons."
+                help="Codes for missing values, separated by semicolons."
             ),
         },
     )
 
 
 def _follow(raw: RawTable, values: set[str]) -> None:
-    """Proposals for the rows that are kept of each person, and for codes that are values; what was
-    edited stays.
+    """New proposals after a change in the rows per person or in the codes that are values; edits
+    stay.
 
-    raw: the table without the column that says whose rows are whose, if there is one.
+    raw: the table without the column that identifies persons, if there is one.
     """
     state = (raw.unit.column, raw.unit.rows, frozenset(values))
     if st.session_state.get("upload_unit", ("", 1, frozenset())) == state:
@@ -374,7 +379,7 @@ def _follow(raw: RawTable, values: set[str]) -> None:
 
 
 def _state(stated: list[ColumnSchema], schema: list[ColumnSchema]) -> None:
-    """Take the columns of a schema file over; those that it does not list are left out.
+    """Apply a schema file; columns that it does not list are left out.
 
     Raises DataError for a column that the table does not have.
     """
@@ -394,7 +399,7 @@ def _state(stated: list[ColumnSchema], schema: list[ColumnSchema]) -> None:
 
 
 def _to_frame(schema: list[ColumnSchema]) -> pd.DataFrame:
-    """What is said of the values of each column that is used."""
+    """The stated values of each column that is used."""
     return pd.DataFrame(
         {
             "column": column.name,
@@ -416,7 +421,7 @@ def _from_frame(
 ) -> list[ColumnSchema]:
     """The schema as edited; raises DataError for cut points that are not numbers.
 
-    kinds_alone: whether levels and bounds are left aside, as they are bought.
+    kinds_alone: whether levels and bounds are ignored because they are bought.
     """
     wanted = []
     rows = iter(edited.to_dict("records"))
@@ -453,7 +458,7 @@ def _from_frame(
 
 
 def _recut(raw: RawTable, column: ColumnSchema, before: ColumnSchema) -> ColumnSchema:
-    """A column cut anew into as many intervals as were wanted, where only that was changed."""
+    """A column cut again if only its number of intervals was changed."""
     asked, cuts = column.bins, column.cut_points
     if asked is None or asked == before.bins or not cuts or cuts != before.cut_points:
         return column

@@ -1,4 +1,4 @@
-"""Who is protected by what is computed of a table: each row, or all rows of one person together."""
+"""Who is protected: each row, or all rows of one person together."""
 
 from __future__ import annotations
 
@@ -11,60 +11,62 @@ from privcore.data.units import Bounded, bounded, likely_columns
 from privcore.text import short
 from privcore.unit import MOST_ROWS, noun_of
 
-_EACH, _PERSONS = "Each row is another person", "Rows belong to persons"
+_EACH, _PERSONS = "Each row is a different person", "Rows belong to persons"
 _ROWS = 5
 
 
 def answered(raw: RawTable) -> RawTable:
-    """The table once it is said that each row is another person, if it is."""
+    """The table, once the owner has stated that each row is a different person."""
     table = str(st.session_state["upload_raw"][0][0])[:12]
     said = st.session_state.get(f"upload_who_{table}") == _EACH
     return raw.answered("persons") if said else raw
 
 
 def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
-    """Draw the choice; the table with a bound on each person's rows.
+    """Draw the choice; returns the table with a bound on each person's rows.
 
-    None where each row is another person.  proposals: for every column of the table.
-    Raises DataError for a column that does not name a person in every row.
+    None if each row is a different person. proposals: for every column of the table. Raises
+    DataError for a column that does not name a person in every row.
     """
-    # Another table has other columns, and begins anew.
+    # Another table has other columns, so the choice starts again.
     table = str(st.session_state["upload_raw"][0][0])[:12]
     asked = next((each for each in raw.questions if each.topic == "persons"), None)
     if asked is not None:
         noun = short(noun_of(asked.column), 30)
         st.warning(
-            f"Column {plain(short(asked.column, 40))} repeats, as identifiers of persons do. Who "
-            f"is to be protected: each row, or each {plain(noun)} with all rows?",
+            f"Column {plain(short(asked.column, 40))} repeats values, like an identifier of "
+            f"persons. Who should be protected: each row, or each {plain(noun)} with all rows?",
             icon=":material/help:",
         )
     persons = st.radio(
         "Who is protected",
         [_EACH, _PERSONS],
-        # What only the owner knows is not taken for granted.
+        # Only the owner knows this, so there is no default.
         index=0 if asked is None else None,
         captions=[
-            "What one row says is hidden. Whoever has several rows is hidden less.",
-            "What all rows of one person say is hidden, up to a number of rows. More noise.",
+            "The values of one row are protected. People with several rows are protected less.",
+            "All rows of one person are protected, up to a maximum number. Needs more noise.",
         ],
         key=f"upload_who_{table}",
         persist_state="session",
         horizontal=True,
-        help="Several rows of one patient, customer or household give away more than one row does. "
-        "If a column says whose rows are whose, all rows of one person are protected together, "
-        "with more noise.",
+        help="Several rows of one patient, customer or household reveal more than one row does. "
+        "If a column identifies the person, all rows of one person can be protected "
+        "together, with more noise.",
     )
     if persons != _PERSONS:
         return None
     names = likely_columns(proposals)
     left, right = st.columns(2)
     column = left.selectbox(
-        "Column that says whose a row is",
+        "Column that identifies the person",
         names,
         format_func=lambda name: short(name, 60),
         key=f"upload_unit_{table}",
         persist_state="session",
-        help="Such as patient_id. It is used for nothing else, and is no column of the graph.",
+        help=(
+            "For example patient_id. It is used for nothing else and is not a column of the graph."
+        ),
     )
     rows = right.number_input(
         "At most this many rows of one person",
@@ -73,8 +75,8 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         value=_ROWS,
         key=f"upload_unit_rows_{table}",
         persist_state="session",
-        help="Whoever has more keeps so many of them, chosen by a hash of the identifier. Noise "
-        "grows with this number: choose it without looking at the rows.",
+        help="If a person has more rows, only this many are kept, chosen by a hash of the "
+        "identifier. Noise grows with this number: choose it without looking at the rows.",
     )
     key = (st.session_state["upload_raw"][0], column, int(rows))
     held: tuple[object, Bounded] | None = st.session_state.get("upload_bounded")
@@ -82,8 +84,8 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         held = (key, bounded(raw, column, int(rows)))
         st.session_state["upload_bounded"] = held
     st.caption(
-        f"{plain(held[1].sentence)} How many they are is an exact figure of the rows: it is for "
-        "you alone."
+        f"{plain(held[1].sentence)} Their number is computed exactly from the rows: it is for you "
+        "only."
         if held[1].left_out
         else plain(held[1].sentence)
     )

@@ -39,15 +39,14 @@ def epsilon_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> No
             log=True,
             marker=values["epsilon"],
             level=0.5,
-            y_title=f"share that finds {wanted_words(pair)}",
+            y_title=f"share of runs that find {wanted_words(pair)}",
         ),
         key="pair-epsilon",
         alt="Share of runs that find the direction, against ε",
     )
     st.caption(
-        f"{REPEATS} simulated releases at each ε on one split of these records, the band "
-        "two standard errors; the dotted line is chance (Kusner et al. 2016, Figure 1). "
-        "Not private."
+        f"{REPEATS} simulated releases at each ε on one split of these records. Band: two "
+        "standard errors; dotted line: chance (Kusner et al. 2016, Figure 1). Not private."
     )
     st.dataframe(
         pd.DataFrame(
@@ -83,20 +82,20 @@ def penalty_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> No
             log=True,
             marker=values.get("penalty"),
             level=0.5,
-            y_title=f"share that finds {wanted_words(pair)}",
+            y_title=f"share of runs that find {wanted_words(pair)}",
         ),
         key="pair-penalty",
         alt="Share of runs that find the direction, against λ",
     )
     st.caption(
-        "A small λ lets single training records sway the fit, so more noise is needed where they "
-        "are protected by the published bounds; a large one fits badly. In between is a hump "
-        "(Kusner et al. 2016, Figure 2: training records, HSIC). Not private."
+        "With a small λ, single training records influence the fit strongly, so the published "
+        "bounds require more noise; with a large λ, the fit is poor. Accuracy is highest in "
+        "between (Kusner et al. 2016, Figure 2: training records, HSIC). Not private."
     )
 
 
 def accuracy_panel() -> None:
-    """Table 2's form, shipped with the product."""
+    """Accuracy in the form of Table 2, shipped with the product."""
     table = shipped_accuracy()
     generators = sorted({row.generator for row in table.rows})
     left, right = st.columns(2)
@@ -109,8 +108,8 @@ def accuracy_panel() -> None:
             default="both",
             required=True,
             key="accuracy_protects",
-            help="Both: training and test records. Test: only those, with exact regressions, as in "
-            "the paper's Table 2.",
+            help="Both: training and test records are protected. Test: only test records, with "
+            "exact regressions, as in the paper's Table 2.",
         )
     rows = [
         row for row in table.rows if row.protects == protects and kind in ("all", row.generator)
@@ -123,17 +122,17 @@ def accuracy_panel() -> None:
     st.dataframe(wide.round(2), alt="Accuracy of the direction by score and ε")
     st.caption(
         f"Mean share of runs that found the true direction, over {rows[0].datasets} data sets of "
-        f"each kind, {table.rows_each:,} records each (the form of Kusner et al. 2016, Table 2, "
-        f"on generated data). Made by `{table.command}`, version {table.version}, seed "
-        f"{table.seed}. Rank scores see monotone dependence only, and residuals have little of it: "
-        "that they stay near chance, with and without privacy, is their nature."
+        f"each kind, {table.rows_each:,} records each (in the form of Kusner et al. 2016, Table "
+        f"2, on generated data). Computed by `{table.command}`, version {table.version}, seed "
+        f"{table.seed}. Rank scores detect only monotone dependence, of which residuals have "
+        "little, so these scores stay near chance with and without privacy."
     )
 
 
 def curve(
     title: str, key: Key, make: Callable[..., Any]
 ) -> list[tuple[float, dict[str, Share]]] | None:
-    """A curve's points with progress, from earlier in the session where it is there."""
+    """A curve's points with progress, cached in the session."""
 
     def compute(hooks: LiveHooks) -> list[tuple[float, dict[str, Share]]]:
         return list(make(tick=lambda share: hooks.update(share, f"{100 * share:.0f} % done")))
@@ -155,5 +154,5 @@ def series(points: list[tuple[float, dict[str, Share]]]) -> dict[str, Any]:
 
 
 def wanted_words(pair: Pair) -> str:
-    """What a run of a curve is to find."""
+    """The direction that counts as found on a curve."""
     return "the true direction" if pair.direction else "the direction of the exact scores"

@@ -16,8 +16,8 @@ from privcore.arrays import Vector
 from privcore.extras.pairs import ScoreRelease
 
 SHOWN_POINTS = 2_000
-# Of the three pictures that stand side by side: one size, and as much room below each as the
-# names of the lines take in one of them.
+# The three pictures side by side have one size, and each has as much room below as the
+# legend of the largest takes.
 _PLOT_HEIGHT = 485
 _KEY_HEIGHT = 178
 # Both variables are scaled to -1 ... 1 by their bounds.
@@ -28,7 +28,7 @@ _SCALED = [-1.05, 1.05]
 class Line:
     """A curve over the grid of its regressor; `forward` if it predicts y from x.
 
-    released: whether it was made with noise; the others are drawn dotted.
+    released: whether it has noise; exact curves are drawn dotted.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Line:
 def points_and_fits(
     x: Vector, y: Vector, names: tuple[str, str], lines: Sequence[Line]
 ) -> go.Figure:
-    """The pairs, at most 2,000 of them, and the regressions both ways."""
+    """At most 2,000 of the records, and the regressions in both directions."""
     palette = PALETTES[current()]
     taken = _some(len(x))
     figure = go.Figure()
@@ -83,7 +83,7 @@ def residuals(
 ) -> go.Figure:
     """Residuals of a regression on test rows against its input: a flat band if independent.
 
-    reach: how far the axis of the residuals goes, up and down.
+    reach: limit of the residual axis in both directions.
     """
     palette = PALETTES[current()]
     taken = _some(len(inputs))
@@ -102,14 +102,16 @@ def residuals(
         margin={"b": _KEY_HEIGHT},
         title=f"If {label(names[0])} were the cause",
         xaxis={"title": label(names[0], 30), "range": _SCALED},
-        yaxis={"title": f"what is left of {label(names[1])}", "range": [-reach, reach]},
+        yaxis={"title": f"residual of {label(names[1])}", "range": [-reach, reach]},
     )
     return figure
 
 
 def score_intervals(releases: Sequence[ScoreRelease], names: tuple[str, str]) -> go.Figure:
-    """Released scores with what the noise may have done, and the exact ones, each scaled by the
-    largest number shown of its score, as scores have different units."""
+    """Released scores with noise intervals, and exact scores.
+
+    Each is scaled by its largest value shown, because scores have different units.
+    """
     palette = PALETTES[current()]
     figure = go.Figure()
     titles = [
@@ -157,7 +159,7 @@ def score_intervals(releases: Sequence[ScoreRelease], names: tuple[str, str]) ->
         height=180 + 70 * len(releases),
         scattermode="group",
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
-        xaxis={"title": "dependence left over, as a share of the largest shown (smaller wins)"},
+        xaxis={"title": "remaining dependence, as a share of the largest shown (smaller wins)"},
         yaxis={"type": "category", "autorange": "reversed"},
     )
     return figure
@@ -204,7 +206,7 @@ def curves(
     if level is not None:
         figure.add_hline(y=level, line={"color": palette.border, "width": 1, "dash": "dot"})
     if marker is not None:
-        # Unlike annotations, shapes stand at the value itself on a logarithmic axis too.
+        # Unlike annotations, shapes take the value itself on a logarithmic axis too.
         figure.add_shape(
             type="line",
             x0=marker,

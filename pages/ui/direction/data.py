@@ -1,4 +1,4 @@
-"""The two variables of the page Direction: generated, of the current data, or of a file."""
+"""The two variables of the page Direction: generated, from the current data, or from a file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from privcore.text import short
 
 GENERATED, CURRENT, FILE = "generated", "current data set", "two columns of a file"
 _ROWS = [20, 50, 100, 200, 500, 1_000, 2_000, 4_000, 8_000, 10_000]
-# Tells one pair from another, for what is kept of it.
+# Identifies a pair in the session's caches.
 Key = tuple[Hashable, ...]
 
 
@@ -44,7 +44,7 @@ def choose_pair() -> tuple[Pair, Key] | None:
             key="pair_source",
             widget=st.radio,
             persist_state="session",
-            help="Generated: from a model whose direction is known.",
+            help="Generated: from a model with a known direction.",
         )
         if source == GENERATED:
             return _generated()
@@ -61,7 +61,7 @@ def _generated() -> tuple[Pair, Key]:
         label="Mechanism",
         key="pair_generator",
         persist_state="session",
-        help="How the effect follows from the cause, before noise is added.",
+        help="How the effect depends on the cause, before noise is added.",
     )
     values = declared_controls(generator_parameters(kind), lambda p, _: f"pair_{kind}_{p.name}")
     rows = st.select_slider(
@@ -71,7 +71,7 @@ def _generated() -> tuple[Pair, Key]:
         key="pair_rows",
         bind="query-params",
         persist_state="session",
-        help="Records to draw; half of them, by default, are for testing.",
+        help="Number of records to draw; by default half of them are for testing.",
     )
     seed = int(
         st.number_input(
@@ -91,7 +91,7 @@ def _generated() -> tuple[Pair, Key]:
 
 @st.cache_resource(max_entries=20, show_spinner=False)
 def _sampled(kind: str, values: tuple[tuple[str, Any], ...], rows: int, seed: int) -> Pair:
-    """Shared by all sessions: nothing of it is private."""
+    """Shared by all sessions: the data are not private."""
     return PairGenerator(kind, dict(values)).sample(rows, seed)
 
 
@@ -99,7 +99,7 @@ def _current() -> tuple[Pair, Key] | None:
     loaded = current_data()
     if loaded is None:
         st.info(
-            f"No table is loaded yet: load one on the Data page, or choose other data than "
+            "No table is loaded yet. Load one on the page Data, or choose data other than "
             f"“{UPLOAD}”."
         )
         st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
@@ -109,14 +109,13 @@ def _current() -> tuple[Pair, Key] | None:
     raw = _uncut(loaded)
     if raw is not None:
         st.caption(
-            "Columns of numbers as they stand in the file; the intervals that the table was cut "
-            "into are for the other pages."
+            "Numeric columns with the values in the file; intervals apply to the other pages only."
         )
         return _of_table(raw, dataset.name, str(loaded.key), dataset.true_edges)
     if len(numeric) < 2:
         st.info(
-            "These data have fewer than two columns of numbers, and directions are found between "
-            "numbers. Choose linear-gaussian, nonlinear, or a table of your own."
+            "These data have fewer than two numeric columns, and a direction needs two. Choose "
+            "linear-gaussian, nonlinear, or a table of your own."
         )
         return None
     names = _two(numeric, "-".join(map(str, loaded.key)))
@@ -126,7 +125,7 @@ def _current() -> tuple[Pair, Key] | None:
 
 
 def _uncut(loaded: Loaded) -> RawTable | None:
-    """The uploaded table as it was read, where it has numbers that were cut into intervals."""
+    """The uploaded table as it was read, if it has numbers that were cut into intervals."""
     same = loaded.content is not None and loaded.content is st.session_state.get("upload_bytes")
     if not same or "upload_raw" not in st.session_state:
         return None
@@ -147,9 +146,9 @@ def _two(names: list[str], key: str) -> tuple[str, str] | None:
 
 
 def _file() -> tuple[Pair, Key] | None:
-    """A file of this page alone; it stays in this session's memory."""
+    """A file for this page only; it stays in this session's memory."""
     file = uploaded_file(
-        "Table with two columns of numbers, or more",
+        "Table with at least two numeric columns",
         endings=list(ENDINGS),
         key="pair_file",
         megabytes=MAX_BYTES // 1_000_000,
@@ -163,7 +162,7 @@ def _file() -> tuple[Pair, Key] | None:
             raw = read_table(file.getvalue(), file.name)
             st.session_state["_pair_raw"] = (digest, file.name, raw)
     if "_pair_raw" not in st.session_state:
-        st.info("Choose a file with a header and two columns of numbers.")
+        st.info("Choose a file with a header and at least two numeric columns.")
         return None
     digest, filename, raw = st.session_state["_pair_raw"]
     return _of_table(raw, filename, digest)
@@ -177,7 +176,7 @@ def _of_table(
 ) -> tuple[Pair, Key] | None:
     schema = {column.name: column for column in number_columns(raw)}
     if len(schema) < 2:
-        raise DataError("The file has fewer than two columns of numbers; choose another.")
+        raise DataError("The file has fewer than two numeric columns; choose another.")
     names = _two(list(schema), digest)
     if names is None:
         return None
@@ -197,7 +196,7 @@ def _of_table(
                 f"Highest {plain(short(name))}", value=high, key=f"pair_high_{digest}_{name}"
             )
         bounds.append((low, high))
-    # The words and the key hold the values, so that another bound is another question.
+    # The text and the key contain the values, so a changed bound asks for confirmation again.
     said = " and ".join(
         f"{plain(short(name))} from {low!r} to {high!r}"
         for name, (low, high) in zip(names, bounds, strict=True)
@@ -205,8 +204,8 @@ def _of_table(
     public = st.checkbox(
         f"I knew these bounds without looking at the rows: {said}.",
         key=f"pair_public_{digest}_{bounds}",
-        help="Then they are public. Values outside are moved to the bound. Bounds read from the "
-        "data are not covered by any guarantee.",
+        help="Then the bounds are public. Values outside are moved to the nearest bound. No "
+        "guarantee covers bounds that were read from the data.",
     )
     wanted = [
         replace(schema[name], kind="continuous", levels=(), bounds=ends, bins=None, declared=public)
@@ -216,11 +215,11 @@ def _of_table(
     drop = incomplete and st.toggle(
         "Leave out rows with missing values",
         key=f"pair_drop_{digest}",
-        help="Which rows are complete is then not covered by the guarantee.",
+        help="The guarantee then does not cover which rows are complete.",
     )
     if incomplete and not drop:
         raise DataError(
-            "Some rows have missing values in these columns; switch on leaving them out, or choose "
+            "Some rows have missing values in these columns; leave these rows out, or choose "
             "other columns."
         )
     dataset = build_dataset(

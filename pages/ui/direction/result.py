@@ -1,4 +1,4 @@
-"""What one inference of a direction decided, from what, and what it promises."""
+"""The result of one inference of a direction: the decision, its basis, and its guarantee."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from privcore.releases.promise import percent
 
 
 def headline(result: Inference, pair: Pair) -> None:
-    """What was decided, what it promises, and what it cost."""
+    """The decision, the guarantee, and the privacy cost."""
     names, one = pair.names, len(result.releases) == 1
     st.markdown(f"**{guarantee_line(result, pair)}**")
     st.caption(cost_sentence(result))
@@ -37,8 +37,8 @@ def headline(result: Inference, pair: Pair) -> None:
         "Released decision",
         "undecided" if why else said,
         border=True,
-        help="The direction with the smaller dependence between input and residual; of several "
-        "scores, the one that all of them say.",
+        help="The direction with the smaller dependence between input and residual; with several "
+        "scores, the direction on which all agree.",
     )
     if one:
         release = result.releases[0]
@@ -46,24 +46,24 @@ def headline(result: Inference, pair: Pair) -> None:
             "Without noise",
             plain(arrow(release.exact_decision, names)),
             border=True,
-            help="What the exact scores say. Not private.",
+            help="The decision from the exact scores. Not private.",
         )
         chance = release.probability
         row.metric(
-            "Noise leaves the order",
+            "Probability that noise keeps the decision",
             "–" if np.isnan(chance) else percent(chance),
             border=True,
-            help="Probability that the noise on the scores does not change which one is smaller "
-            "(Kusner et al. 2016, Theorems 2 and 4, with the misprints of Theorem 4 put right). "
-            "Computed from the exact scores: not private. Where there is none, the curve below "
-            "shows a simulation.",
+            help="Probability that the noise does not change which score is smaller (Kusner et "
+            "al. 2016, Theorems 2 and 4, with the misprints of Theorem 4 corrected). "
+            "Computed from the exact scores: not private. If no value is given, the curve "
+            "below shows a simulation.",
         )
     if pair.direction:
         row.metric("True direction", plain(arrow(pair.direction, names)), border=True)
     if why:
         st.markdown(
-            f"Undecided: the smaller score says {said}, but {why}, so that this is hardly better "
-            "than a coin. More rows or a larger ε may decide it."
+            f"Undecided: the smaller score suggests {said}, but {why}, so this is hardly better "
+            "than a coin toss. More rows or a larger ε may decide it."
         )
     for release in result.releases:
         if release.refused:
@@ -71,7 +71,7 @@ def headline(result: Inference, pair: Pair) -> None:
 
 
 def pictures(result: Inference, pair: Pair) -> None:
-    """Points with both regressions, and what each leaves over."""
+    """The points with both regressions, and the residuals of each."""
     tested, fits, exact = result.tested, result.fits, result.exact_fits
     said = "released" if fits.private else "exact"
     lines = [
@@ -84,7 +84,7 @@ def pictures(result: Inference, pair: Pair) -> None:
             pair_charts.Line("x from y, exact", exact.grid, exact.backward, False, False),
         ]
     left, middle, right = wrapping_columns("pair-pictures", 3, least=LEAST_WIDTH)
-    # One scale for what either direction leaves, so that the two can be compared.
+    # One scale for the residuals of both directions, so that they can be compared.
     reach = 1.05 * float(max(np.abs(tested.rest_y).max(), np.abs(tested.rest_x).max()))
     with left:
         charts.show(
@@ -107,14 +107,14 @@ def pictures(result: Inference, pair: Pair) -> None:
             alt="Residuals of x against y",
         )
     st.caption(
-        "Both variables are scaled to −1 … 1 by their bounds. Under the true direction what is "
-        "left over looks the same everywhere; under the other one its spread or shape changes from "
-        f"left to right. {NOT_PRIVATE}"
+        "Both variables are scaled to −1 … 1 by their bounds. In the true direction the residuals "
+        "look the same everywhere; in the other one their spread or shape changes from left to "
+        f"right. {NOT_PRIVATE}"
     )
 
 
 def scores_panel(result: Inference, pair: Pair) -> None:
-    """Both directions' scores with their noise intervals, and how the noise entered."""
+    """Scores of both directions with their noise intervals, and the mechanism of the noise."""
     charts.show(
         pair_charts.score_intervals(result.releases, pair.names),
         key="pair-scores",
@@ -151,7 +151,7 @@ def scores_panel(result: Inference, pair: Pair) -> None:
 
 
 def guarantee_panel(result: Inference) -> None:
-    """The promise in full, and what it means as odds."""
+    """The guarantee in full, and its meaning as odds."""
     st.json(result.guarantee.as_dict())
     st.caption(
         odds_sentence(result.guarantee.epsilon, result.guarantee.delta, "what is released here")

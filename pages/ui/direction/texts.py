@@ -1,4 +1,4 @@
-"""Words of the page Direction."""
+"""Texts of the page Direction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pages.ui.texts import plain
 from privcore.extras.pairs import Inference, Pair, ScoreRelease
 from privcore.text import short
 
-NOT_PRIVATE = "Points, residuals and exact fits are the data themselves: not private."
+NOT_PRIVATE = "Points, residuals and exact fits come directly from the data: not private."
 
 _TITLES = {
     "spearman": "Spearman's |ρ|",
@@ -20,8 +20,8 @@ _TITLES = {
 }
 _COVERED = {
     "both": "training and test records",
-    "test": "test records only; the regressions show training records as they are",
-    "training": "training records only; the scores show test records as they are",
+    "test": "test records only; the regressions reveal training records",
+    "training": "training records only; the scores reveal test records",
 }
 
 
@@ -38,7 +38,7 @@ def arrow(direction: str | None, names: tuple[str, str], none: str = "none") -> 
 
 
 def guarantee_line(result: Inference, pair: Pair) -> str:
-    """What the run promises, in one line, with what in the data limits it."""
+    """The guarantee of the run in one line, with the data's caveats."""
     guarantee = result.guarantee
     amount = f"(ε = {guarantee.epsilon:.3g}, δ = {guarantee.delta:g})"
     covered = _COVERED[result.parameters["protects"]]
@@ -53,7 +53,7 @@ def guarantee_line(result: Inference, pair: Pair) -> str:
 
 
 def cost_sentence(result: Inference) -> str:
-    """What was released, and what that cost."""
+    """What was released, and its privacy cost."""
     count = len(result.releases)
     what = "both directions' scores" if count == 1 else f"{count} scores of both directions"
     fits = " and both regressions" if result.fits.private else ""
@@ -61,17 +61,17 @@ def cost_sentence(result: Inference) -> str:
         return (
             f"Released: {what} with their decision; ε is the cost of each score, as in the paper."
         )
-    split = f", shared evenly by {2 * count} scores"
+    split = f", split evenly over {2 * count} scores"
     if result.parameters["protects"] == "both":
         return (
-            f"Released: {what}{fits}, with their decision. The total is ε once: a record is either "
-            "used to fit or to test, so the two parts do not add up."
+            f"Released: {what}{fits}, with their decision. The total is a single ε: each record "
+            "is used either to fit or to test, so the costs of the two parts do not add up."
         )
     return f"Released: {what} with their decision. The total ε covers all of it{split}."
 
 
 def mechanism_sentence(release: ScoreRelease, result: Inference) -> str:
-    """How the noise entered."""
+    """How noise was added."""
     if release.mechanism == "laplace":
         return f"Laplace noise of scale {release.scale:.3g} on each score."
     if release.mechanism == "quantiles":
@@ -81,14 +81,14 @@ def mechanism_sentence(release: ScoreRelease, result: Inference) -> str:
         )
     if release.mechanism == "propose-test-release":
         return (
-            f"each log IQR gets Laplace noise of scale {release.scale:.3g} if enough records would "
+            f"each log IQR gets Laplace noise of scale {release.scale:.3g} if many records would "
             "have to change to move it far; otherwise nothing is released."
         )
     if release.mechanism == "stability":
         return (
-            "the exact score is released if so many training records would have to change to alter "
-            "one rank that noise cannot hide it; the distance and the score depend on test records "
-            "without protecting them."
+            "the exact score is released if the number of training records that would have to "
+            "change to alter one rank is large compared with the noise; the distance and the "
+            "score use test records without protecting them."
         )
     scale = "" if math.isnan(release.scale) else f" of scale {release.scale:.3g}"
     return f"Laplace noise{scale} on the interquartile ranges of the residuals."

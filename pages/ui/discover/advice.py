@@ -1,4 +1,4 @@
-"""The panel that says which algorithm to use, before anything is spent."""
+"""The panel that recommends an algorithm before any budget is spent."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from privcore.extras.lab.planning.quality_target import most_runs
 from privcore.extras.lab.planning.surrogate import Spread
 
 _KNOWS = (
-    "Such a test knows the two columns and how they depend, and only decides whether they do: up "
-    "to a constant factor no private test needs less."
+    "This is the bound for a test of one given pair against one given dependence: up to a "
+    "constant factor, no private test needs fewer rows or a smaller ε."
 )
 _TITLE = "Simulating on public surrogate data"
 
@@ -30,11 +30,11 @@ _TITLE = "Simulating on public surrogate data"
 def advice_panel(
     loaded: Loaded, epsilon: float, delta: float, use: Callable[[str, str], None]
 ) -> None:
-    """use: sets the algorithm of the page."""
+    """use: a callback that sets the page's algorithm."""
     st.caption(
-        "Every private algorithm at its defaults, on random models with as many rows and these "
-        "very columns, levels or bounds. Nothing of your rows is looked at, so asking costs "
-        "nothing; your data may be easier or harder."
+        "Simulates every private algorithm with default settings on random models with the same "
+        "number of rows and the same columns, levels or bounds. Your rows are not used, so this "
+        "costs no privacy; your data may be easier or harder."
     )
     limit = gap_sentence(loaded, {"epsilon": epsilon, "delta": delta})
     if limit:
@@ -64,16 +64,19 @@ def answer(
 ) -> None:
     best = advice.best
     if best is None:
-        st.warning("No algorithm can run on such columns; leave columns out, or cut them.")
+        st.warning(
+            "No algorithm can run on these columns; leave some out, or cut them into intervals."
+        )
         return
     title = plain(ALGORITHMS[best.algorithm].title)
     st.markdown(
-        f"At ε = {epsilon:g} use **{title}**: a skeleton F1 of about {best.skeleton.mean:.2f}, and "
-        f"a CPDAG F1 of about {best.cpdag.mean:.2f}, {advice.runs} simulations of each algorithm."
+        f"At ε = {epsilon:g} use **{title}**: a skeleton F1 of about {best.skeleton.mean:.2f} and "
+        f"a CPDAG F1 of about {best.cpdag.mean:.2f}, from {advice.runs} simulations of each "
+        "algorithm."
     )
     others = [plain(ALGORITHMS[c.algorithm].title) for c in advice.close if c is not best]
     if others:
-        st.caption(f"By their edges too close to call: {', '.join(others)}.")
+        st.caption(f"Too close to call by their edges: {', '.join(others)}.")
     if st.session_state["algorithm"] != best.algorithm:
         st.button(f"Use {title}", on_click=use, args=("algorithm", best.algorithm))
     st.dataframe(

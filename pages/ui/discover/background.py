@@ -1,7 +1,7 @@
-"""Runs of the shown algorithm at other ε and with other noise, made beside the page.
+"""Background runs of the shown algorithm at other ε and with other noise seeds.
 
-They feed the strip of small graphs, the curve of quality, and how typical the shown graph is.  A
-run that the strip has made is there when its ε is chosen.
+They supply the strip of small graphs, the curve of quality, and the line on how typical the shown
+graph is. A run made for the strip is ready when its ε is chosen.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from privcore.algorithms import Discovery
 from privcore.extras.lab.repeat import Repeat, Roll
 from privcore.extras.worker import ask, end, start
 
-# Settings whose runs are kept, each with its worker process until it has nothing to do.
+# Number of settings whose runs are kept, each with a worker process until that is idle.
 _KEPT = 3
-# A worker that nobody wants anything of for so long ends.
+# Seconds after which an idle worker ends.
 _IDLE_SECONDS = 20.0
-# Further re-rolls begin only within so much time; the strip is always finished.
+# Further noise seeds start only within this time; the strip is always finished.
 _ROLL_SECONDS = 30.0
 
-# However many sessions there are, one worker computes at a time: the pages come first.
+# Only one worker computes at a time, whatever the number of sessions: the pages come first.
 _one_at_a_time = threading.Lock()
 
 Answer = Discovery | str
 
 
 class Background:
-    """Runs of one algorithm with one set of settings on one data set, ε and noise apart.
+    """Runs of one algorithm with fixed settings on one data set; only ε and the noise seed vary.
 
-    Only its thread adds answers, each once it is complete, so that a page may read at any time.
-    there: whether somebody may still look.
+    Only its thread adds answers, each once it is complete, so that a page can read at any time.
+    there: whether the session still has a browser.
     """
 
     def __init__(self, repeat: Repeat, there: Callable[[], bool]) -> None:
@@ -53,18 +53,18 @@ class Background:
         self._broken = False
 
     def add(self, result: Discovery, epsilon: float, seed: int) -> None:
-        """A run that the page itself has made."""
+        """Add a run that the page itself has made."""
         if (epsilon, seed) not in self.answers:
             self.answers[epsilon, seed] = result
             self._took.append(result.seconds)
 
     def made(self, epsilon: float, seed: int) -> Discovery | None:
-        """A run that is there with all that a page shows of it, else None."""
+        """A finished run with everything that a page shows of it, else None."""
         answer = self.answers.get((epsilon, seed))
         return answer if isinstance(answer, Discovery) and answer.trace else None
 
     def want(self, first: Sequence[Roll], more: Sequence[Roll]) -> None:
-        """Say which runs are looked at: `first` in any case, then `more` while time allows."""
+        """Request runs: `first` in any case, then `more` while time allows."""
         with self._lock:
             if [*first, *more] != [*self._first, *self._more]:
                 self._first, self._more, self._spent = list(first), list(more), 0.0
@@ -73,22 +73,22 @@ class Background:
             self._thread.start()
 
     def give_way(self) -> None:
-        """Want nothing more, for the page looks at something else."""
+        """Cancel all requests, because the page shows something else."""
         with self._lock:
             self._first, self._more = [], []
 
     @property
     def pending(self) -> bool:
-        """Whether more answers will come."""
+        """Whether more answers are expected."""
         return self._next() is not None
 
     @property
     def seconds(self) -> float:
-        """What a run takes, from those that there are."""
+        """The time that a run takes, from the finished runs."""
         return median(self._took[-9:]) if self._took else 0.0
 
     def waiting(self) -> list[float]:
-        """The ε of the runs in `first` that are not there, in the order in which they are made."""
+        """The ε of the unfinished runs in `first`, in the order in which they are made."""
         if self._broken:
             return []
         with self._lock:
@@ -120,7 +120,7 @@ class Background:
                 self._took.append(idle - begun)
                 self.answers[roll[:2]] = answer
         except Exception:
-            # A thread has nobody to raise to, and a traceback may quote the data: the page goes on
+            # A thread cannot raise to the page, and a traceback may quote the data: the page works
             # without further runs.
             self._broken = True
         finally:
@@ -128,7 +128,7 @@ class Background:
 
 
 def background_of(loaded: Loaded, name: str, values: dict[str, Any]) -> Background:
-    """The session's runs of these settings, new if there are none; others give way."""
+    """The session's runs of these settings, created if there are none; other runs are cancelled."""
     held: OrderedDict[Hashable, Background] = st.session_state.setdefault(
         "_background", OrderedDict()
     )

@@ -1,4 +1,4 @@
-"""What a run spent of its plan, and how."""
+"""The share of the plan that a run spent, and how it was spent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from privcore.algorithms.gradients.schedules import proven_schedules, published_
 def budget_panel(result: Discovery) -> None:
     spent = result.spent
     if spent.unit == "none":
-        st.info("PC is not private and spends nothing, because it promises nothing.")
+        st.info("PC is not private: it has no guarantee and no budget.")
         return
     if any(step.charge for step in result.trace):
         charts.show(
@@ -27,7 +27,7 @@ def budget_panel(result: Discovery) -> None:
 
 
 def schedule_chart(result: Discovery) -> None:
-    """What each schedule would give to every gradient."""
+    """The budget of every gradient under each schedule."""
     parameters = result.parameters
     if parameters["calibration"] == "proven":
         lines = proven_schedules(parameters["growth"], parameters["gradients"])
@@ -40,8 +40,8 @@ def schedule_chart(result: Discovery) -> None:
         amount, text = (
             "ε of the gradient",
             (
-                "As many gradients as Lemma 2 allows for this total and first budget. For a first "
-                "budget below 1 the multiplicative schedule shrinks."
+                "The number of gradients that Lemma 2 allows for this total and first budget. If "
+                "the first budget is below 1, the multiplicative schedule decreases."
             ),
         )
     charts.show(
@@ -53,16 +53,16 @@ def schedule_chart(result: Discovery) -> None:
 
 
 def budget_sentence(result: Discovery) -> str:
-    """How much of the plan was used, or what the published form adds up."""
+    """The share of the plan that was used, or the total of the published form."""
     spent = result.spent
     unit = {"rho": " ρ of zCDP", "epsilon": " ε"}.get(spent.unit, "")
     if spent.total:
         noun = spent.noun if spent.rounds != 1 else spent.noun.rstrip("s")
         planned = f" of {spent.planned_rounds:,} planned" if spent.planned_rounds else ""
         promise = (
-            "The promise is the plan's total, however much of it a run happens to use."
+            "The guarantee is for the plan's total, regardless of the share that a run uses."
             if result.guarantee.calibration == "proven"
-            else "The total is the paper's claim, not a promise."
+            else "The total is the paper's claim, not a proven guarantee."
         )
         used = (
             f"{100 * spent.used / spent.total:.4g} % of the planned budget"

@@ -15,13 +15,13 @@ from privcore.algorithms import Discovery
 from privcore.algorithms.search.result import Iteration
 from privcore.arrays import Matrix, Vector
 
-# More releases than these are one part of the bar: a run may have a thousand.
+# Above this number, releases are merged into one part of the bar: a run may have a thousand.
 _FEW_RELEASES = 6
 _PATTERNS = {"examine": "/", "which": "/", "separating set": "x"}
 
 
 def budget_bar(result: Discovery) -> go.Figure:
-    """Which order and which step of it, or which release, spent what, as shares of the plan."""
+    """The share of the plan spent by each order and step, or by each release."""
     palette = PALETTES[current()]
     parts: dict[tuple[int, str], float] = defaultdict(float)
     charged = [step for step in result.trace if step.charge]
@@ -63,7 +63,7 @@ def budget_bar(result: Discovery) -> go.Figure:
             marker={"color": palette.surface, "line": {"color": palette.border, "width": 1}},
             hovertemplate="not used: %{x:.1f} %<extra></extra>",
         )
-    whole = "the planned budget" if result.spent.total else "what was spent"
+    whole = "the planned budget" if result.spent.total else "the spent budget"
     figure.update_layout(
         barmode="stack",
         height=200,
@@ -80,7 +80,7 @@ def budget_bar(result: Discovery) -> go.Figure:
 
 
 def weights(values: Matrix, nodes: list[str], threshold: float) -> go.Figure:
-    """W[i, j] of each edge i → j; those that the threshold leaves out are marked."""
+    """W[i, j] of each edge i → j; weights below the threshold are marked."""
     palette = PALETTES[current()]
     reach = max(float(np.abs(values).max()), 1e-9)
     names = [label(node) for node in nodes]
@@ -113,7 +113,7 @@ def weights(values: Matrix, nodes: list[str], threshold: float) -> go.Figure:
 
 
 def convergence(iterations: tuple[Iteration, ...]) -> go.Figure:
-    """Objective, where it is known, and h(W), by outer iteration."""
+    """Objective, if known, and h(W), by outer iteration."""
     palette = PALETTES[current()]
     numbers = list(range(1, len(iterations) + 1))
     figure = go.Figure()
@@ -148,7 +148,7 @@ def convergence(iterations: tuple[Iteration, ...]) -> go.Figure:
 
 
 def schedules(lines: Mapping[str, Vector], chosen: str, amount: str) -> go.Figure:
-    """What each gradient gets under every schedule; the one in use is drawn thick."""
+    """The budget of each gradient under every schedule; the one in use is drawn thick."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, (name, values) in enumerate(lines.items()):

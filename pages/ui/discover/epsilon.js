@@ -1,4 +1,4 @@
-// The curve of quality over the ε slider, or the strip of small graphs: both draw what Python says
+// The curve of quality over the ε slider, or the strip of small graphs: both draw data from Python
 // and answer with an ε.
 const html = (name, className, parent, text) => {
   const element = document.createElement(name);
@@ -22,7 +22,7 @@ function drawGraph(svg, graph, size) {
   for (const [cx, cy] of place) shape("circle", { cx, cy, r, class: "node" }, svg);
 }
 
-// What outlives a strip that Streamlit takes away and draws anew: the timer, and the strip of now.
+// State that survives when Streamlit redraws the strip: the timer, and the current strip.
 const play = { timer: null, data: null, choose: null, draw: null };
 const stop = () => {
   clearInterval(play.timer);
@@ -52,7 +52,7 @@ function start() {
 
 function drawStrip(root, data, choose) {
   Object.assign(play, { data, choose, draw: () => drawStrip(root, play.data, play.choose) });
-  // Whoever goes through the strip by keyboard keeps the place when it is drawn anew.
+  // Keyboard users keep their position when the strip is redrawn.
   const held = [...root.querySelectorAll("button")].indexOf(root.getRootNode().activeElement);
   root.replaceChildren();
   if (data.said) html("div", "said", root, data.said);
@@ -86,8 +86,8 @@ function drawStrip(root, data, choose) {
   if (held >= 0) root.querySelectorAll("button")[held]?.focus({ preventScroll: true });
 }
 
-// A request for more would end a run of the page that has begun, and carry the controls as they were
-// before it; so there is none while the page runs, or just after the user has done something.
+// A request for more would end a running script and send the state of the controls from
+// before it; so there is none while the page runs, or just after a user action.
 let touched = 0;
 for (const kind of ["pointerdown", "keydown"]) {
   addEventListener(kind, () => (touched = Date.now()), { capture: true });
@@ -115,7 +115,7 @@ export default function (component) {
   }
   state.data = data;
   clearInterval(state.again);
-  // Again and again until an answer comes: one that is sent with the other part's is lost.
+  // Repeated until an answer comes: a request sent together with the other part's is lost.
   const ask = () => busy() || setTriggerValue("again", true);
   if (data.again) state.again = setInterval(ask, 1000 * data.again);
   state.draw = () =>

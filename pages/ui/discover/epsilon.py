@@ -1,7 +1,6 @@
-"""ε as the page's main handle: the slider, the curve of quality over it, and the strip of graphs.
+"""ε as the page's main control: the slider, the curve of quality above it, and the strip of graphs.
 
-The curve and the strip show runs that are made beside the page, so both are parts of the page that
-are drawn again while runs come in.
+The curve and the strip show background runs, so both are redrawn as runs finish.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from privcore.measures.spread import spread
 from privcore.releases.answer import count_text, typical_sentence
 
 STRIP = (10.0, 3.0, 1.0, 0.3, 0.1)
-# Re-rolls at the shown ε, and at each other ε of the strip.
+# Noise seeds at the shown ε, and at each other ε of the strip.
 ROLLS, FEW = 30, 8
-# Seconds between two looks of the strip, and of the curve, for new runs; not at the same times.
+# Seconds between updates of the strip, and of the curve; different, so that they do not coincide.
 _STRIP_SECONDS, _CURVE_SECONDS = 0.8, 1.3
-# Where the track of Streamlit's slider begins and ends, in pixels.
+# The start and end of the track of Streamlit's slider, in pixels.
 _INSET = 8
-# A run that takes longer is made at five ε only where a button is pressed.
+# Slower runs are made at the five ε only on request, by a button.
 _PATIENCE_SECONDS = 20.0
 
 _HERE = Path(__file__).parent
@@ -49,24 +48,24 @@ _drawn = st.components.v2.component(
 
 
 def runs_beside_allowed() -> bool:
-    """Whether runs beside the page are made unasked; a shared server can say no."""
+    """Whether background runs start by themselves; a shared server can turn this off."""
     return os.environ.get("CAUSALVEIL_BESIDE", "").lower() not in ("off", "0", "no", "false")
 
 
 def declared(algorithm: Algorithm) -> Parameter | None:
-    """The algorithm's ε, None where it has none."""
+    """The algorithm's ε parameter; None if it has none."""
     return next((p for p in algorithm.parameters if p.name == "epsilon"), None)
 
 
 def key_of(algorithm: Algorithm, values: dict[str, Any]) -> str:
-    """The key of the ε slider, which is its name in the address too."""
+    """The key of the ε slider, which is also its URL parameter."""
     parameter = declared(algorithm)
     assert parameter is not None
     return widget_key(algorithm, parameter, values.get("calibration", "none"))
 
 
 def slider(algorithm: Algorithm, values: dict[str, Any]) -> float:
-    """The ε that is chosen."""
+    """Draw the slider; returns the chosen ε."""
     parameter = declared(algorithm)
     assert parameter is not None
     return float(control(parameter, key_of(algorithm, values), bare=True))
@@ -74,10 +73,10 @@ def slider(algorithm: Algorithm, values: dict[str, Any]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """The shown run among those at other ε and with other noise.
+    """The shown run and the runs at other ε and with other noise seeds.
 
-    reference: what runs are judged against.  base: the non-private graph's name and F1, where the
-    reference is the truth.  key: of the ε slider.
+    reference: the graph that runs are compared with. base: the non-private graph's name and F1, if
+    the reference is the truth. key: of the ε slider.
     """
 
     loaded: Loaded
@@ -93,7 +92,7 @@ class Around:
 
     @cached_property
     def grid(self) -> list[float]:
-        """Values of the slider, in its order."""
+        """Values of the slider, in order."""
         parameter = declared(self.algorithm)
         assert parameter is not None
         return sorted({*log_grid(parameter), self.epsilon})
@@ -112,22 +111,22 @@ class Around:
 
     @property
     def lively(self) -> bool:
-        """Whether further runs are quick enough to be made unasked."""
+        """Whether further runs are quick enough to start by themselves."""
         asked: set[tuple[Any, ...]] = st.session_state.setdefault("_strip_asked", set())
         unasked = self.result.seconds < _PATIENCE_SECONDS and runs_beside_allowed()
         return unasked or self.loaded.key in asked
 
     def want(self) -> None:
-        """Name the runs that the strip, the curve and the sentence need."""
+        """Request the runs that the strip, the curve and the sentence need."""
         if not self.lively:
             return
-        # Where an arrow key leads comes after where a click on the strip does.
+        # The targets of the arrow keys come after the targets of a click on the strip.
         first = [Roll(e, self.seed, trace=True) for e in (*self.strip, *self.beside)]
         rolls = [Roll(self.epsilon, self.seed + k) for k in range(1, ROLLS + 1)]
         others = [
             Roll(e, self.seed + k) for k in range(1, FEW) for e in self.strip if e != self.epsilon
         ]
-        # Six of the shown ε between two of each other: both are soon good enough to look at.
+        # Six runs at the shown ε per two at each other: both become useful soon.
         more: list[Roll] = []
         while rolls or others:
             more += rolls[:6] + others[:8]
@@ -135,7 +134,9 @@ class Around:
         self.background.want(first, more)
 
     def graph_at(self, epsilon: float) -> PDAG | str | None:
-        """The shown noise's graph at another ε, why there is none, or None where it is to come."""
+        """The graph at another ε with the shown noise seed, the reason for its absence, or None if
+        pending.
+        """
         if epsilon == self.epsilon:
             return self.result.graph
         answer = self.background.answers.get((epsilon, self.seed))
@@ -143,11 +144,11 @@ class Around:
 
     @property
     def to_come(self) -> list[float]:
-        """The ε of the strip whose graphs are not there."""
+        """The ε of the strip whose graphs are not finished."""
         return [e for e in self.strip if self.graph_at(e) is None]
 
     def when(self, epsilon: float) -> str:
-        """When a graph that is not there will be."""
+        """The expected time until a graph is finished."""
         waiting = self.background.waiting() if self.lively else []
         if epsilon not in waiting:
             return "not made"
@@ -158,26 +159,26 @@ class Around:
 
     @property
     def made_of(self) -> str:
-        """What is to be made for the strip and the curve, and how long that takes; else empty."""
+        """The graphs still to be made for the strip and the curve, with the time; else empty."""
         count = len(self.to_come)
         took = time_text(count * self.background.seconds)
         return f"{count} more graph{'s' * (count > 1)}, {took}" if count else ""
 
     @property
     def making(self) -> str:
-        """That graphs are being made beside the page; empty where none is."""
+        """A line that graphs are being made in the background; empty if none is."""
         if not (self.lively and self.to_come and self.background.waiting()):
             return ""
-        return f"Making {self.made_of.replace(', ', ' beside the page, ', 1)}."
+        return "Making {self.made_of.replace(', ', ' in the background, ', 1)}."
 
     def rolls_at(self, epsilon: float) -> list[PDAG]:
-        """Graphs at an ε with the noise of as many further seeds as there are runs."""
+        """Graphs at an ε with further noise seeds, as far as the runs are finished."""
         answers = self.background.answers
         held = [answers.get((epsilon, self.seed + k)) for k in range(1, ROLLS + 1)]
         return [answer.graph for answer in held if isinstance(answer, Discovery)]
 
     def curve(self) -> dict[str, Any]:
-        """What the component draws over the slider."""
+        """The data of the curve that the component draws above the slider."""
         last = max(len(self.grid) - 1, 1)
         points = []
         for epsilon in self.strip[::-1]:
@@ -206,7 +207,7 @@ class Around:
             "points": points,
             "waiting": ""
             if len(points) > 1
-            else f"to come: {self.made_of}"
+            else f"pending: {self.made_of}"
             if self.making
             else "not made",
             "base": None if self.base is None else self.base[1],
@@ -225,7 +226,7 @@ class Around:
         }
 
     def cards(self) -> dict[str, Any]:
-        """What the component draws as the strip."""
+        """The data of the strip that the component draws."""
         positions = positions_of(self.loaded, self.result.graph)
         cards = []
         for epsilon in self.strip:
@@ -262,7 +263,7 @@ class Around:
 
 
 def small(graph: PDAG, reference: PDAG, positions: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    """A graph as the strip draws it: places in [-1, 1]², and pairs with their class."""
+    """A graph for the strip: positions in [-1, 1]², and pairs with their class."""
     kinds = compare(graph, reference, "").pairs
     across = max((abs(x) for x, _ in positions), default=1.0) or 1.0
     down = max((abs(y) for _, y in positions), default=1.0) or 1.0
@@ -273,12 +274,12 @@ def small(graph: PDAG, reference: PDAG, positions: Sequence[tuple[float, float]]
 
 
 def curve_part(around: Around) -> None:
-    """The curve, drawn again while runs come in."""
+    """The curve, redrawn as runs finish."""
     _live(around, "discover-curve", around.curve, _CURVE_SECONDS)
 
 
 def strip_part(around: Around) -> None:
-    """The strip and how typical the shown graph is, drawn again while runs come in."""
+    """The strip, and how typical the shown graph is, redrawn as runs finish."""
 
     _live(around, "discover-strip", around.cards, _STRIP_SECONDS)
     if not around.lively and around.made_of:
@@ -291,9 +292,10 @@ def _ask(key: tuple[Any, ...]) -> None:
 
 
 def _live(around: Around, key: str, make: Callable[[], dict[str, Any]], seconds: float) -> None:
-    """Draw what `make` says, and again while runs come in: the component asks every few seconds.
+    """Draw the output of `make`, and redraw it as runs finish.
 
-    Streamlit's own repetition of a fragment ends only with a run of the whole page.
+    The component polls every few seconds. Streamlit's own periodic fragments stop only with a run
+    of the whole page.
     """
     around.want()
 
@@ -307,7 +309,7 @@ def _live(around: Around, key: str, make: Callable[[], dict[str, Any]], seconds:
         data = {**make(), "again": seconds if around.background.pending else 0}
         drawn = _drawn(key=key, data=data, on_epsilon_change=chosen, on_again_change=lambda: None)
         if drawn.epsilon is not None:
-            # A choice is for the whole page.
+            # A choice reruns the whole page.
             st.rerun()
 
     part()

@@ -24,11 +24,11 @@ from privcore.releases.findings import edge_notes
 def downloads(
     result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int | None
 ) -> None:
-    """A row of buttons; each file is made when it is requested."""
+    """A row of download buttons; each file is made on request."""
     graph, places = result.graph, positions_of(loaded, result.graph)
     pictures = RunPictures(result, loaded.dataset, places, references, seed)
     stem = "graph"
-    # The schema of a table that was loaded, dates included; a bought domain is in the data set.
+    # The schema of an uploaded table, including dates; the data set contains a bought domain.
     own = loaded is st.session_state.get("upload") and loaded.stated is None
     schema = st.session_state.get("upload_used") if own else None
 
@@ -73,7 +73,7 @@ def downloads(
         for form in TEXT_FORMATS.values():
             if form.title in files:
                 continue
-            # Some hold DAGs only, and say so of other graphs.
+            # Some formats hold only DAGs and raise an error for other graphs.
             refusal = form.refusal(graph)
             st.download_button(
                 form.title,
@@ -86,15 +86,15 @@ def downloads(
                 help=refusal and plain(refusal),
             )
     st.caption(
-        "The graph's own files, PNG, SVG and PDF among them, hold only the graph and its settings. "
-        "JSON adds metrics and costs, the picture of both graphs and the page to print compare "
-        "with the non-private graph, the notebook holds the levels and bounds of a table of yours, "
-        "and the decisions hold exact scores: these are not private."
+        "The files of the graph itself, including PNG, SVG and PDF, contain only the graph and "
+        "its settings. The others are not private: JSON adds metrics and costs, the picture of "
+        "both graphs and the page to print compare with the non-private graph, the notebook "
+        "contains the levels and bounds of your own table, and the decisions contain exact scores."
     )
 
 
 def code(result: Discovery, loaded: Loaded, seed: int) -> None:
-    """The command and the Python that make this run again."""
+    """The command and the Python code that repeat this run."""
     for write, language in ((command_line, "bash"), (python_code, "python")):
         text = write(
             result, loaded.dataset, network=loaded.is_network, data_seed=loaded.seed, seed=seed

@@ -1,4 +1,4 @@
-"""The graphs of the page Discover, side by side on one layout."""
+"""The graphs of the page Discover, side by side in one layout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from privcore.releases.findings import line_texts, line_widths
 
 
 class Drawn(NamedTuple):
-    """A graph on the page: its key, and what it is compared with, if anything."""
+    """A graph on the page: its key, and its comparison, if any."""
 
     key: str
     graph: PDAG
@@ -36,10 +36,10 @@ def graphs(
     kind: Reference,
     reference_name: str,
 ) -> None:
-    """The graphs side by side, linked in view.
+    """The graphs side by side, with linked views.
 
-    drawn: by title.  base: what they are judged against, reference_name what it is called.
-    result: the run that the first one is of.  faint: pairs drawn there that it cannot tell.
+    drawn: by title. base: the reference graph, called reference_name. result: the run of the first
+    graph. faint: undecided pairs, drawn in the first graph.
     """
     panes = []
     for title, (key, graph, comparison) in drawn.items():
@@ -66,13 +66,13 @@ def graphs(
         reference=reference_name,
         selected=highlight,
     )
-    # Columns are known by their numbers there.
+    # The scene refers to columns by number.
     hidden = "".join(f" without {name}" for name in loaded.dataset.hidden)
     show_graphs(made, key="graphs", of=f"{loaded.dataset.name}{hidden}")
 
 
 def selected_edge(comparisons: list[Comparison]) -> tuple[int, int] | None:
-    """The pair whose row is selected in the edge table, which is drawn below the graphs."""
+    """The pair that is selected in the edge table below the graphs."""
     state = st.session_state.get("discover_edges")
     rows = state["selection"]["rows"] if state else []
     pairs = tables.edge_pairs(comparisons)

@@ -1,5 +1,5 @@
-// Columns in tiers, by pointer or by arrow keys; rules of two columns; and the pair that is selected
-// in one of the graphs, which can be ruled out, required or turned.
+// Columns in tiers, by pointer or by arrow keys; rules for two columns; and the pair that is selected
+// in one of the graphs, whose edge can be forbidden, required or reversed.
 const html = (name, className, parent, text) => {
   const element = document.createElement(name);
   element.className = className;
@@ -27,7 +27,7 @@ const states = new WeakMap();
 function draw(root, state) {
   const { data, act } = state;
   const { names, tiers } = data;
-  // By the lane that a column is in: 0 for none, then the tiers in order, then a new one.
+  // Lanes of columns: 0 for no tier, then the tiers in order, then a new one.
   const lanes = [data.loose, ...tiers, []];
   const move = (column, to) => {
     const order = tiers.map((tier) => tier.filter((c) => c !== column));
@@ -40,7 +40,7 @@ function draw(root, state) {
   root.replaceChildren();
   const box = html("div", "lanes", root);
   box.setAttribute("role", "group");
-  box.setAttribute("aria-label", "Columns in the order of time");
+  box.setAttribute("aria-label", "Time order of the columns");
   const drawnLanes = lanes.map((columns, lane) => {
     const kind = lane === 0 ? " loose" : lane > tiers.length ? " new" : "";
     const element = html("div", "lane" + kind, box);
@@ -60,7 +60,7 @@ function draw(root, state) {
         if (!step) return;
         event.preventDefault();
         let to = lane + step;
-        // Alone in the last tier, a column does not get into a still later one.
+        // A column that is alone in the last tier cannot move to a later one.
         if (to > tiers.length && lane > 0 && columns.length === 1) return;
         if (to < 0 || to > tiers.length + 1) return;
         move(column, to);
@@ -105,7 +105,7 @@ function draw(root, state) {
     button("", pair, "an edge", say("require", a, "--", b));
     button("", pair, "nothing", say("", a, "--", b));
   } else {
-    html("span", "", pair, "Click an edge in a graph to rule it out, require it or turn it.");
+    html("span", "", pair, "Click an edge in a graph to forbid, require or reverse it.");
   }
   if (data.rules.length) {
     const list = html("div", "row", root);
@@ -114,7 +114,7 @@ function draw(root, state) {
       const text = `${VERBS[rule.verb + rule.mark]} ${sign(rule, names)} ✕`;
       const away = () => act({ do: "rule", verb: "", a: rule.a, mark: "--", b: rule.b });
       const chip = button("rule", list, text, away);
-      chip.setAttribute("aria-label", `${rule.verb} ${sign(rule, names)}: take it back`);
+      chip.setAttribute("aria-label", `${rule.verb} ${sign(rule, names)}: remove`);
     }
   }
   if (state.chip) {

@@ -1,4 +1,4 @@
-"""The panel "What is known": columns in the order of time, and edges ruled out or required."""
+"""The panel "What is known": a time order of columns, and forbidden or required edges."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _drawn = st.components.v2.component(
     js=(_HERE / "knowledge.js").read_text("utf-8"),
 )
 _KEY = "known_editor"
-# What can be said of two columns: the verb and the mark, and in words.
+# Possible statements about two columns: the verb and the mark, and the words.
 _RULES: dict[str, tuple[str, Mark]] = {
     "has no edge with": ("forbid", "--"),
     "is no parent of": ("forbid", "->"),
@@ -41,14 +41,14 @@ _RULES: dict[str, tuple[str, Mark]] = {
 
 
 def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
-    """worth: draws what the knowledge is worth."""
+    """worth: a callback that draws the value of the knowledge."""
     now = known.held(loaded)
     st.caption(
         linked(
-            "Order the columns in time: no arrow leads back. Rule edges out, or require them: "
-            "click an edge in a graph above, or choose two columns. Every graph then obeys, and "
-            "algorithms that test pair by pair spend nothing on what is decided. It counts as "
-            "public, so it must not come from these rows.",
+            "Order the columns in time, so that no arrow points backwards. Forbid or require "
+            "edges: click an edge in a graph above, or choose two columns. Every graph then "
+            "respects this, and algorithms that test pair by pair spend no budget on decided "
+            "pairs. This knowledge is treated as public, so it must not come from these rows.",
             **{"background-knowledge": "Order the columns in time"},
         )
     )
@@ -91,7 +91,7 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
                 "from,to,rule, or a graph whose edges are required (Tetrad, DAGitty, GML, BIF).",
             )
             if file is not None:
-                st.button("Take it over", on_click=_from_file, args=(loaded, file))
+                st.button("Apply", on_click=_from_file, args=(loaded, file))
         st.download_button(
             "Save as JSON", now.text, "knowledge.json", "application/json", disabled=not now
         )
@@ -100,7 +100,7 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
 
 
 def worth_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None:
-    """What the knowledge is worth in ε, where that is asked."""
+    """The value of the knowledge in ε, computed on request."""
     if "epsilon" not in values or values.get("calibration") == "published":
         return
     key = ("worth", loaded.key, algorithm, settings_key(dict(values)))
@@ -124,7 +124,7 @@ def worth_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> Non
 
 
 def described(names: tuple[str, ...], now: Knowledge) -> dict[str, Any]:
-    """What the editor draws; columns by their numbers."""
+    """The editor's data, with columns by number."""
     index = {name: i for i, name in enumerate(names)}
     placed = {name for tier in now.tiers for name in tier}
     rules = [("forbid", said) for said in sorted(now.forbidden)]
@@ -142,7 +142,7 @@ def described(names: tuple[str, ...], now: Knowledge) -> dict[str, Any]:
 
 
 def changed(names: tuple[str, ...], now: Knowledge, act: Mapping[str, Any]) -> Knowledge:
-    """After one act in the editor; raises ParameterError for a contradiction, or for no act."""
+    """The knowledge after one edit; raises ParameterError for a contradiction or unknown edit."""
     try:
         if act["do"] == "order":
             tiers = tuple(tuple(names[int(i)] for i in tier) for tier in act["tiers"])
@@ -151,12 +151,12 @@ def changed(names: tuple[str, ...], now: Knowledge, act: Mapping[str, Any]) -> K
         said = statement(names[int(act["a"])], mark, names[int(act["b"])])
         verb = {"forbid": "forbid", "require": "require", "": ""}[act["verb"]]
     except (KeyError, TypeError, ValueError, IndexError):
-        raise ParameterError("The editor sent what it does not know; load the page anew.") from None
+        raise ParameterError("The editor sent an unknown request; reload the page.") from None
     return with_rule(now, verb, said)
 
 
 def with_rule(now: Knowledge, verb: str, said: Statement) -> Knowledge:
-    """With a statement of two columns in the place of all others of the two; verb: "" for none."""
+    """Replace all statements about two columns by one; verb: "" for none."""
     ends = {said.a, said.b}
     forbidden, required = (
         {other for other in own if {other.a, other.b} != ends}
@@ -191,7 +191,7 @@ def _from_file(loaded: Loaded, file: Any) -> None:
 
 
 def _take(loaded: Loaded, make: Callable[[], Knowledge]) -> None:
-    """Keep what `make` gives; tell why not, if it cannot be."""
+    """Store the result of `make`, or the reason why it is refused."""
     try:
         known.keep(loaded, make())
     except PrivcoreError as error:

@@ -34,7 +34,7 @@ def export_panel(result: Discovery, loaded: Loaded, references: dict[str, PDAG],
 
 
 def weight_panel(result: Discovery) -> None:
-    """The weights that the graph was cut from, and how the optimiser got there."""
+    """The weights behind the graph, and the convergence of the optimiser."""
     if result.weights is None:
         return
     nodes = list(result.graph.nodes)
@@ -43,7 +43,7 @@ def weight_panel(result: Discovery) -> None:
         charts.show(
             run_charts.weights(result.weights, nodes, result.weight_threshold or 0.0),
             key="weights",
-            alt="Weights of every column on every other",
+            alt="Weight of every column on every other",
         )
     with right:
         charts.show(
@@ -58,13 +58,13 @@ def weight_panel(result: Discovery) -> None:
             if result.noise != "none"
             else "Computed from the exact data: not private. "
         )
-        + "The objective is not drawn where knowing it would be a further look at the data."
+        + "The objective is not drawn if computing it would need a further query to the data."
     )
 
 
 def decision_panel(result: Discovery) -> None:
     st.caption(
-        "Every question the search asked. Scores are exact: this log is not private. "
+        "Every decision of the search. Scores are exact: this log is not private. "
         + (
             f"The first {tables.LOG_LIMIT:,} of {len(result.trace):,} are shown."
             if len(result.trace) > tables.LOG_LIMIT
@@ -92,7 +92,9 @@ def guarantee_panel(result: Discovery) -> None:
     else:
         odds = texts.odds_sentence(guarantee.epsilon, guarantee.delta, whom=protected(guarantee))
         if guarantee.calibration == "published":
-            odds = f"Were the published figure right: {odds[0].lower()}{odds[1:]} It is not proven."
+            odds = (
+                f"If the published figure were right: {odds[0].lower()}{odds[1:]} It is not proven."
+            )
         st.markdown(odds)
         st.markdown(
             f"- **Calibration:** {guarantee.calibration}\n"

@@ -1,4 +1,4 @@
-"""Runs that are kept by name, to come back to and to compare."""
+"""Pinned runs, kept by name to return to and to compare."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAME_LIMIT = 60
 
 @dataclass(frozen=True)
 class Pin:
-    """A run that was looked at: its name, what was said of it, and what the controls held."""
+    """A pinned run: its name, its answer in words, and the state of the controls."""
 
     name: str
     sentence: str
@@ -38,14 +38,14 @@ def pins() -> list[Pin]:
 
 
 def shown(pin: Pin) -> None:
-    """Note the run that the page shows, which is what a click on Pin keeps."""
+    """Record the run on the page, which a click on Pin keeps."""
     st.session_state[_SHOWN] = pin
 
 
 def pin_button() -> None:
-    """Keep the run that is shown."""
+    """Pin the shown run."""
     st.button(
-        "Pin", icon=":material/keep:", on_click=_pin, key="pin", help="Keep this run by name."
+        "Pin", icon=":material/keep:", on_click=_pin, key="pin", help="Keep this run under a name."
     )
 
 
@@ -53,7 +53,9 @@ def _pin() -> None:
     pin = st.session_state.get(_SHOWN)
     if pin is not None and all(pin.controls != held.controls for held in pins()):
         pins().append(pin)
-        st.toast(f"Pinned: {plain(pin.name)}. Compare it under Pinned.", icon=":material/keep:")
+        st.toast(
+            (f"Pinned: {plain(pin.name)}. Compare it in the tab Pinned."), icon=":material/keep:"
+        )
 
 
 def step(by: int) -> None:
@@ -64,7 +66,7 @@ def step(by: int) -> None:
 
 
 def _open(k: int) -> None:
-    """Show a pinned run again; before any control is drawn."""
+    """Restore a pinned run; called before any control is drawn."""
     st.session_state[_AT] = k
     st.session_state.update(pins()[k].controls)
 
@@ -80,10 +82,10 @@ def _rename(k: int) -> None:
 
 
 def pinned_panel() -> None:
-    """The pinned runs, and two of them side by side with their differences."""
+    """The pinned runs, with two of them side by side and their differences."""
     held = pins()
     if not held:
-        st.caption("Nothing is pinned yet. The button Pin above keeps the run that is shown.")
+        st.caption("Nothing is pinned yet. The button Pin above keeps the current run.")
         return
     for k, pin in enumerate(held):
         with st.container(horizontal=True, vertical_alignment="center"):

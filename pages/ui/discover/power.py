@@ -1,4 +1,4 @@
-"""What moment search can see at a budget, from public facts, before anything is spent."""
+"""The power of moment search at a budget, from public facts, before any budget is spent."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from privcore.extras.lab.planning.optimality_gap import optimality_gap
 _EPSILONS = np.geomspace(0.01, 30, 36)
 _NO_NOISE = 1e4
 _TABLES = (
-    "Where a line begins, dependences begin to be seen at all; given others, the tables that it "
-    "takes have to fit the budget."
+    "Each line starts at the smallest ε at which any dependence can be detected; conditional "
+    "tests also need contingency tables that fit the budget."
 )
 
 
 def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
-    """The smallest dependence that is likely to be seen, in plain words."""
+    """The smallest dependence that is likely to be detected, in plain words."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     on_rows = _on_rows(loaded, parameters, values.epsilon)
@@ -44,17 +44,17 @@ def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
 
 
 def missing_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
-    """What would show a clear dependence, where none is seen; else empty."""
+    """What would reveal a clear dependence if none can be detected; else empty."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     return plain(changing_sentence(shape, _on_rows(loaded, parameters, values.epsilon)))
 
 
 def gap_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
-    """Whether rows, budget or algorithm limit what is seen of a weak edge, in plain words.
+    """Whether rows, budget or algorithm limit the detection of a weak edge, in plain words.
 
-    Empty where there are no surrogates to take it from: of numbers beside levels; and where more
-    than one row is protected, as it is known for rows.
+    Empty if there are no surrogates for it (numeric together with categorical columns), or if more
+    than one row is protected, because the bound is known for single rows.
     """
     plain_case = protection_of(loaded.dataset, parameters).plain
     if isinstance(loaded.source, MixedRows) or not plain_case:
@@ -68,13 +68,13 @@ def _checked(parameters: dict[str, Any]) -> MomentSearchParameters:
 
 
 def _on_rows(loaded: Loaded, parameters: dict[str, Any], epsilon: float) -> MomentSearchParameters:
-    """Parameters of the run on rows that promises ε to whoever is protected."""
+    """Parameters of the row-level run that guarantees ε for the protected unit."""
     whole = {**parameters, "epsilon": epsilon}
     return _checked(row_parameters("moment-search", whole, loaded.source))
 
 
 def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
-    """The smallest dependence that is seen with 90 % probability, against ε."""
+    """The smallest dependence that is detected with 90 % probability, against ε."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     st.markdown(seen_sentence(loaded, parameters))
@@ -86,12 +86,12 @@ def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
     charts.show(
         _figure(effects, without, values.epsilon, numbers=not shape.levels),
         key="power",
-        alt="Smallest dependence seen with 90 % probability, by ε",
+        alt="Smallest dependence detected with 90 % probability, by ε",
     )
     st.caption(
-        "Smaller is better. Computed from the number of rows, the levels or bounds, ε, δ and the "
-        "settings alone: nothing of your rows is looked at. Rare levels, narrow columns and "
-        "columns that depend on many others need larger dependences than these. "
+        "Smaller is better. Computed only from the number of rows, the levels or bounds, ε, δ and "
+        "the settings; your rows are not used. With rare levels, narrow columns or columns that "
+        "depend on many others, only larger dependences are detected. "
         + (_TABLES if shape.levels else "")
     )
 
@@ -124,7 +124,7 @@ def _figure(
         )
     figure.add_vline(x=epsilon, line={"color": palette.text, "width": 1})
     figure.add_annotation(
-        # The place of an annotation on a logarithmic axis is a logarithm.
+        # On a logarithmic axis, annotations are placed by the logarithm.
         x=math.log10(epsilon),
         y=1,
         yref="paper",
@@ -139,7 +139,7 @@ def _figure(
         type="log",
         fixedrange=True,
         dtick="D2",
-        title="smallest correlation seen" if numbers else "smallest Cramér's V seen",
+        title="smallest correlation detected" if numbers else "smallest Cramér's V detected",
     )
     figure.update_layout(height=340, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
     return figure

@@ -1,4 +1,4 @@
-"""The private run and its non-private reference, as the page Discover makes and keeps them."""
+"""The private run and its non-private reference, computed and cached for the page Discover."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from privcore.releases import non_private_reference
 
 
 def base_name(result: Discovery) -> str:
-    """The non-private algorithm that a run is compared with, such as "PC"."""
+    """The title of the non-private algorithm that a run is compared with, such as "PC"."""
     return {"pc": "PC", "notears": "NOTEARS"}[ALGORITHMS[result.algorithm].reference_algorithm]
 
 
 def run(
     loaded: Loaded, name: str, values: dict[str, Any], seed: int, background: Background | None
 ) -> Discovery | None:
-    """The run that the controls describe; None while it is cancelled.
+    """The run for the current settings; None while it is cancelled.
 
-    background: where it may have been made already.
+    background: runs among which it may be finished already.
     """
     made = background.made(values["epsilon"], seed) if background else None
     if made:
@@ -42,7 +42,7 @@ def run(
 
 
 def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
-    """The run that a private one is compared with, itself if it has no noise."""
+    """The run that a private one is compared with; the run itself if it has no noise."""
     if result.noise == "none":
         return result
     key = ("reference", loaded.key, settings_key(dict(result.parameters)))
@@ -55,7 +55,7 @@ def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
 
 
 def same_run(loaded: Loaded, result: Discovery) -> Discovery | None:
-    """The run of the same algorithm without noise, whatever the seed of the noise."""
+    """The run of the same algorithm without noise; it does not depend on the noise seed."""
     key = ("same", loaded.key, result.algorithm, settings_key(dict(result.parameters)))
     return kept(
         key,

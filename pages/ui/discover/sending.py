@@ -1,4 +1,4 @@
-"""The page to send: a run over ε as one HTML file, made where it is requested."""
+"""The page to send: a run over ε as one HTML file, made on request."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ from privcore.releases.interactive import (
 def page_part(
     loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int, background: Background
 ) -> None:
-    """A button that makes the page and saves it; a table of one's own has to be confirmed first, in
-    words.
+    """A button that makes and saves the page.
 
-    background: whose runs are taken where they are there.
+    For a user's own table, a typed confirmation comes first. background: finished runs are taken
+    from it.
     """
     words = ""
     if not is_built_in(loaded.dataset):
         st.warning(
-            "An interactive page of this table shows what is computed from its exact rows. It is "
-            "not private. To publish, release the graph and save its page on Release.",
+            "An interactive page of this table shows results computed from its exact rows: it is "
+            "not private. For publication, release the graph and save the page of the release on "
+            "Release.",
             icon=":material/warning:",
         )
         words = st.text_input(f"Type “{CONFIRMATION}”", key=f"explored-{loaded.key}")
@@ -73,8 +74,8 @@ def page_part(
         key="interactive-page",
         disabled=not is_built_in(loaded.dataset) and words != CONFIRMATION,
         width="stretch",
-        help="Both graphs over ε in one HTML file that opens anywhere, offline too. Runs that are "
-        "not there yet are made first.",
+        help="Both graphs over ε in one HTML file that opens in any browser, also offline. "
+        "Missing runs are computed first.",
     )
 
 

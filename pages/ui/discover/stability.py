@@ -1,4 +1,4 @@
-"""Whether a graph can be trusted without a truth: the tab Stability, and its line on the page."""
+"""Stability of a graph without a known truth: the tab Stability, and its line on the page."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ _RUNS = ["20", "50", "100", "200", "500"]
 
 
 def summary(loaded: Loaded, result: Discovery) -> None:
-    """One line on a graph of which no truth is known, made when somebody wants it; while the tab
-    is closed, which says it and more."""
+    """One line on the stability of a graph without a known truth, computed on request.
+
+    It is shown while the tab Stability is closed.
+    """
     runs = int(st.session_state.get("discover_rolls") or RUNS.default)
     key = _key(loaded, result, runs)
     if key not in st.session_state.get("_results", {}) and st.session_state.get("_judge") != key:
@@ -34,10 +36,10 @@ def summary(loaded: Loaded, result: Discovery) -> None:
                 icon=":material/balance:",
                 on_click=_ask,
                 args=(key,),
-                help="Runs the search again with other noise, and on halves of the rows, and says "
-                "how often the edges come back.",
+                help="Repeats the search with other noise and on halves of the rows, and reports "
+                "how often the edges reappear.",
             )
-            st.caption("No true graph is known to compare with.")
+            st.caption("There is no known true graph for comparison.")
         return
     judged = _judged(loaded, result, runs)
     if judged is not None:
@@ -47,7 +49,7 @@ def summary(loaded: Loaded, result: Discovery) -> None:
 
 
 def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: str) -> None:
-    """How often each pair is adjacent over re-rolls and over halves, and what cannot be told."""
+    """How often each pair is adjacent over noise draws and halves, and the undecided pairs."""
     runs = int(
         st.select_slider(
             "Runs",
@@ -55,8 +57,8 @@ def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: st
             value=str(RUNS.default),
             key="discover_rolls",
             bind="query-params",
-            help="So many runs with other noise on all rows, and as many on halves of the rows, "
-            "all with the settings of the graph above.",
+            help="Number of runs with other noise on all rows, and the same number on halves of "
+            "the rows, all with the settings of the graph above.",
         )
     )
     judged = _judged(loaded, result, runs)
@@ -80,24 +82,24 @@ def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: st
 
 
 _HALVES = (
-    "Halves: the rows are cut at random into two halves that share no row, and each is searched by "
-    "itself; half of the rows show less than all of them."
+    "Halves: the rows are split at random into two halves, and each is searched separately; half "
+    "of the rows have less power than all of them."
 )
 _READING = {
-    True: "Re-rolls: other noise on all rows, so that what differs comes from the mechanism. "
-    f"{_HALVES} Every half has the same ε and noise of its own. {NOT_PRIVATE}",
-    False: f"There is no noise to re-roll. {_HALVES} {NOT_PRIVATE}",
+    True: "Re-rolls: other noise on all rows, so differences come from the mechanism only. "
+    f"{_HALVES} Every half has the same ε and its own noise. {NOT_PRIVATE}",
+    False: f"This run has no noise to draw again. {_HALVES} {NOT_PRIVATE}",
 }
 
 
 def _key(loaded: Loaded, result: Discovery, runs: int) -> tuple[Hashable, ...]:
-    """The further runs do not depend on the noise of the graph that is judged."""
+    """The cache key; the further runs do not depend on the noise of the judged graph."""
     values = settings_key(dict(result.parameters))
     return ("stability", loaded.key, result.algorithm, values, runs)
 
 
 def _judged(loaded: Loaded, result: Discovery, runs: int) -> Stability | None:
-    """The further runs, kept, beside the graph that is shown; None if they ended early."""
+    """The further runs, cached, together with the shown graph; None if they were cancelled."""
 
     def compute(hooks: LiveHooks) -> Stability:
         return judge(

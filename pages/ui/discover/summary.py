@@ -1,4 +1,4 @@
-"""What stands above the graphs of the page Discover: the promise of a run, and its quality."""
+"""The header of the page Discover: the guarantee of a run, and its quality."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from privcore.releases.promise import protected
 
 
 def next_noise() -> None:
-    """Go on to the next seed of the simulated noise."""
+    """Go to the next seed of the simulated noise."""
     st.session_state["seed"] = st.session_state.get("seed", SEED) + 1
 
 
@@ -32,8 +32,8 @@ def reroll_button() -> None:
         icon=":material/casino:",
         type="tertiary",
         on_click=next_noise,
-        help="The same settings with the next noise seed. For exploring; each release of "
-        "another roll would be a new charge.",
+        help="The same settings with the next noise seed. For exploration; every further release "
+        "is charged again.",
     )
 
 
@@ -48,9 +48,9 @@ def header(
     *,
     pag: bool = False,
 ) -> None:
-    """The answer in a sentence, what is promised, and the way to the next noise.
+    """The answer in a sentence, the guarantee, and the button for the next noise seed.
 
-    price: a sentence on what noise costs, where there is one.  pag: whether the reference is one.
+    price: a sentence on the cost of noise, if any. pag: whether the reference is a PAG.
     """
     algorithm = ALGORITHMS[result.algorithm]
     guarantee = result.guarantee
@@ -66,8 +66,9 @@ def header(
                 )
                 st.markdown(linked(odds, epsilon="ε", delta="δ"))
             st.caption(
-                f"{texts.SIMULATED} More stands in the tab Guarantee: what a "
-                f"{term_link('guarantee')} is, and who {term_link('neighbours', 'neighbours')} are."
+                f"{texts.SIMULATED} The tab Guarantee has the details; see also "
+                f"{term_link('guarantee')} and {term_link('neighbours', 'neighbours')} in the "
+                "glossary."
             )
         if algorithm.private:
             reroll_button()
@@ -78,13 +79,13 @@ def header(
         st.warning(texts.stopped_sentence(result), icon=":material/hourglass_bottom:")
     if guarantee.calibration == "proven" and guarantee.epsilon >= 5:
         st.caption(
-            f":material/warning: ε = {guarantee.epsilon:g} promises little: probabilities may "
+            f":material/warning: ε = {guarantee.epsilon:g} is a weak guarantee: probabilities may "
             "change by a factor of up to e^ε."
         )
 
 
 def mixed_sentence(result: Discovery, loaded: Loaded) -> str:
-    """What was done with numbers beside columns with levels; empty where there are none."""
+    """The treatment of numeric columns in mixed data; empty if the data are not mixed."""
     if not isinstance(loaded.source, MixedRows):
         return ""
     algorithm = ALGORITHMS[result.algorithm]
@@ -92,13 +93,13 @@ def mixed_sentence(result: Discovery, loaded: Loaded) -> str:
     if algorithm.mixed:
         return f"For this run {cut}."
     return (
-        f"For this run {cut}: what happens within a level is not seen, so that weak dependences of "
-        "numbers may be missed. More settings has the number of levels."
+        f"For this run {cut}: differences within a level are lost, so weak dependences of numeric "
+        "columns may be missed. The number of levels is under More settings."
     )
 
 
 def power_sentence(result: Discovery, loaded: Loaded) -> str:
-    """How weak a dependence the run could see, and what limits it."""
+    """The weakest dependence that the run can detect, and what limits it."""
     if result.findings:
         parameters = dict(result.parameters)
         return f"{seen_sentence(loaded, parameters)} {gap_sentence(loaded, parameters)}"
@@ -115,8 +116,8 @@ def metric_row(
 ) -> None:
     """Quality against the reference, with the change from the non-private graph.
 
-    base: the non-private graph; None where it is itself the reference.  form: of the graphs,
-    CPDAG, DAG or PAG.
+    base: the non-private graph; None if it is itself the reference. form: of the graphs: CPDAG, DAG
+    or PAG.
     """
     other = reference if base is None else base
     here, before = skeleton_metrics(graph, reference), skeleton_metrics(other, reference)
@@ -125,10 +126,16 @@ def metric_row(
     f1 = f"2·TP / (2·TP + FP + FN) over adjacent pairs, the {term_link('skeleton')}."
     shown: list[tuple[str, str, Metrics, Metrics, str]] = [
         ("Skeleton F1", "f1", here, before, f1),
-        ("Precision", "precision", here, before, "Share of the graph's pairs that are right."),
+        ("Precision", "precision", here, before, "Share of the graph's pairs that are correct."),
         ("Recall", "recall", here, before, "Share of the reference's pairs that are found."),
-        (f"{form} F1", "f1", marks, marks_before, f"As F1, but {ends} must be right too."),
-        ("Hamming distance", "shd", marks, marks_before, "Pairs whose edge differs (SHD)."),
+        (f"{form} F1", "f1", marks, marks_before, f"As F1, but {ends} must be correct too."),
+        (
+            "Hamming distance",
+            "shd",
+            marks,
+            marks_before,
+            ("Number of pairs whose edge differs (SHD)."),
+        ),
     ]
     row = st.container(horizontal=True)
     for title, name, now, then, text in shown:

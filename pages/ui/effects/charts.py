@@ -1,4 +1,4 @@
-"""The picture of effects: a row for each, with its interval."""
+"""The chart of effects: one row each, with its interval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROW, _AROUND = 50, 96
 
 
 def height_of(rows: int) -> int:
-    """Pixels that a picture of so many rows takes, about."""
+    """Approximate height in pixels of a chart with this number of rows."""
     return _AROUND + _ROW * rows
 
 
@@ -25,11 +25,11 @@ Kind = Literal["shown", "other", "whole", "exact"]
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the picture, with its words above it.
+    """A row of the chart, with its label above.
 
-    amount: the number in words, which begins them.  points: best estimates, in the axis's units.
-    low, high: ends of the interval, which may be infinite; None where there is no interval.
-    kind: what the graph allows, what other graphs do, all of them, or the exact rows.
+    amount: the number as text, at the start of the label. points: best estimates, in the axis's
+    units. low, high: ends of the interval, possibly infinite; None if there is no interval. kind:
+    effects by the graph, by other graphs, by all of them, or from the exact rows.
     """
 
     amount: str
@@ -41,7 +41,7 @@ class Row:
 
 
 def intervals(rows: Sequence[Row], x_title: str, truth: tuple[float, str] | None) -> go.Figure:
-    """Effects one below the other, zero as a line; truth: where it is, and its name."""
+    """Effects in rows, with a line at zero; truth: its position and name."""
     palette = PALETTES[current()]
     colours = {
         "shown": palette.series[0],
@@ -98,7 +98,7 @@ def intervals(rows: Sequence[Row], x_title: str, truth: tuple[float, str] | None
             showarrow=False,
             font={"color": palette.series[2], "size": 12},
         )
-    # The truth has its name below the last row, where nothing else stands.
+    # The label of the truth goes below the last row, where there is room.
     below = 0.45 if truth is None else -0.1
     figure.update_layout(
         height=round(_AROUND + _ROW * (len(rows) - below)),
@@ -111,7 +111,7 @@ def intervals(rows: Sequence[Row], x_title: str, truth: tuple[float, str] | None
 
 
 def _line(figure: go.Figure, at: float, colour: str, dash: str, width: int) -> None:
-    """A line from top to bottom, below all else."""
+    """A vertical line behind everything else."""
     figure.add_shape(
         type="line",
         x0=at,
@@ -125,7 +125,7 @@ def _line(figure: go.Figure, at: float, colour: str, dash: str, width: int) -> N
 
 
 def _reach(rows: Sequence[Row], truth: tuple[float, str] | None) -> tuple[float, float]:
-    """The ends of the axis: it holds zero, the truth, and all ends that are finite."""
+    """The limits of the axis: they include zero, the truth, and all finite interval ends."""
     ends = [0.0, *([truth[0]] if truth else [])]
     for row in rows:
         ends += [*row.points, *(e for e in (row.low, row.high) if e is not None)]

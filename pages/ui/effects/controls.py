@@ -1,4 +1,4 @@
-"""What is to be found out, with what budget: the choices of the page Effects."""
+"""The question and its budget: the controls of the page Effects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from privcore.text import short
 
 
 def settings() -> tuple[dict[str, Any], int]:
-    """The controls of the search but its ε, and the seed of the noise."""
+    """The controls of the search except its ε, and the noise seed."""
     algorithm = ALGORITHMS[ALGORITHM]
     st.markdown(f"**{algorithm.title}**", help=algorithm.summary)
     values = {**controls(algorithm, ["epsilon"]), "knowledge": held_text()}
@@ -32,9 +32,9 @@ def settings() -> tuple[dict[str, Any], int]:
 
 
 def choose_question(loaded: Loaded) -> Question | None:
-    """Cause, outcome and their levels; None where there are no two columns.
+    """Cause, outcome and their levels; None if there are fewer than two columns.
 
-    What is chosen stands in the address, but of a table of the user's.
+    The choice is stored in the URL, except for a user's own table.
     """
     data = loaded.dataset
     if len(data.names) < 2:
@@ -47,7 +47,7 @@ def choose_question(loaded: Loaded) -> Question | None:
     others = [name for name in data.names if name != cause]
     outcome = usual_outcome(data, cause)
     levels = {column.name: column.levels for column in data.columns}
-    # The places stand in the order of the sentence that they make.
+    # The fields are in the order of the sentence that they form.
     compared_at, to_at, outcome_at, level_at = places
     with outcome_at:
         outcome = pick("Outcome", "outcome", others, outcome)
@@ -58,7 +58,7 @@ def choose_question(loaded: Loaded) -> Question | None:
     with compared_at:
         compared = pick("From", "from", values, values[asked.compared])
     rest = [value for value in values if value != compared]
-    # The other way round where the comparison is with the value that it is usually set to.
+    # Swapped if the comparison is with the default value.
     usual = values[asked.to] if values[asked.to] in rest else values[asked.compared]
     with to_at:
         to = pick("To", "to", rest, usual)
@@ -69,7 +69,7 @@ def choose_question(loaded: Loaded) -> Question | None:
 
 @dataclass(frozen=True)
 class _Picker:
-    """A list of columns or levels; public: whether the choice may stand in the address."""
+    """A list of columns or levels; public: whether the choice may appear in the URL."""
 
     loaded: Loaded
     public: bool
@@ -88,7 +88,9 @@ class _Picker:
 
 
 def usual_pair(data: Dataset) -> tuple[str, str]:
-    """A cause that has the most to change by the true graph, else the first columns of a kind."""
+    """The default cause: the column with most descendants in the true graph, else the first of a
+    kind.
+    """
     reached = {name: _after(data, name) for name in data.names}
     cause = max(data.names, key=lambda name: len(reached[name]))
     if not reached[cause]:
@@ -98,7 +100,9 @@ def usual_pair(data: Dataset) -> tuple[str, str]:
 
 
 def usual_outcome(data: Dataset, cause: str) -> str:
-    """The first column that the true graph has after the cause, else the first of its kind."""
+    """The default outcome: the cause's first descendant in the true graph, else the first of its
+    kind.
+    """
     others = [column for column in data.columns if column.name != cause]
     levels = next(column for column in data.columns if column.name == cause).levels
     after = _after(data, cause)
@@ -114,17 +118,17 @@ def _after(data: Dataset, cause: str) -> set[str]:
             if first == start and second not in after:
                 after.add(second)
                 ahead.append(second)
-    # A path may lead through hidden columns.
+    # A path may pass through hidden columns.
     return after & set(data.names) - {cause}
 
 
-# Of ε: what is told of where no share is chosen.
+# Share of ε used in the sentence when no share is chosen.
 _HALF = 0.5
 
 
 @dataclass(frozen=True)
 class Width:
-    """The line that says what a second release would bring."""
+    """The line on the gain from a second release."""
 
     place: DeltaGenerator
     data: Dataset
@@ -138,11 +142,11 @@ class Width:
         both = levels[self.question.cause], levels[self.question.outcome]
         width = expected_width(self.data.n, both, strata, self.epsilon * share)
         told = width_sentence(self.question, width, share)
-        nothing = "0: nothing more is measured than what the graph is made of. "
+        nothing = "0: no second release; the effect uses only the statistics behind the graph. "
         self.place.caption(told if self.share else nothing + told)
 
     def note(self, said: Effects) -> None:
-        """As `say`, for what the run adjusts for."""
+        """As `say`, for the adjustment set of the run."""
         shown = next((effect for effect in said.shown if effect.affected), None)
         if shown is not None and shown.adjustment:
             levels = {column.name: len(column.levels) for column in self.data.columns}
@@ -151,11 +155,11 @@ class Width:
 
 class _NoWidth(Width):
     def say(self, strata: int) -> None:
-        """Numbers have no second release."""
+        """Numeric columns have no second release."""
 
 
 def budget(loaded: Loaded, question: Question) -> tuple[float, float, Width]:
-    """ε, the share of it that measures the effect, and the line below that."""
+    """ε, the share of it for measuring the effect, and the line below."""
     algorithm = ALGORITHMS[ALGORITHM]
     declared = next(p for p in algorithm.parameters if p.name == "epsilon")
     # A second release counts levels.

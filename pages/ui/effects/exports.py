@@ -1,4 +1,4 @@
-"""What can be taken along of an effect: its numbers, and the code that makes it again."""
+"""Downloads of an effect: its numbers, and the code that reproduces it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from privcore.releases import command_line, python_code
 
 
 def panel(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> None:
-    """Downloads, and the Python and the command that make the run again."""
+    """Downloads, and the Python code and command that repeat the run."""
     with st.container(horizontal=True):
         st.download_button(
             "JSON",
@@ -28,7 +28,7 @@ def panel(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, s
             on_click="ignore",
             key="download-effect-json",
         )
-        # DoWhy takes one DAG, and some graphs have none.
+        # DoWhy needs one DAG, and some graphs have none.
         script, refusal = "", None
         try:
             script = to_dowhy(said)
@@ -44,7 +44,7 @@ def panel(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, s
             disabled=refusal is not None,
             help=refusal,
         )
-    st.caption("Both hold only what was released: the effects, what they are adjusted for, and ε.")
+    st.caption("Both contain only released results: the effects, their adjustment sets, and ε.")
     st.code(python(said, loaded, values, share, seed), language="python")
     st.code(command(said, loaded, values, share, seed), language="bash", wrap_lines=True)
 
@@ -56,7 +56,7 @@ def as_json(said: Effects) -> str:
 
 
 def changed(said: Effects, values: dict[str, Any]) -> dict[str, Any]:
-    """Parameters that differ from their defaults, and the budget in any case."""
+    """Parameters that differ from their defaults, and always the budget."""
     return {
         p.name: values[p.name]
         for p in get_algorithm(said.result.algorithm).parameters
@@ -90,7 +90,7 @@ def python(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, 
 
 
 def command(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> str:
-    """For a shell; an uploaded file stands as its name."""
+    """The command for a shell; an uploaded file appears by name."""
     result = replace(said.result, parameters={**said.result.parameters, **values})
     words = shlex.split(
         command_line(

@@ -1,4 +1,4 @@
-"""What the page Effects says of a question: in a sentence, in pictures and in tables."""
+"""The answer of the page Effects: a sentence, charts and tables."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from privcore.graphs.pag import PAG
 from privcore.releases import large_delta_sentence
 from privcore.text import percent, short
 
-# Rows of effects in the picture, at most, and of those that the graph does not allow.
+# Maximum number of effects in the chart, and of those by other graphs.
 MOST_ROWS, MOST_OTHERS = 8, 3
 
 
 def header(said: Effects, loaded: Loaded) -> None:
-    """The answer in one sentence, and what is promised."""
+    """The answer in one sentence, and the guarantee."""
     st.title(all_texts.plain(headline(said)), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(texts.promise(said.guarantee), width="content")
@@ -35,11 +35,11 @@ def header(said: Effects, loaded: Loaded) -> None:
         st.warning(warning, icon=":material/warning:")
     if said.guarantee.caveats:
         gap = all_texts.plain(said.guarantee.caveats[0])
-        st.caption(f":material/warning: The promise has a gap: {gap}.")
+        st.caption(f":material/warning: The guarantee has a gap: {gap}.")
 
 
 def pictures(said: Effects, other: Compared, loaded: Loaded) -> None:
-    """The effects with their intervals, and beside them the graph that they are read from."""
+    """The effects with their intervals, next to the graph that they are computed from."""
     rows, more = rows_of(said)
     if rows:
         rows += comparison_rows(said, other)
@@ -57,16 +57,16 @@ def pictures(said: Effects, other: Compared, loaded: Loaded) -> None:
             st.caption(all_texts.plain(narrower), width="content")
             st.page_link(
                 "pages/discover.py",
-                label="Tell what is known",
+                label="Add prior knowledge",
                 icon=":material/edit_note:",
                 query_params={"discover_tab": "What is known"},
             )
 
 
 def effects_picture(said: Effects, other: Compared, rows: list[Row], more: int) -> None:
-    """Effects of the graph, of others, of all together, and without privacy; more: without room."""
+    """Effects by the graph, by other graphs, combined, and without privacy; more: omitted rows."""
     if not rows:
-        st.info("There is nothing to draw: no effect could be told from what was released.")
+        st.info("There is nothing to draw: no effect can be determined from the release.")
         return
     question, truth = said.question, None
     if other.truth is not None:
@@ -80,7 +80,7 @@ def effects_picture(said: Effects, other: Compared, rows: list[Row], more: int) 
     )
     lines = [texts.HOW_TO_READ]
     if any(row.kind == "other" for row in rows):
-        lines.append("Grey: by graphs that are less likely, and how likely they are.")
+        lines.append("Grey: effects by less probable graphs, with their probability.")
     if more:
         lines.append(f"{more} more {'is' if more == 1 else 'are'} in the table below.")
     if other.exact or other.truth is not None:
@@ -94,12 +94,12 @@ def effects_picture(said: Effects, other: Compared, rows: list[Row], more: int) 
         )
         lines.append(f"Not private: {what}.")
     if other.refused:
-        lines.append(f"There is no row without privacy: {other.refused}")
+        lines.append(f"No row without privacy: {other.refused}")
     st.caption(all_texts.plain(" ".join(lines)))
 
 
 def rows_of(said: Effects) -> tuple[list[Row], int]:
-    """A row for each distinct effect, and how many have no room."""
+    """A row for each distinct effect, and the number of omitted rows."""
     question, rows = said.question, []
     together = texts.groups(said.effects)
     within = sum(any(effect.shown for effect in group) for group in together)
@@ -115,14 +115,14 @@ def rows_of(said: Effects) -> tuple[list[Row], int]:
 
 
 def comparison_rows(said: Effects, other: Compared) -> list[Row]:
-    """All effects together, and those without privacy."""
+    """All effects combined, and the effects without privacy."""
     question, rows = said.question, []
-    # Of a PAG the one effect has this interval already.
+    # The single effect of a PAG has this interval already.
     if said.interval is not None and not isinstance(said.result.graph, PAG):
         low, high = said.interval
         ends = texts.scaled(question, low), texts.scaled(question, high)
         amount = texts.between(question, low, high)
-        rows.append(Row(amount, "whatever the graph (95 %)", (), *ends, "whole"))
+        rows.append(Row(amount, "over all graphs (95 %)", (), *ends, "whole"))
     stated = [effect.estimate for effect in other.exact if effect.estimate is not None]
     if stated:
         values = sorted({round(estimate.value, 9) for estimate in stated})
@@ -150,21 +150,21 @@ def _row(question: Question, effect: Effect, words: str, kind: Kind) -> Row:
 
 
 def parents_panel(said: Effects) -> None:
-    """Every set of parents, what it is adjusted for, and why."""
+    """Every set of parents, with its adjustment set and the reason."""
     if isinstance(said.result.graph, PAG):
         if not said.effects:
             st.caption(all_texts.plain(said.reason))
             return
         st.caption(
             "The graph allows unobserved confounders. The adjustment is valid wherever the graph "
-            "leaves room for them; the interval holds if the private graph is right."
+            "allows them; the interval is valid if the private graph is correct."
         )
         st.dataframe(parents_table(said), hide_index=True, alt="The adjustment")
         return
     st.caption(
         all_texts.plain(
-            f"Which columns point at {short(said.question.cause, 30)} decides what has to be "
-            "adjusted for. The graph may leave it open, so every possible set has its own effect."
+            f"The parents of {short(said.question.cause, 30)} determine the adjustment set. The "
+            "graph may not identify them, so every possible set of parents has its own effect."
         )
     )
     st.dataframe(
@@ -173,7 +173,7 @@ def parents_panel(said: Effects) -> None:
         alt="Each possible set of parents",
         column_config={
             "probability": st.column_config.TextColumn(
-                help="Of the graphs that allow these parents, by what was released."
+                help="Posterior probability of the graphs with these parents, given the release."
             ),
             "why": st.column_config.TextColumn(width="large"),
         },
@@ -181,7 +181,7 @@ def parents_panel(said: Effects) -> None:
 
 
 def parents_table(said: Effects) -> pd.DataFrame:
-    """A row for each set of parents, as texts."""
+    """A row for each set of parents, as text."""
     question = said.question
     unit = "" if question.level is None else " (points)"
     rows = []
@@ -214,7 +214,7 @@ def _names(names: tuple[str, ...]) -> str:
 
 
 def means_panel(said: Effects) -> None:
-    """The probability of the outcome with the cause at either value."""
+    """The probability of the outcome at each of the two values of the cause."""
     question, rows, table = said.question, [], []
     cause, outcome = short(question.cause, 18), short(question.outcome, 18)
     for group in texts.groups(said.shown):
@@ -238,7 +238,7 @@ def means_panel(said: Effects) -> None:
     charts.show(
         effect_charts.intervals(rows[: 2 * MOST_ROWS], title, None),
         key="effect-means",
-        alt="Probability of the outcome with the cause at either value",
+        alt="Probability of the outcome at each of the two values of the cause",
     )
     st.dataframe(pd.DataFrame(table), hide_index=True, alt="Probability of the outcome")
 

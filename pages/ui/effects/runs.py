@@ -1,4 +1,4 @@
-"""The run of the page Effects, and what it is compared with, each made once and kept."""
+"""The run of the page Effects and its comparison, each computed once and cached."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from privcore.errors import PrivcoreError
 def run(
     loaded: Loaded, question: Question, values: dict[str, Any], share: float, seed: int
 ) -> Effects | None:
-    """The answer to the question; None while it is cancelled.  Raises PrivcoreError.
+    """The answer to the question; None while it is cancelled. Raises PrivcoreError.
 
-    Without a second release any question is put to the run that Discover has.
+    Without a second release, every question is answered from the run of the page Discover.
     """
     plan = EffectPlan(question, share)
     if not share:
@@ -55,10 +55,10 @@ def run(
 
 @dataclass(frozen=True)
 class Compared:
-    """What is known beside a run.  Not private.
+    """The comparison for a run. Not private.
 
-    exact: the effects without privacy, none where refused says why.  title: of the algorithm whose
-    graph they are by.  truth: of a built-in network.
+    exact: the effects without privacy; none if refused gives the reason. title: of the algorithm
+    behind their graph. truth: of a built-in network.
     """
 
     exact: tuple[Effect, ...]
@@ -68,7 +68,7 @@ class Compared:
 
 
 def compared(loaded: Loaded, said: Effects) -> Compared:
-    """The effects by the graph without privacy, and the truth where it is known."""
+    """The effects by the graph without privacy, and the truth if known."""
     exact: tuple[Effect, ...] = ()
     refused = ""
     try:

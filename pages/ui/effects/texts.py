@@ -1,4 +1,4 @@
-"""Words of the page Effects."""
+"""Texts of the page Effects."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from privcore.releases.promise import for_whom, protected
 from privcore.text import short
 
 HOW_TO_READ = (
-    "A dot is the best estimate and the line its 95 % interval, which counts the chance in the "
-    "rows and the noise that protects them."
+    "A dot is the best estimate, and the line is its 95 % interval, which covers both sampling "
+    "error and privacy noise."
 )
 
 
 def promise(guarantee: Guarantee) -> str:
-    """The guarantee for a reader who has never heard of ε, as Markdown."""
+    """The guarantee for a reader who does not know ε, as Markdown."""
     delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
     said = promise_sentence(guarantee).replace("the private graph", "this answer")
     whom = for_whom(protected(guarantee))
@@ -42,7 +42,7 @@ def between(question: Question, low: float, high: float) -> str:
 
 
 def axis_title(question: Question) -> str:
-    """What the picture measures."""
+    """The quantity that the chart shows."""
     cause, outcome = short(question.cause, 18), short(question.outcome, 18)
     if question.level is None:
         return f"change of {outcome} for one more unit of {cause}"
@@ -54,8 +54,10 @@ def axis_title(question: Question) -> str:
 
 
 def case(question: Question, group: Sequence[Effect]) -> str:
-    """What points at the cause, such as "if nothing or bronc points at smoke"; of a PAG, what it
-    allows."""
+    """The parents of the cause, such as "if nothing or bronc points at smoke".
+
+    For a PAG, that it allows unobserved confounders.
+    """
     sets = list(dict.fromkeys(e.parents for e in group if e.parents is not None))
     if not sets:
         return "unobserved confounders allowed"
@@ -72,14 +74,14 @@ def _joined(parents: Sequence[str]) -> str:
     if not parents:
         return "nothing"
     words = " and ".join(short(name, 14) for name in parents)
-    # On a telephone a line has room for about 60 letters.
+    # A line on a phone has room for about 60 letters.
     if len(parents) > 2 or (len(parents) == 2 and len(words) > 20):
         return f"{short(parents[0], 12)} and {len(parents) - 1} more"
     return words
 
 
 def groups(effects: Sequence[Effect]) -> list[list[Effect]]:
-    """Effects that are the same, together; those of the graph first, then by probability."""
+    """Equal effects grouped; effects by the graph first, then by probability."""
     same: dict[object, list[Effect]] = {}
     for effect in effects:
         key = (effect.adjustment, effect.estimate) if effect.affected else None
@@ -91,11 +93,11 @@ def groups(effects: Sequence[Effect]) -> list[list[Effect]]:
 
 
 def open_sentence(said: Effects) -> str:
-    """What would narrow the answer; empty where the graph allows one effect."""
+    """What would narrow the answer; empty if the graph allows a single effect."""
     if said.identified or not said.shown:
         return ""
     return (
-        f"The private graph leaves open what points at {short(said.question.cause, 30)}, and each "
-        "case has an effect of its own. What is known beforehand, such as an order in time, can "
-        "settle it."
+        f"The private graph does not identify the parents of {short(said.question.cause, 30)}, "
+        "and each possible set gives a different effect. Prior knowledge, such as an order in "
+        "time, can resolve this."
     )

@@ -1,1 +1,1 @@
-"""Drawings of graphs, and of how sure their edges are."""
+"""Drawings of graphs and of the certainty of their edges."""

@@ -1,4 +1,4 @@
-// The graphs as a part of the page: the view goes to Python, which keeps it in the address.
+// The graphs as a part of the page: the view goes to Python, which stores it in the URL.
 const shown = new WeakMap();
 
 export default function (component) {

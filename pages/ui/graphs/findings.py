@@ -1,4 +1,4 @@
-"""How sure the edges of a graph are, and of which pairs nothing can be told, as drawn."""
+"""The certainty of a graph's edges, and its undecided pairs, as drawn."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from privcore.releases.release import Release
 
 _OF_PROBABILITIES = (
     "The posterior probability of an edge, and of its arrow if there is one: {made}. On random "
-    "networks as many edges were true as it says, and of arrows somewhat fewer (page Papers). All "
-    "figures assume there are no unobserved confounders."
+    "networks these probabilities were calibrated for edges and slightly too high for arrows "
+    "(page Papers). All figures assume there are no unobserved confounders."
 )
 _OF_PAG_PROBABILITIES = (
-    "The posterior probability of an edge: {made}. It is that of the search before FCI, and so "
-    "assumes no unobserved confounders; the marks of the graph do not. No probability is stated "
-    "of marks."
+    "The posterior probability of an edge: {made}. It comes from the search before FCI and so "
+    "assumes no unobserved confounders; the marks of the graph do not assume this. Marks have no "
+    "stated probability."
 )
 _OF_DRAWS = (
-    "the share of DAGs with it, each weighed by how likely it makes what was released, sampling "
-    "and noise included"
+    "the share of DAGs that contain it, each weighted by the likelihood of the released "
+    "statistics, including sampling error and noise"
 )
 _OF_TESTS = (
-    "mostly (.6) what a test says in the graph that the search found, else (.4) the mean of what "
-    "it says in other likely DAGs, sampling and noise included"
+    "a weighted mean of test-based probabilities: 0.6 for the graph that the search found and 0.4 "
+    "for the mean over other likely DAGs, including sampling error and noise"
 )
 
 
 def width_sentence(result: Discovery | Release) -> str:
-    """What the width of a line says, and whether the numbers are settled."""
+    """The meaning of line widths, and whether the numbers have converged."""
     return f"Thicker lines are more probable. {settled_sentence(result.settled)}".rstrip()
 
 
@@ -46,7 +46,7 @@ def unclear(result: Discovery) -> list[Edge]:
 
 
 def apart_sentence(result: Discovery) -> str:
-    """How many pairs there are of each kind, and what counts as worth seeing."""
+    """The number of pairs of each kind, and the smallest relevant dependence."""
     pairs = described_pairs(result.graph, result.findings) or []
     size = result.parameters.get("reference_effect")
     worth = "" if size is None else f" (for a dependence of {size:g} or more)"
@@ -54,22 +54,22 @@ def apart_sentence(result: Discovery) -> str:
 
 
 def pair_panel(result: Discovery) -> None:
-    """Every pair, and what the release says of it."""
+    """Every pair with its finding."""
     st.markdown(apart_sentence(result))
     st.caption(
-        "Dependence is Cramér's V (0 to 1; of numbers, the size of the correlation) as released, "
-        "noise taken off. Smallest visible: what would have been seen with 90 % probability, given "
-        "what separated the pair and the parents of either in the graph. Cannot be told: so small "
-        "a dependence could have been missed. More budget or more rows help, but not where other "
-        "columns nearly say the values of the pair. All of this is made from the released numbers "
-        "alone and costs nothing."
+        "Dependence: Cramér's V (0 to 1; for numeric columns, the absolute correlation) as "
+        "released, corrected for noise. Smallest visible: the dependence that would have been "
+        "detected with 90 % probability, given the separating set and the parents of both "
+        "columns. Cannot be told: a dependence of relevant size could have been missed. More "
+        "budget or more rows help, unless other columns almost determine the values of the pair. "
+        "All of this is computed from the released numbers at no further privacy cost."
     )
     st.dataframe(
         tables.pairs(result),
         hide_index=True,
         alt="The finding on each pair",
     )
-    # Only where all combinations of levels are counted are graphs scored by probabilities.
+    # Graphs have posterior probabilities only if all combinations of levels are counted.
     made = _OF_DRAWS if result.unit == "probability" else _OF_TESTS
     said = _OF_PROBABILITIES if result.hidden_stage is None else _OF_PAG_PROBABILITIES
     st.caption(linked(said.format(made=made), posterior="posterior probability"))

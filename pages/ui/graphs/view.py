@@ -1,4 +1,4 @@
-"""Graphs on a page: one component that draws all of them, and what the reader looks at."""
+"""Graphs on a page: one component that draws all of them, and the reader's view."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _drawn = st.components.v2.component(
     css=graph_css(),
     js=graph_script() + Path(__file__).with_name("component.js").read_text("utf-8"),
 )
-# What the reader may look at, as the address has it: what is usual, and what else there is.
+# The view as the URL has it: defaults and alternatives.
 _WORDS = {
     "focus": ("", re.compile(r"\d{1,5}(-([23]|parents|to-\d{1,5}))?")),
     "view": ("graph", re.compile("matrix")),
@@ -32,8 +32,8 @@ _DRAWN_AS = {"focus": "focus", "view": "as", "links": "links"}
 def show_graphs(scene: Mapping[str, Any], *, key: str, of: str = "", focus: str = "") -> None:
     """Draw a scene of `privcore.graphs.drawing`.
 
-    of: what the graphs are of, where the view stands in the address; another name begins anew.
-    Without it the view is the browser's alone, and begins with a focus.
+    of: a name for the subject of the graphs, if the URL stores the view; another name resets the
+    view. Without it only the browser stores the view, which begins with a focus.
     """
 
     def looked() -> None:
@@ -42,7 +42,7 @@ def show_graphs(scene: Mapping[str, Any], *, key: str, of: str = "", focus: str 
             for name, drawn in _DRAWN_AS.items():
                 _set(name, view.get(drawn))
 
-    # A look at another part is no reason to run the page.
+    # A change of view does not rerun the page.
     @st.fragment
     def part() -> None:
         _drawn(
@@ -64,7 +64,7 @@ def _set(name: str, text: object) -> None:
 
 
 def _view(of: str) -> dict[str, str]:
-    """The view, which the session holds; a link, or a step in the history, changes it."""
+    """The view, stored in the session; a link or a step in the browser's history changes it."""
     if st.session_state.get("_look_of", of) != of:
         _set("focus", "")
     st.session_state["_look_of"] = of

@@ -29,7 +29,7 @@ def show(result: Allocation, values: Values, key: str) -> None:
             HALF,
         )
     else:
-        st.info("Not one iteration fits; lower the first one's ε.")
+        st.info("No iteration fits; lower the ε of the first one.")
     st.dataframe(
         pd.DataFrame(
             {
@@ -50,17 +50,17 @@ def show(result: Allocation, values: Values, key: str) -> None:
         },
     )
     fits = ", ".join(
-        f"{name} {lemma:,} by the lemma and {real:,} in fact"
+        f"{name} {lemma:,} by the lemma and {real:,} in practice"
         for name, (lemma, real) in result.counts.items()
     )
     st.caption(
-        f"Lemma 1’s bound on errors before the run: {result.bound:.3f}, with the same ε for every "
-        f"test {result.even_bound:.3f}. Iterations that fit: {fits}."
+        f"Bound of Lemma 1 on errors, before the run: {result.bound:.3f}; with the same ε for "
+        f"every test: {result.even_bound:.3f}. Iterations that fit: {fits}."
     )
 
 
 def order_plans(allocated: Allocation) -> go.Figure:
-    """ε of a test of each order, as planned before each of them."""
+    """ε of a test of each order, as planned before each order."""
     palette = PALETTES[current()]
     orders = list(range(len(allocated.chosen)))
     figure = go.Figure()

@@ -29,16 +29,21 @@ def show(result: Averaging, values: Values, key: str) -> None:
     )
     low, high = result.interval
     row.metric(
-        "Right guesses",
+        "Correct guesses",
         f"{100 * result.guessed:.1f} %",
-        help=f"Whether the count is {VALUE:g} or {VALUE - 1:g}, from all releases; measured over "
-        f"{2 * TRIALS:,} games, 95 % interval {100 * low:.1f} to {100 * high:.1f} %.",
+        help=f"Guesses from all releases whether the count is {VALUE:g} or {VALUE - 1:g}; "
+        f"measured over {2 * TRIALS:,} games, 95 % interval {100 * low:.1f} to "
+        f"{100 * high:.1f} %.",
     )
     row.metric(
-        "At most", percent(result.guess_bound), help="What the lowest bill allows any attacker."
+        "At most",
+        percent(result.guess_bound),
+        help=("The limit for any attacker under the smallest total ε."),
     )
     for name, cost in result.costs.items():
-        row.metric(f"ε, {name.split(',')[0]}", f"{cost:.3g}", help=f"Of all releases: {name}.")
+        row.metric(
+            f"ε, {name.split(',')[0]}", f"{cost:.3g}", help=(f"Total over all releases: {name}.")
+        )
 
 
 def means(result: Averaging) -> go.Figure:

@@ -30,7 +30,7 @@ def show(result: CompositionCurves, values: Values, key: str) -> None:
 
 
 def composition(curves: CompositionCurves) -> go.Figure:
-    """ε of the whole against the number of rounds, one line an accountant."""
+    """Total ε against the number of rounds, one line per accountant."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, curve in enumerate(curves.curves):
@@ -47,13 +47,13 @@ def composition(curves: CompositionCurves) -> go.Figure:
             hovertemplate="%{x:,} rounds: ε = %{y:.4g}<extra>%{fullData.name}</extra>",
         )
     most = max(int(curve.counts[-1]) for curve in curves.curves)
-    # No loss shows as 0, which a logarithmic axis has no place for.
+    # Zero loss cannot be shown on a logarithmic axis.
     all_epsilons = [e for curve in curves.curves for e in curve.epsilons if e > 0] or [1.0]
     figure.update_layout(
         height=480,
         legend={
             "orientation": "v",
-            # All lines rise, so that this corner is free.
+            # All lines rise, so this corner is free.
             "x": 0.98,
             "y": 0.02,
             "xanchor": "right",

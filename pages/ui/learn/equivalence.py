@@ -16,7 +16,7 @@ from privcore.graphs.pdag import Edge, ordered
 
 SHOWN = 11
 _ACROSS = 4
-# Distance between neighbouring drawings, whose nodes lie in [−1, 1]², and where edges end.
+# Distance between neighbouring drawings, whose nodes lie in [−1, 1]², and the ends of edges.
 _CELL, _HIGH, _SHORT = 3.0, 3.4, 0.2
 
 
@@ -25,7 +25,9 @@ def show(result: EquivalenceClass, values: Values, key: str) -> None:
     row = st.container(horizontal=True)
     row.metric("DAGs in the class", f"{result.count}", help="All imply the same independences.")
     row.metric(
-        "Undirected edges", f"{result.undirected}", help="Whose direction differs within the class."
+        "Undirected edges",
+        f"{result.undirected}",
+        help=("Edges whose direction differs within the class."),
     )
     if result.count > SHOWN:
         st.caption(f"The first {SHOWN} of {result.count} DAGs are drawn.")
@@ -87,7 +89,7 @@ def equivalence(members: EquivalenceClass) -> go.Figure:
 
 
 def _between(start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The stretch between two nodes that does not run into their circles."""
+    """The part of a line between two nodes that lies outside their circles."""
     step = (end - start) / max(float(np.hypot(*(end - start))), 1e-9)
     return start + _SHORT * step, end - _SHORT * step
 

@@ -1,4 +1,4 @@
-"""The panel on a missing common cause: two graphs of the same released numbers."""
+"""The panel on unobserved confounders: two graphs from the same released numbers."""
 
 from __future__ import annotations
 
@@ -19,5 +19,7 @@ def show(result: Hidden, values: Values, key: str) -> None:
     row = st.container(horizontal=True)
     links, (first, second) = result.links, result.epsilons
     row.metric("Links, first · second", f"{links[0]} · {links[1]}")
-    row.metric("Circles", result.circles, help="Ends of links that cannot be told.")
-    row.metric("ε, first · second", f"{first:g} · {second:g}", help="What either graph costs.")
+    row.metric("Circles", result.circles, help="Ends of links that cannot be determined")
+    row.metric(
+        "ε, first · second", f"{first:g} · {second:g}", help=("The privacy cost of each graph.")
+    )

@@ -1,4 +1,4 @@
-"""The panel on who is in the data."""
+"""The panel on membership in the data."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ def show(result: Membership, values: Values, key: str) -> None:
     draw(
         success(result, values["epsilon"], ALGORITHMS[values["algorithm"]].title),
         f"{key}-success",
-        "Right guesses against ε: measured, and the most that ε allows",
+        "Correct guesses against ε: measured, and the maximum that ε allows",
     )
     row = st.container(horizontal=True)
     row.metric(
-        "Right without privacy",
+        "Correct without privacy",
         percent(result.exact),
-        help="PC finds an edge on D and none on D′, so its graph says which table it was.",
+        help="PC finds an edge on D and none on D′, so its graph reveals which table was used.",
     )
     low, high = result.interval
     row.metric(
-        "Right with privacy",
+        "Correct with privacy",
         f"{100 * result.guessed:.1f} %",
         help=f"Measured over {2 * values['runs']:,} games, 95 % interval {100 * low:.1f} to "
         f"{100 * high:.1f} %.",
     )
-    row.metric("At most", percent(result.bound), help="What ε allows any attacker.")
+    row.metric("At most", percent(result.bound), help="The limit that ε sets for any attacker.")
     one, other = result.edge
     row.metric(
         "Edge on D / on D′",
@@ -43,7 +43,7 @@ def show(result: Membership, values: Values, key: str) -> None:
 
 
 def success(result: Membership, epsilon: float, title: str) -> go.Figure:
-    """Measured shares of right guesses with their intervals, the bound, and PC's."""
+    """Measured shares of correct guesses with intervals, the bound, and the share with PC."""
     palette = PALETTES[current()]
     figure = go.Figure()
     fine = np.geomspace(0.05, 20.0, 80)
@@ -51,7 +51,7 @@ def success(result: Membership, epsilon: float, title: str) -> go.Figure:
         x=fine,
         y=[100 * guessing_bound(float(e), 0.0) for e in fine],
         mode="lines",
-        name="most that ε allows",
+        name="maximum that ε allows",
         line={"color": palette.text, "width": 2, "dash": "dash"},
         hovertemplate="ε = %{x:.2g}: at most %{y:.1f} %<extra></extra>",
     )
@@ -79,7 +79,7 @@ def success(result: Membership, epsilon: float, title: str) -> go.Figure:
         hovertemplate="ε = %{x:g}: right in %{y:.1f} %<extra></extra>",
     )
     level_line(figure, 100 * result.exact, "PC without privacy")
-    level_line(figure, 50, "a coin")
+    level_line(figure, 50, "a coin toss")
     ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
     figure.update_layout(
         height=440,
@@ -91,6 +91,6 @@ def success(result: Membership, epsilon: float, title: str) -> go.Figure:
             "tickvals": ticks,
             "ticktext": [f"{tick:g}" for tick in ticks],
         },
-        yaxis={"title": "right guesses, %", "range": [40, 106]},
+        yaxis={"title": "correct guesses, %", "range": [40, 106]},
     )
     return figure

@@ -36,28 +36,28 @@ def show(result: NoisePicture, values: Values, key: str) -> None:
     row.metric(
         "Largest ln ratio",
         f"{largest:.3g}",
-        help="On the part of the line that is drawn; Gaussian noise has no largest.",
+        help="Over the range that is drawn; for Gaussian noise there is no maximum.",
     )
     row.metric(
         "P(ratio above e^ε)",
         f"{result.exceeded:.2g}",
-        help="How likely a result is, on D, whose ratio is above e^ε.",
+        help="Probability on D of a result whose ratio is above e^ε.",
     )
     row.metric(
         "δ needed at ε",
         f"{result.delta:.2g}",
-        help="The least failure probability with which ε holds for these two values.",
+        help="The smallest δ with which ε holds for these two values.",
     )
     if result.delta > 1.01 * (values["delta"] if values["mechanism"] == "gaussian" else 0) + 1e-9:
         st.warning(
-            "These values are further apart than the sensitivity of 1 that the noise is made "
-            "for, so the promise is not kept.",
+            "The distance between these values exceeds the sensitivity of 1 that the noise is "
+            "calibrated for, so the guarantee does not hold.",
             icon=":material/warning:",
         )
 
 
 def densities(picture: NoisePicture, discrete: bool) -> go.Figure:
-    """What may be published on either data set, and draws of it."""
+    """The distribution of the published number on either data set, with draws."""
     palette = PALETTES[current()]
     figure = go.Figure()
     low, high = float(picture.x[0]), float(picture.x[-1])
@@ -98,7 +98,7 @@ def densities(picture: NoisePicture, discrete: bool) -> go.Figure:
 
 
 def privacy_loss(picture: NoisePicture, epsilon: float) -> go.Figure:
-    """ln of the likelihood ratio, and ±ε; what lies outside is marked."""
+    """ln of the likelihood ratio, and ±ε; values outside are marked."""
     palette = PALETTES[current()]
     outside = np.abs(picture.loss) > epsilon * (1 + 1e-9)
     figure = go.Figure()

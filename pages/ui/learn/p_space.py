@@ -14,7 +14,7 @@ def show(result: PAgainstZ, values: Values, key: str) -> None:
     draw(
         decisions(result),
         f"{key}-decisions",
-        "Probability of being called independent against |Z|",
+        "Probability of the decision “independent” against |Z|",
         HALF,
     )
     draw(ties(result), f"{key}-ties", "Distribution of Z* with and without ties", HALF)
@@ -23,7 +23,7 @@ def show(result: PAgainstZ, values: Values, key: str) -> None:
     row.metric(
         "Noise in p over noise in Z",
         f"{result.noise_ratio:.3g}",
-        help="At the same ε, in units of Z where the decision is made.",
+        help="At the same ε, in units of Z near the decision threshold.",
     )
     row.metric(
         "Spread of Z* with ties",
@@ -33,13 +33,13 @@ def show(result: PAgainstZ, values: Values, key: str) -> None:
     row.metric(
         "False alarms with ties",
         f"{result.size:.2g}",
-        help="How often independent binary columns are called dependent, without noise; "
-        "α without ties.",
+        help="How often independent binary columns are judged dependent, without noise; α without "
+        "ties.",
     )
 
 
 def decisions(tests: PAgainstZ) -> go.Figure:
-    """How likely a pair is called independent, with noise on Z or on p."""
+    """Probability that a pair is judged independent, with noise on Z or on p."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, (name, values) in enumerate(
@@ -66,13 +66,13 @@ def decisions(tests: PAgainstZ) -> go.Figure:
         height=360,
         legend=LEGEND,
         xaxis={"title": "exact |Z|"},
-        yaxis={"title": "P(called independent)", "range": [-0.03, 1.08]},
+        yaxis={"title": "P(judged independent)", "range": [-0.03, 1.08]},
     )
     return figure
 
 
 def ties(tests: PAgainstZ) -> go.Figure:
-    """Z* of independent columns with and without ties, and where the thresholds lie."""
+    """Z* of independent columns with and without ties, and the thresholds."""
     palette = PALETTES[current()]
     figure = go.Figure()
     lines = (("no ties", tests.untied_density), ("binary columns", tests.tied_density))
@@ -98,7 +98,7 @@ def ties(tests: PAgainstZ) -> go.Figure:
 
 
 def power(tests: PAgainstZ) -> go.Figure:
-    """How often dependence of binary columns is seen, at either threshold."""
+    """How often dependence of binary columns is detected, at either threshold."""
     palette = PALETTES[current()]
     figure = go.Figure()
     lines = (("usual threshold", tests.power), ("corrected for ties", tests.corrected_power))
@@ -115,6 +115,6 @@ def power(tests: PAgainstZ) -> go.Figure:
         height=320,
         legend=LEGEND,
         xaxis={"title": "strength of the dependence, φ"},
-        yaxis={"title": "P(called dependent), no noise", "range": [-0.03, 1.05]},
+        yaxis={"title": "P(judged dependent), no noise", "range": [-0.03, 1.05]},
     )
     return figure

@@ -1,4 +1,4 @@
-"""Panels as the page Learn shows them, in lessons and in the playground."""
+"""Panels of the page Learn, in lessons and in the playground."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ from privcore.extras.teaching.lesson import Lesson
 from privcore.extras.teaching.lessons import LESSONS
 from privcore.parameter import Parameter
 
-# From the result, the values of the controls and a key for the elements to the picture; it gives
-# the code back where that is not the panel's own.
+# Draws the picture from the result, the controls' values and a key for the elements; returns
+# the code if it is not the panel's own.
 Picture = Callable[[Any, Values, str], str | None]
 
 
 def picture(panel: Panel) -> Picture:
-    """`show` of the module here that is called as the panel's own in `privcore.extras.teaching`."""
+    """`show` of the module here with the name of the panel's in `privcore.extras.teaching`."""
     module = panel.compute.__module__.rpartition(".")[2]
-    # A panel needs no other line than its own in the registry.
+    # A panel needs only its own line in the registry.
     show: Picture = import_module(f"pages.ui.learn.{module}").show
     return show
 
 
 def controls(panel: Panel, prefix: str) -> dict[str, Any]:
-    """The live controls; their values stand in the address under prefix_name."""
+    """The live controls; the URL stores their values under prefix_name."""
     start = prefix.replace("-", "_")
     return declared_controls(panel.parameters, lambda p, _: f"{start}_{p.name}")
 
 
 def address_of(panel: Panel, prefix: str, values: Values) -> dict[str, str]:
-    """What an address must say so that these controls, the seed too, show these values."""
+    """The URL parameters that set these controls and the seed to these values."""
     start = prefix.replace("-", "_")
     shown = [p for p in panel.parameters if p.matters(values)]
     return {f"{start}_{p.name}": _as_shown(p, values[p.name]) for p in shown}
 
 
 def _as_shown(parameter: Parameter, value: Any) -> str:
-    """A value as the parameter's widget writes it into an address."""
+    """A value as the parameter's widget writes it to the URL."""
     if parameter.kind == "bool":
         return str(value).lower()
     return number_text(value) if parameter.kind in ("float", "int") else str(value)
 
 
-# Shared by all visitors: panels know no data but their own.
+# Shared by all visitors: panels use only their own data.
 @lru_cache(maxsize=512)
 def _computed(compute: Callable[[Values], Any], items: tuple[tuple[str, Any], ...]) -> Any:
     return compute(dict(items))
 
 
 def show_pictures(panel: Panel, values: Values, key: str) -> str:
-    """The pictures and figures; the code that computes them.  Raises PrivcoreError."""
+    """Show the pictures and figures; returns the code that computes them. Raises PrivcoreError."""
     result = _computed(panel.compute, tuple(values.items()))
     return picture(panel)(result, values, key) or panel.code(values)
 
@@ -71,7 +71,7 @@ def explain(panel: Panel, code: str) -> None:
 
 
 def lessons_with(panel: str) -> list[tuple[Lesson, int]]:
-    """Lessons that use a panel, each with the number of the first task that does."""
+    """Lessons that use a panel, each with the number of its first task with it."""
     uses = {
         lesson.name: next((k for k, t in enumerate(lesson.tasks, 1) if t.panel.name == panel), 0)
         for lesson in LESSONS.values()

@@ -1,4 +1,4 @@
-"""What the pictures of all panels share."""
+"""Shared parts of the panels' charts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ HOVER = "%{x:.3g}: %{y:.3g}<extra>%{fullData.name}</extra>"
 Values = Mapping[str, Any]
 
 
-# Pixels: all pictures of a panel fit on a screen of 1280 × 800 with the controls beside them.
+# Pixels: all charts of a panel fit on a screen of 1280 × 800 next to the controls.
 WHOLE = 420
 HALF = WHOLE // 2
-# Pixels at the right that keep a long legend clear of the button that saves the chart.
+# Pixels at the right that keep a long legend away from the save button.
 CLEAR = 95
 
 
 def draw(figure: go.Figure, key: str, alt: str, height: int = WHOLE) -> None:
-    """One figure, no higher than that."""
+    """One figure, at most that high."""
     figure.update_layout(height=min(height, figure.layout.height or height))
     charts.show(figure, key=key, alt=alt)
 
@@ -47,7 +47,7 @@ def log_axis(low: float, high: float) -> dict[str, Any]:
 
 
 def level_line(figure: go.Figure, y: float, text: str) -> None:
-    """A dashed level line with its name."""
+    """A dashed horizontal line with its name."""
     palette = PALETTES[current()]
     figure.add_hline(
         y=y,
@@ -59,7 +59,7 @@ def level_line(figure: go.Figure, y: float, text: str) -> None:
 
 
 def upright(figure: go.Figure, x: float, text: str, position: str = "top right") -> None:
-    """A dotted upright line with its name."""
+    """A dotted vertical line with its name."""
     palette = PALETTES[current()]
     figure.add_vline(
         x=x,

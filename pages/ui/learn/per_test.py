@@ -1,4 +1,4 @@
-"""The panel on a budget for every test."""
+"""The panel on the budget per test."""
 
 from __future__ import annotations
 
@@ -17,12 +17,16 @@ def show(result: PerTestBudget, values: Values, key: str) -> None:
         "Noise of one test against the number of columns",
     )
     row = st.container(horizontal=True)
-    row.metric("Tests paid for", f"{result.tests:,}", help="Fixed before the run.")
+    row.metric("Tests in the budget", f"{result.tests:,}", help="Fixed before the run.")
     row.metric(
-        "ε of a test", f"{result.epsilon_each:.4g}", help="Under the accountant that allows most."
+        "ε of a test",
+        f"{result.epsilon_each:.4g}",
+        help=("Under the accountant that allows the most."),
     )
     row.metric(
-        "ε of a test by addition", f"{result.basic_each:.4g}", help="ε over the number of tests."
+        ("ε of a test by basic composition"),
+        f"{result.basic_each:.4g}",
+        help=("ε divided by the number of tests."),
     )
     row.metric(
         "Noise on Z",
@@ -44,7 +48,7 @@ def noise_by_columns(budget: PerTestBudget, columns: int) -> go.Figure:
         customdata=budget.all_tests,
         hovertemplate="%{x} columns, %{customdata:,} tests: noise %{y:.3g}<extra></extra>",
     )
-    # A trace, since Plotly misplaces the names of level lines on logarithmic axes.
+    # A trace, because Plotly misplaces the names of horizontal lines on logarithmic axes.
     figure.add_scatter(
         x=budget.columns,
         y=[budget.threshold] * len(budget.columns),

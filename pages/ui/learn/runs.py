@@ -1,4 +1,4 @@
-"""The panel on whole runs."""
+"""The panel on complete runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def runs(made: Runs) -> go.Figure:
             (SIEVING, made.sieving, made.sieving_means),
         )
     ):
-        # Side by side, so that the dots of both can be seen.
+        # Offset, so that the dots of both are visible.
         x = made.epsilons * (0.97, 1.03)[number]
         colour = palette.series[(1, 0)[number]]
         figure.add_scatter(

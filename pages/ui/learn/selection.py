@@ -13,15 +13,24 @@ from privcore.extras.teaching.selection import Selections
 
 def show(result: Selections, values: Values, key: str) -> None:
     draw(probabilities(result), f"{key}-one", "Probability of each candidate being selected", HALF)
-    draw(count_probabilities(result), f"{key}-count", "Probability of how many are removed", HALF)
+    draw(
+        count_probabilities(result),
+        f"{key}-count",
+        ("Distribution of the number of removed candidates"),
+        HALF,
+    )
     row = st.container(horizontal=True)
-    row.metric("Mean utility, exponential", f"{result.expected:.3f}", help="Of what is selected.")
+    row.metric(
+        "Mean utility, exponential", f"{result.expected:.3f}", help=("Of the selected candidate.")
+    )
     row.metric(
         "Mean utility, permute-and-flip",
         f"{result.expected_flip:.3f}",
-        help="Never below that of the exponential mechanism.",
+        help="Never below the mean of the exponential mechanism.",
     )
-    row.metric("Largest utility", f"{result.best:g}", help="What selection without privacy gives.")
+    row.metric(
+        "Largest utility", f"{result.best:g}", help=("The utility of selection without privacy.")
+    )
 
 
 def probabilities(selections: Selections) -> go.Figure:
@@ -33,9 +42,7 @@ def probabilities(selections: Selections) -> go.Figure:
 def count_probabilities(selections: Selections) -> go.Figure:
     """The probability of removing 0, 1, … of the candidates."""
     names = [f"{t}: q = {q:.3g}" for t, q in enumerate(selections.count)]
-    return _two_bars(
-        names, selections.count_exponential, selections.count_flip, "how many to remove"
-    )
+    return _two_bars(names, selections.count_exponential, selections.count_flip, "number to remove")
 
 
 def _two_bars(names: list[str], exponential: np.ndarray, flip: np.ndarray, title: str) -> go.Figure:

@@ -1,4 +1,4 @@
-"""The sensitivity playground: its table, and what moving a record did."""
+"""The sensitivity playground: its table, and the effect of changing a record."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from privcore.extras.teaching.sensitivity import (
 
 
 def show(result: Moves, values: Values, key: str) -> str:
-    """The table may be edited; the code is that of the table as it is then."""
+    """Show the editable table and its results; returns the code for the edited table."""
     result = edit_table(result, f"{key}-{values['preset']}-{values['rows']}")
-    draw(moves(result), f"{key}-moves", "How far each score moved, beside its bounds")
+    draw(moves(result), f"{key}-moves", "Change of each score, with its bounds")
     moves_table(result)
     return playground_code(result.playground)
 
 
 def edit_table(start: Moves, key: str) -> Moves:
-    """Draw the table and where its record goes, both editable; raises PrivcoreError."""
+    """Draw the table and the record's replacement, both editable; raises PrivcoreError."""
     table = start.playground
     left, right = st.columns([3, 2])
     number = {
@@ -33,7 +33,7 @@ def edit_table(start: Moves, key: str) -> Moves:
         for name, words in (
             ("x", "Tested against y."),
             ("y", "Tested against x."),
-            ("z", "What the test conditions on: each value is a stratum."),
+            ("z", "The conditioning variable: each value is a stratum."),
         )
     }
     with left:
@@ -61,8 +61,9 @@ def edit_table(start: Moves, key: str) -> Moves:
             key=f"{key}-change",
         )
         st.caption(
-            "n is public and stays: the record becomes this one. All scores are of x and y given "
-            "z. The address does not keep what you change here; the code below does."
+            "n is public and does not change: the record is replaced by this one. All scores are "
+            "for x and y given z. Your changes here are not stored in the URL, but they are in "
+            "the code below."
         )
     move = changed.iloc[0]
     rows = edited.astype(object).to_numpy().tolist()
@@ -70,12 +71,12 @@ def edit_table(start: Moves, key: str) -> Moves:
 
 
 def moves(scores: Moves) -> go.Figure:
-    """How far each score with a bound moved, beside its bounds; red where one is exceeded."""
+    """Change of each score with a bound, next to its bounds; red if one is exceeded."""
     palette = PALETTES[current()]
     kept = [s for s in scores.scores if s.proven is not None or s.published is not None][::-1]
     names = [s.name for s in kept]
     broken = [s.broken for s in kept]
-    # Spearman's published constants lie far to the right of everything else.
+    # Spearman's published constants lie far to the right of all others.
     reach = 1.15 * max([s.proven or 0 for s in kept] + [s.move for s in kept])
     figure = go.Figure()
     figure.add_bar(
@@ -108,7 +109,7 @@ def moves(scores: Moves) -> go.Figure:
         height=380,
         legend=LEGEND,
         showlegend=True,
-        xaxis={"title": "change when the record moves", "range": [0, reach]},
+        xaxis={"title": "change when the record is replaced", "range": [0, reach]},
         yaxis={"type": "category"},
     )
     return figure
@@ -143,7 +144,7 @@ def moves_table(scores: Moves) -> None:
         hide_index=True,
         alt="Scores before and after",
     )
-    st.caption("Constants beyond the right edge of the picture are in the table.")
+    st.caption("The table also has the constants beyond the right edge of the chart.")
     for score in scores.scores:
         if score.broken:
             st.error(

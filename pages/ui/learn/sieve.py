@@ -20,11 +20,11 @@ def show(result: SieveErrors, values: Values, key: str) -> None:
     )
     if values["against"] == "rate" or values["rate"] < 1:
         st.caption(
-            "As in the theorem, the score on the sub-sample is taken for that on all rows. In "
-            "truth it shrinks too, so that small rates look better here than they are: see the "
+            "As in the theorem, the score on the sub-sample is assumed to equal the score on all "
+            "rows. In fact it shrinks too, so small rates look better here than they are: see the "
             "panel Sub-sampling."
         )
-    st.markdown("**What the printed algorithms really cost**, at this ε and rate:")
+    st.markdown("**The actual cost of the published algorithms**, at this ε and rate:")
     st.dataframe(
         pd.DataFrame(
             [
@@ -32,23 +32,23 @@ def show(result: SieveErrors, values: Values, key: str) -> None:
                     "where": c.where,
                     "slip": c.slip,
                     "ε charged for a sieve": c.claimed,
-                    "ε that it costs": c.actual,
+                    "actual ε": c.actual,
                     "": "more than charged" if c.actual > c.claimed * (1 + 1e-9) else "covered",
                 }
                 for c in result.costs
             ]
         ),
         hide_index=True,
-        alt="Costs of sieves as printed",
+        alt="Costs of sieves as published",
         column_config={
             name: st.column_config.NumberColumn(format="%.4f")
-            for name in ("ε charged for a sieve", "ε that it costs")
+            for name in ("ε charged for a sieve", "actual ε")
         },
     )
     st.caption(
-        "Also in the printed algorithms: the sensitivity of all rows on the sub-sample (Algorithm "
-        "1, lines 4 and 6), needless noise on all rows (Algorithm 2, line 12), and a threshold "
-        "that is kept after a failed examination (lines 12 to 16)."
+        "Other flaws of the published algorithms: they use the sensitivity for all rows on the "
+        "sub-sample (Algorithm 1, lines 4 and 6), add needless noise on all rows (Algorithm 2, "
+        "line 12), and keep a threshold after a failed examination (lines 12 to 16)."
     )
 
 

@@ -10,7 +10,7 @@ from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.simpson import NAMES, PAIRS, RUNS, Simpson
 
 _GROUPS = ("all patients", "mild cases", "severe cases")
-# Severity above, as in a textbook.
+# Severity on top, as in a textbook.
 _PLACES = ((0.0, 1.0), (-1.0, 0.0), (1.0, 0.0))
 
 
@@ -18,18 +18,20 @@ def show(result: Simpson, values: Values, key: str) -> None:
     draw(
         recoveries(result),
         f"{key}-shares",
-        "Recovery under both treatments, in all and apart",
+        "Recovery under both treatments, overall and by severity",
         HALF,
     )
     draw(
         graphs(result), f"{key}-graph", "How often the private graph has each of three edges", HALF
     )
     row = st.container(horizontal=True)
-    row.metric("All patients", _points(result.overall), help="New minus old, of the exact counts.")
+    row.metric(
+        "All patients", _points(result.overall), help=("New minus old, from the exact counts.")
+    )
     row.metric(
         "Within severity",
         _points(result.within),
-        help="The mean difference within mild and severe cases, weighted by how frequent they are.",
+        help="The mean difference within mild and severe cases, weighted by their frequency.",
     )
     row.metric(
         "All, private",
@@ -44,7 +46,7 @@ def _points(share: float) -> str:
 
 
 def recoveries(result: Simpson) -> go.Figure:
-    """Bars of the exact shares, and diamonds of those from noisy counts."""
+    """Exact shares as bars, and shares from noisy counts as diamonds."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, name in enumerate(("old treatment", "new treatment")):
@@ -59,7 +61,7 @@ def recoveries(result: Simpson) -> go.Figure:
             insidetextanchor="start",
             hovertemplate="%{x}: %{y:.1f} %<extra>%{fullData.name}</extra>",
         )
-    # Numbers for the positions, so that a mark stands on its bar.
+    # Numeric positions, so that each mark is on its bar.
     figure.add_scatter(
         x=[group + side for group in range(3) for side in (-0.2, 0.2)],
         y=100 * result.noisy_shares.ravel(),

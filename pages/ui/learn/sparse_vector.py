@@ -1,4 +1,4 @@
-"""The panel on the sparse vector technique: its answers step by step, as an animation."""
+"""The panel on the sparse vector technique: an animation of its answers."""
 
 from __future__ import annotations
 
@@ -43,12 +43,14 @@ def catch_on_the_audit_page(name: str, *, broken: bool) -> None:
 
 
 def _stream_traces(stream: Stream, shown: int) -> list[go.Scatter]:
-    """What moves: the noisy threshold, the noisy scores by verdict, after `shown` answers."""
+    """The animated parts after `shown` answers: the noisy threshold and the noisy scores by
+    verdict.
+    """
     palette = PALETTES[current()]
     numbers = np.arange(1, len(stream.above) + 1)
     seen = numbers <= shown
     threshold = np.where(seen, stream.noisy_thresholds, np.nan)
-    # Level over each question's width.
+    # Constant over each question's width.
     traces = [
         go.Scatter(
             x=np.repeat(numbers, 3) + np.tile([-0.5, 0.5, np.nan], len(numbers)),

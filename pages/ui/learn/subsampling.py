@@ -19,7 +19,11 @@ def show(result: SubsamplingCurves, values: Values, key: str) -> None:
     )
     row = st.container(horizontal=True)
     row.metric("The paper’s rate", f"{result.paper_rate:.3f}", help="It minimises the noise alone.")
-    row.metric("Signal over noise there", percent(result.paper_ratio), help="Of that at rate 1.")
+    row.metric(
+        "Signal over noise there",
+        percent(result.paper_ratio),
+        help=("Share of the value at rate 1."),
+    )
     row.metric(
         "Noise at rate 1",
         f"{result.threshold_scale[-1]:.3g}",

@@ -38,9 +38,9 @@ _SYMBOLS = (
 
 @dataclass(frozen=True)
 class Curve:
-    """One line: its panel, its name, whether it is proven, published or exact, and its points.
+    """One line: its panel, its name, its kind (proven, published or exact), and its points.
 
-    algorithm: whose style it has, in place of the next colour.
+    algorithm: the algorithm whose style it has, instead of the next colour.
     """
 
     panel: str
@@ -59,10 +59,10 @@ def small_panels(
     log_y: bool = False,
     x_range: tuple[float, float] | None = None,
 ) -> go.Figure:
-    """A panel for each data set, one colour and symbol for each name in all of them.
+    """A panel for each data set, with one colour and symbol per name in all panels.
 
-    Colours repeat where there are many names; symbols then still differ, and dashes too where
-    they do not have to tell what is proven.
+    Colours repeat if there are many names; symbols still differ, and so do dashes unless they mark
+    what is proven.
     """
     palette = PALETTES[current()]
     panels = list(dict.fromkeys(curve.panel for curve in curves))
@@ -104,7 +104,7 @@ def small_panels(
             col=place % across + 1,
         )
         told.add(curve.name)
-    # A little more on each side, so that points at the ends are whole.
+    # A margin on each side, so that points at the ends are complete.
     ends = [math.log10(x_range[0]) - 0.05, math.log10(x_range[1]) + 0.05] if x_range else None
     figure.update_xaxes(type="log", dtick=1, range=ends, exponentformat="none")
     figure.update_yaxes(range=[-0.02, 1.05] if bounded else None, type="log" if log_y else "linear")
@@ -123,9 +123,9 @@ def small_panels(
 
 
 def reproduction_figure(item: Item, lines: Iterable[Line], series: Sequence[str]) -> go.Figure:
-    """Ours, as the paper draws it; lines: of one measure only.
+    """Our results in the paper's form; lines: of one measure only.
 
-    series: which of ours are drawn.  Raises ValueError for an item that is not a figure.
+    series: the kinds that are drawn. Raises ValueError for an item that is not a figure.
     """
     drawn = item.figure
     if drawn is None:
@@ -152,7 +152,7 @@ def reproduction_figure(item: Item, lines: Iterable[Line], series: Sequence[str]
 def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> go.Figure:
     """Means of a sweep over several data sets against ε, a panel for each.
 
-    table: as `summarise` gives it; names: titles of the data sets, in order.
+    table: from `summarise`; names: titles of the data sets, in order.
     """
     private = table[table["epsilon"].notna()]
     groups = private.groupby(["algorithm", "calibration", "data"], sort=False)
@@ -168,9 +168,9 @@ def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> g
 
 
 def reliability_figure(edges: Reliability, arrows: Reliability) -> go.Figure:
-    """The share of statements that are true against what they say; on the diagonal they hold.
+    """The share of true statements against their stated probability; calibrated on the diagonal.
 
-    Markers are larger where there are more statements.
+    Larger markers stand for more statements.
     """
     palette = PALETTES[current()]
     figure = go.Figure()

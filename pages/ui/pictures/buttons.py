@@ -1,4 +1,4 @@
-"""Where pictures are saved."""
+"""Controls for saving pictures."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def picture_buttons(
     label: str = "Save picture",
     more: Callable[[], None] | None = None,
 ) -> None:
-    """A small popover with a button for each form of file; a file is made when it is requested.
+    """A small popover with a button for each file format; files are made on request.
 
-    name: of the files, without an ending; make: the picture in a form; more: what else there is
-    to save, drawn below.
+    name: of the files, without an extension; make: the picture in a format; more: draws further
+    downloads below.
     """
     with st.popover(label, icon=":material/image:", key=key):
         _buttons(name, make, key, FORMS)
@@ -31,9 +31,9 @@ def picture_buttons(
 
 
 def chart_buttons(name: str, make: Callable[[Form], bytes], key: str) -> None:
-    """A button for the form that slides take, and the others beside it; made when requested.
+    """A button for the format for slides, with the other formats next to it; made on request.
 
-    name, make: as of `picture_buttons`.
+    name, make: as in `picture_buttons`.
     """
     with st.container(horizontal=True, width="content", gap=None):
         _buttons(name, make, key, ["png"])

@@ -1,4 +1,4 @@
-"""Pictures of graphs for slides: one alone, or the private one beside the non-private one."""
+"""Pictures of graphs for slides: one graph, or the private next to the non-private one."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import SubFigure
 
 _STYLES = EDGES["light"]
-# Sizes of the names, and how many letters stand on a line: the first that fits is taken.
+# Font sizes of the names, and letters per line: the first that fits is used.
 _TRIALS = (
     (22, 18), (20, 14), (18, 14), (18, 11), (16, 14), (16, 11), (14, 14), (16, 8), (14, 11),
     (14, 8), (12, 11), (12, 8), (10, 11), (10, 8), (8, 8), (6, 8), (4, 8),
 )  # fmt: skip
 _LONGEST = 60
 _LEADING, _PADDING = 1.25, 0.45
-# Between boxes, across and down, as parts of the size of the names: room for an arrow.
+# Gaps between boxes, horizontal and vertical, relative to the font size: room for an arrow.
 _GAP = np.array([0.8, 1.3])
-# How far an edge bends aside, as a part of its length, where a straight one ran through a node.
+# The bend of an edge, relative to its length, if a straight line would cross a node.
 _BENDS = (0.0, 0.12, -0.12, 0.25, -0.25, 0.4, -0.4, 0.6, -0.6)
 _HEAD, _HEADING = 13.0, 20.0
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A graph and how its pairs (i < j) are drawn.
+    """A graph and the style of its pairs (i < j).
 
-    classes: names of `theme.EDGES`; other pairs are plain.  reference: pairs that are adjacent
-    there and not here are drawn as missing.  unclear: pairs of which nothing can be told.
-    widths: of lines in pixels, instead of those of the classes.
+    classes: names of `theme.EDGES`; other pairs are plain. reference: pairs adjacent only there are
+    drawn as missing. unclear: undecided pairs. widths: of lines in pixels, instead of the widths of
+    the classes.
     """
 
     graph: PDAG
@@ -67,7 +67,7 @@ class Drawing:
 
 
 class _Boxes(NamedTuple):
-    """Where the nodes stand, in points from the top left, half their sizes, and their names."""
+    """The nodes' positions in points from the top left, half their sizes, and their names."""
 
     centre: NDArray[np.float64]
     half: NDArray[np.float64]
@@ -76,7 +76,7 @@ class _Boxes(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A pair as drawn: mark is that of `PDAG.mark`."""
+    """A pair as drawn; mark: from `PDAG.mark`."""
 
     pair: Edge
     mark: str
@@ -99,8 +99,8 @@ def graph_picture(
 ) -> bytes:
     """One graph, with a legend of the classes that occur.
 
-    positions: a pair in [-1, 1]² for each node, y growing downwards.  lines: settings and
-    guarantee, in plain text.  The other arguments are those of `Drawing`.
+    positions: a pair in [-1, 1]² for each node, y growing downwards. lines: settings and guarantee,
+    in plain text. For the other arguments see `Drawing`.
 
     Raises ValueError if positions, classes or reference do not fit the nodes.
     """
@@ -120,7 +120,7 @@ def pair_picture(
 ) -> bytes:
     """Two graphs over the same nodes side by side under their headings, with one legend.
 
-    Arguments and errors are those of `graph_picture`.
+    Arguments and errors as in `graph_picture`.
     """
     return _drawn([left, right], positions, title, lines, reference_name, form)
 
@@ -184,7 +184,7 @@ def _drawn(
 
 
 def _mark_entries(graphs: Iterable[PDAG]) -> list[tuple[EdgeStyle | None, str]]:
-    """What the marks mean that the PAGs among the graphs have."""
+    """The meaning of the marks in the PAGs among the graphs."""
     pags = [graph for graph in graphs if isinstance(graph, PAG)]
     return [
         (None, f"{SIGNS[kind]} {text}")
@@ -194,7 +194,7 @@ def _mark_entries(graphs: Iterable[PDAG]) -> list[tuple[EdgeStyle | None, str]]:
 
 
 def _lines(drawing: Drawing) -> list[_Line]:
-    """Edges, those that are missing, and unclear pairs, in the order of the pairs."""
+    """Edges, missing edges and unclear pairs, in the order of the pairs."""
     unknown = sorted(set(drawing.classes.values()) - set(_STYLES))
     if unknown:
         raise ValueError(f"{unknown[0]!r} is no class of edges; they are {', '.join(_STYLES)}")
@@ -210,7 +210,7 @@ def _lines(drawing: Drawing) -> list[_Line]:
     drawn += [(ordered(*pair), "--", "unclear") for pair in drawing.unclear]
     for pair, mark, kind in drawn:
         style = _STYLES[kind]
-        # Two ends that differ are not always two directions.
+        # Two different marks are not always two directions.
         label = "≠" if pag and kind == "reversed" else style.label
         style = EdgeStyle(style.colour, style.dash, widths.get(pair, style.width), label)
         lines.setdefault(pair, _Line(pair, mark or "--", kind, style))
@@ -218,7 +218,7 @@ def _lines(drawing: Drawing) -> list[_Line]:
 
 
 def _legend(axes: Axes, entries: Sequence[tuple[EdgeStyle | None, str]], bottom: float) -> float:
-    """Line samples with their words above `bottom`; how high they are."""
+    """Draw line samples with labels above `bottom`; returns their height."""
     rows = _rows(entries) if entries else []
     high = SIZE * 1.5
     for number, row in enumerate(rows):
@@ -234,7 +234,7 @@ def _legend(axes: Axes, entries: Sequence[tuple[EdgeStyle | None, str]], bottom:
 def _rows(
     entries: Sequence[tuple[EdgeStyle | None, str]],
 ) -> list[list[tuple[EdgeStyle | None, str, float]]]:
-    """Entries of a legend with their widths, in as many rows as they need."""
+    """Legend entries with their widths, in as many rows as necessary."""
     rows: list[list[tuple[EdgeStyle | None, str, float]]] = [[]]
     for style, text in entries:
         wide = text_width(text, SIZE) + (60 if style else 0) + 28
@@ -257,11 +257,11 @@ def _stroke(style: EdgeStyle, scale: float = 1.0) -> dict[str, Any]:
 def _boxes(
     nodes: Sequence[str], positions: Sequence[tuple[float, float]], width: float, height: float
 ) -> _Boxes:
-    """The largest names with which no two boxes touch, after pushing them apart."""
+    """The largest font size at which no two boxes touch after separation."""
     names = [short(name, _LONGEST) or f"column {i + 1}" for i, name in enumerate(nodes)]
     place = np.array(positions, dtype=float).reshape(-1, 2)
     spread = np.ptp(place, axis=0)
-    # What has no extent stands in the middle.
+    # Coordinates without extent are centred.
     place = np.where(spread > 0, (place - place.min(axis=0)) / np.where(spread > 0, spread, 1), 0.5)
     sheet = np.array([width, height])
     for size, letters in _TRIALS:
@@ -286,7 +286,7 @@ def _boxes(
 
 
 def _name_lines(name: str, letters: int, size: float) -> list[str]:
-    """A name in lines of about so many letters, broken where a part of it begins, else evenly."""
+    """A name in lines of about this many letters, broken between its parts, else evenly."""
     if len(name) <= letters:
         return [name]
     parts = re.sub(r"([_.\-/])|(?<=[a-z0-9])(?=[A-Z])", r"\1 ", name).split()
@@ -295,7 +295,7 @@ def _name_lines(name: str, letters: int, size: float) -> list[str]:
         step = -(-len(part) // -(-len(part) // letters))
         pieces += [part[k : k + step] for k in range(0, len(part), step)]
     lines = wrapped(" ".join(pieces), letters * 0.65 * size, size)
-    # Parts that were separated to be wrapped are together again where nothing stood between them.
+    # Parts that were split for wrapping are joined again if nothing was between them.
     return [re.sub(r"(?<=[_.\-/]) ", "", line) for line in lines] or [name]
 
 
@@ -305,7 +305,9 @@ def _apart(
     sheet: NDArray[np.float64],
     gap: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], bool]:
-    """Boxes pushed apart within the sheet, along the axis that takes less; whether that is done."""
+    """Separate overlapping boxes within the sheet, with the smaller move; returns whether it
+    succeeded.
+    """
     low, high = half, sheet - half
     centre = np.clip(centre, low, high)
     number = np.arange(len(centre))
@@ -313,7 +315,7 @@ def _apart(
     for _ in range(250):
         offset = centre[:, None, :] - centre[None, :, :]
         need = half[:, None, :] + half[None, :, :] + gap - np.abs(offset)
-        # A tenth of a point is no overlap.
+        # A tenth of a point does not count as overlap.
         over = (need > 0.1).all(axis=2) & (side != 0)
         if not over.any():
             return centre, True
@@ -335,7 +337,7 @@ def _graph(axes: Axes, boxes: _Boxes, lines: Sequence[_Line]) -> None:
         path = _path(boxes, i, j)
         heads, rings = [], []
         size = (_HEAD + 1.5 * line.style.width) * scale
-        # The end at j first; a second turn puts the path back.
+        # The end at j first; reversing twice restores the path.
         ends = line.mark[0], line.mark[-1]
         for end in ends if line.mark == "<-" else ends[::-1]:
             if end in "<>":
@@ -361,7 +363,7 @@ def _graph(axes: Axes, boxes: _Boxes, lines: Sequence[_Line]) -> None:
             )
         if line.style.label:
             x, y = path[len(path) // 2]
-            # Beside a short line, which it would hide.
+            # Next to a short line, which it would hide.
             beside = float(np.hypot(*(path[-1] - path[0]))) < 3 * boxes.size
             axes.text(
                 x + 6 * beside,
@@ -395,9 +397,9 @@ def _graph(axes: Axes, boxes: _Boxes, lines: Sequence[_Line]) -> None:
 
 
 def _path(boxes: _Boxes, i: int, j: int) -> NDArray[np.float64]:
-    """From the border of one box to that of the other; shape (points, 2).
+    """The path from the border of one box to the border of the other; shape (points, 2).
 
-    Straight, or bent the least with which it runs through the fewest other boxes.
+    Straight, or with the smallest bend that crosses the fewest other boxes.
     """
     others = [k for k in range(len(boxes.centre)) if k not in (i, j)]
     centre, half = boxes.centre[others], boxes.half[others] + 4
@@ -417,7 +419,7 @@ def _path(boxes: _Boxes, i: int, j: int) -> NDArray[np.float64]:
         if len(seen) < 2:
             continue
         within = (np.abs(seen[:, None, :] - centre[None]) < half[None]).all(axis=2)
-        # Outside of what the nodes take up is as bad as behind all of them.
+        # Leaving the area of the nodes is as bad as crossing all of them.
         beyond = ((seen < low) | (seen > high)).any()
         hits = len(others) + 1 if beyond else int(within.any(axis=0).sum())
         if hits < fewest:

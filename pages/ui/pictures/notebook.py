@@ -1,4 +1,4 @@
-"""A run as a Jupyter notebook that makes it again."""
+"""A run as a Jupyter notebook that reproduces it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def notebook(
 ) -> str:
     """The JSON of a notebook (nbformat 4.5): the data, the run, its edges, a picture, a comparison.
 
-    A table of the user's is read from a path that is to be filled in, with its schema.
-    schema: that of an uploaded table; None takes what the data set itself says of its columns.
+    A user's own table is read with its schema, from a path that the user fills in. schema: of an
+    uploaded table; None takes the columns of the data set itself.
     """
     result, dataset = pictures.result, loaded.dataset
     seed = 1 if pictures.seed is None else pictures.seed
@@ -73,7 +73,7 @@ def notebook(
             f"positions = {pprint.pformat(places, width=96, compact=True)}\n"
             f"display(SVG(to_svg(graph, positions, title={pictures.title!r})))"
         ),
-        _text("The same graph as on the page?"),
+        _text("Is this the same graph as on the page?"),
         _code(
             f"shown = {pprint.pformat(edges, width=96)}\n"
             'print("the same graph" if edges == shown else "another graph")'
@@ -127,7 +127,7 @@ def _load_table(dataset: Dataset, schema: Sequence[ColumnSchema]) -> str:
 
 
 def _schema_of(dataset: Dataset) -> list[ColumnSchema]:
-    """The schema that reads a table as this data set has it; dates are to be read before."""
+    """The schema that reads a table into this data set; dates must be converted first."""
     return [_column(column) for column in dataset.columns]
 
 

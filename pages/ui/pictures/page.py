@@ -1,4 +1,4 @@
-"""A run as one page to print: self-contained HTML, for A4."""
+"""A run as one page to print: self-contained HTML for A4."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ svg { width: 100%; height: auto; }
 
 
 def run_page(pictures: RunPictures, loaded: Loaded, *, sentence: str = "") -> str:
-    """One HTML file that fetches nothing: graphs, guarantee, settings, edges, and how to repeat it.
+    """One HTML file that loads nothing else: graphs, guarantee, settings, edges, and the command.
 
-    sentence: what the page says of the run, in plain text.
+    sentence: the answer of the run, in plain text.
     """
     result, dataset = pictures.result, loaded.dataset
     guarantee, algorithm = result.guarantee, ALGORITHMS[result.algorithm]
@@ -64,7 +64,7 @@ def run_page(pictures: RunPictures, loaded: Loaded, *, sentence: str = "") -> st
         f"<h1>{escape(pictures.title)}</h1>",
         f'<p class="guarantee">{escape(plain_guarantee(result))}</p>',
         *(f"<p>{escape(line)}</p>" for line in said if line),
-        # The drawing itself, without what makes it a file.
+        # The drawing without its file header.
         svg[svg.index("<svg") :],
         *([f'<p class="not-private">{NOT_PRIVATE}</p>'] if pictures.private else []),
         *([f"<p>{SIMULATED}</p>"] if result.noise == "simulated" else []),
@@ -85,7 +85,7 @@ def run_page(pictures: RunPictures, loaded: Loaded, *, sentence: str = "") -> st
             ("edge", *(f"against {c.reference_name}" for c in comparisons)),
             edge_rows(comparisons, result.graph) or [("none",)],
         ),
-        "<h2>To make it again</h2>",
+        "<h2>To repeat this run</h2>",
         *(f"<pre>{escape(text)}</pre>" for text in again),
         f"<p>Source: {escape(algorithm.citation)}</p>",
     ]

@@ -1,6 +1,6 @@
-"""Plotly figures of the pages as pictures: the kinds of traces that they use, drawn by matplotlib.
+"""Plotly figures of the pages as pictures: the trace types that the pages use, drawn by matplotlib.
 
-A figure of another kind is refused with a sentence, and a test draws every chart of the pages.
+Other trace types raise an error; a test draws every chart of the pages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-# In widths of the line, as Plotly has them.
+# In line widths, as in Plotly.
 _DASHES = {
     "dot": (1, 1),
     "dash": (3, 3),
@@ -55,18 +55,18 @@ _SMALL = 8.0
 
 
 def chart_picture(figure: go.Figure, *, title: str, lines: Sequence[str], form: Form) -> bytes:
-    """A chart of the pages, in the light colours whatever theme it was made in.
+    """A chart of the pages in light colours, regardless of the current theme.
 
     title, lines: plain text; lines are the settings and the guarantee.
 
-    Raises ValueError for a kind of trace that no page uses.
+    Raises ValueError for a trace type that no page uses.
     """
     chart = _Chart(figure, title)
     return picture(chart.draw, title=title, lines=lines, form=form, texts=chart.texts())
 
 
 class _Axis:
-    """What is known of one axis: its layout, whether it is logarithmic, and its categories."""
+    """One axis: its layout, whether it is logarithmic, and its categories."""
 
     def __init__(self, layout: Any, values: Iterable[Any]) -> None:
         self.layout = layout
@@ -97,14 +97,14 @@ class _Chart:
         for trace in figure.data:
             if trace.type not in ("scatter", "bar", "heatmap"):
                 raise ValueError(
-                    f"There is no picture of a {trace.type} chart yet; add it to "
-                    "pages/ui/pictures/plots.py."
+                    f"Charts of type {trace.type} cannot be saved as pictures yet; add the type "
+                    "to pages/ui/pictures/plots.py."
                 )
         self.legend: list[tuple[str, Any]] = []
         self.scale = 1.0
 
     def texts(self) -> list[str]:
-        """Every text that the figure may write."""
+        """Every text that the figure may contain."""
         written = [str(self.figure.layout)]
         for trace in self.figure.data:
             written.append(trace.name or "")
@@ -142,7 +142,7 @@ class _Chart:
             self._ticks(axes, y, 0.85 * height / -(-len(cells) // across), "y")
 
     def _cells(self, body: SubFigure) -> dict[tuple[str, str], tuple[Axes, _Axis, _Axis]]:
-        """The axes of every pair that traces name, where their domains say."""
+        """The axes of every pair that traces use, at the positions of their domains."""
         layout = self.figure.layout
         names = list(dict.fromkeys(_cell(trace) for trace in self.figure.data)) or [("x", "y")]
 
@@ -347,7 +347,7 @@ class _Chart:
                     axes.spines[side].set_visible(False)
 
     def _ticks(self, axes: Axes, axis: _Axis, room: float, which: str) -> None:
-        """Marks where the figure has them, as many as can be read, in plain numbers."""
+        """The figure's tick marks, as many as are readable, in plain numbers."""
         from matplotlib.ticker import LogLocator, MaxNLocator, MultipleLocator, NullFormatter
 
         shown = axes.xaxis if which == "x" else axes.yaxis
@@ -400,7 +400,7 @@ class _Chart:
         log: bool,
         which: str,
     ) -> list[tuple[float, str]]:
-        """The marks within the limits that leave their neighbours room."""
+        """The tick marks within the limits that do not overlap."""
         kept: list[tuple[float, str]] = []
         end = -math.inf
         scale = (lambda v: math.log10(v)) if log else (lambda v: v)
@@ -418,7 +418,7 @@ class _Chart:
         for shape in self.figure.layout.shapes:
             if shape.type != "line":
                 raise ValueError(
-                    f"There is no picture of a {shape.type} yet; add it to "
+                    f"Shapes of type {shape.type} cannot be drawn yet; add the type to "
                     "pages/ui/pictures/plots.py."
                 )
             axes, transform = _frame(cells, shape.xref, shape.yref)
@@ -443,7 +443,7 @@ class _Chart:
                 continue
             axes, transform = _frame(cells, note.xref, note.yref)
             x_axis, y_axis = next((x, y) for place, x, y in cells.values() if place is axes)
-            # Unlike lines, annotations stand at the logarithm on such an axis.
+            # Unlike lines, annotations are placed by the logarithm on such an axis.
             x = 10**note.x if x_axis.log and _is_data(note.xref) else note.x
             y = 10**note.y if y_axis.log and _is_data(note.yref) else note.y
             if note.showarrow and note.axref == note.xref:
@@ -479,7 +479,7 @@ class _Chart:
     def _panel_title(
         cells: dict[tuple[str, str], tuple[Axes, _Axis, _Axis]], note: Any, text: str
     ) -> None:
-        """A title of a panel is an annotation at the top of its middle."""
+        """A panel's title is an annotation at the top centre."""
 
         def away(cell: tuple[Axes, _Axis, _Axis]) -> float:
             across, up = (axis.layout.domain or (0, 1) for axis in cell[1:])
@@ -511,7 +511,7 @@ class _Chart:
         )
 
     def _colour(self, colour: Any) -> Any:
-        """The light theme's colour, in a form that matplotlib reads."""
+        """The colour of the light theme, in a form that matplotlib accepts."""
         if not isinstance(colour, str):
             return None
         if colour.startswith("rgb"):
@@ -534,7 +534,7 @@ def _cell(trace: Any) -> tuple[str, str]:
 def _frame(
     cells: dict[tuple[str, str], tuple[Axes, _Axis, _Axis]], xref: Any, yref: Any
 ) -> tuple[Axes, Any]:
-    """The axes that references name, and whether each is in data or in parts of them."""
+    """The axes that references name, and whether each is in data or in axis fractions."""
     from matplotlib.transforms import blended_transform_factory
 
     wanted = [str(ref or which).split(" ")[0] for ref, which in ((xref, "x"), (yref, "y"))]
@@ -565,19 +565,19 @@ def _numbers(values: Iterable[Any]) -> list[float]:
 
 
 def _first(value: Any) -> Any:
-    """The value, or the first where there is one for each point."""
+    """The value, or the first one if there is one per point."""
     if value is None or isinstance(value, str | int | float):
         return value
     return value[0] if len(value) else None
 
 
 def _words(text: object) -> str:
-    """What Plotly would show: tags taken out, and characters that stood for themselves again."""
+    """The text as Plotly shows it: without tags, and with character entities decoded."""
     return short(html.unescape(re.sub(r"</?(?:b|i|br|sub|sup)/?>", " ", str(text))), 200)
 
 
 def _number(value: float, _: object = None) -> str:
-    """A mark of an axis: 5,000, 0.05, and powers of ten beyond."""
+    """The label of a tick mark: 5,000, 0.05, and powers of ten beyond."""
     if value == 0 or 1e-4 <= abs(value) < 1e7:
         return f"{value:,.10g}".replace("-", "−")
     mantissa, _, power = f"{value:.3g}".partition("e")
@@ -589,7 +589,7 @@ def _number(value: float, _: object = None) -> str:
 
 
 def _light_colours() -> dict[str, str]:
-    """Each colour of the dark theme with its own in the light one."""
+    """Each colour of the dark theme with its counterpart in the light theme."""
     dark, light = PALETTES["dark"], PALETTES["light"]
     pairs = [
         (getattr(dark, one.name), getattr(light, one.name))

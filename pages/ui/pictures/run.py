@@ -1,4 +1,4 @@
-"""The pictures of a run, and the lines that stand under every picture of it."""
+"""The pictures of a run, and the footer of every picture of it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from privcore.text import short
 
 @dataclass(frozen=True)
 class RunPictures:
-    """What is drawn of a run; seed: of its simulated noise, None if it has none.
+    """The data for the pictures of a run; seed: of its simulated noise, None if it has none.
 
-    references: "non_private", "truth" if it is known, and "same" if it is what stands beside.
+    references: "non_private", "truth" if it is known, and "same" if it is drawn next to the graph.
     """
 
     result: Discovery
@@ -42,24 +42,24 @@ class RunPictures:
 
     @property
     def base_name(self) -> str:
-        """The non-private algorithm, such as "PC"."""
+        """The title of the non-private algorithm, such as "PC"."""
         return ALGORITHMS[self.result.algorithm].reference_algorithm.upper()
 
     @property
     def names(self) -> dict[Reference, str]:
-        """References as a reader knows them."""
+        """The references' names for readers."""
         return reference_names(ALGORITHMS[self.result.algorithm])
 
     def comparisons(self) -> list[Comparison]:
-        """With the truth, and with the non-private graph where that is another run."""
+        """The comparisons with the truth, and with the non-private graph if it is another run."""
         names = self.names
         shown = [n for n in names if n in self.references and (self.private or n == "truth")]
         return [compare(self.result.graph, self.references[n], names[n]) for n in shown]
 
     def graph(self, form: Form, *, framed: bool = True) -> bytes:
-        """The graph alone: nothing in its picture comes from anywhere but the run.
+        """The graph only: its picture uses nothing but the run.
 
-        framed: with the title and the lines; a page that says them itself leaves them out.
+        framed: with the title and the footer; a page that has both itself leaves them out.
         """
         return graph_picture(
             self.result.graph,
@@ -71,7 +71,7 @@ class RunPictures:
         )
 
     def pair(self, form: Form, *, framed: bool = True) -> bytes:
-        """The private graph beside the non-private one, its edges in their classes.
+        """The private graph next to the non-private one, with edge classes.
 
         framed: as for `graph`.
         """
@@ -102,16 +102,16 @@ class RunPictures:
 
     @property
     def widths(self) -> dict[tuple[int, int], float]:
-        """Thicker where an edge is more probable."""
+        """Line widths: thicker for more probable edges."""
         return line_widths(self.result.findings)
 
 
 def run_lines(
     result: Discovery, dataset: Described, *, seed: int | None, compared: bool = False
 ) -> list[str]:
-    """The guarantee and the settings in plain text, for the foot of a picture.
+    """The guarantee and the settings in plain text, for the footer of a picture.
 
-    compared: whether a non-private graph or metrics are shown, which is said then.
+    compared: whether a non-private graph or metrics are shown; the footer then says so.
     """
     said = [plain_guarantee(result), settings_line(result, dataset, seed)]
     if result.noise == "simulated":
@@ -120,15 +120,15 @@ def run_lines(
 
 
 def plain_guarantee(result: Discovery) -> str:
-    """What the run promises; not proven where it is not."""
+    """The guarantee of the run, marked if it is not proven."""
     sentence = guarantee_sentence(result.guarantee, ALGORITHMS[result.algorithm])
-    # A picture has no panel where the reasons are.
+    # A picture has no panel with the reasons.
     sentence = sentence.replace("; the reasons are under Guarantee", "")
     return f"Not proven. {sentence}" if result.guarantee.calibration == "published" else sentence
 
 
 def settings_line(result: Discovery, dataset: Described, seed: int | None) -> str:
-    """The data, the budget, and what differs from its default."""
+    """The data, the budget, and the settings that differ from their defaults."""
     said = [f"{short(dataset.name, 60)}, {dataset.n:,} rows, {columns_words(dataset)}"]
     values = dict(result.parameters)
     for parameter in ALGORITHMS[result.algorithm].parameters:
@@ -153,7 +153,7 @@ def _value(value: object) -> str:
 
 
 def edge_rows(comparisons: Sequence[Comparison], graph: PDAG) -> list[tuple[str, ...]]:
-    """A row for each pair adjacent in the graph or a reference: its edge here, then each class."""
+    """A row for each pair adjacent in the graph or in a reference: its edge, then its classes."""
     rows: dict[tuple[int, int], list[str]] = {}
     for comparison in comparisons:
         for pair in comparison.pairs:

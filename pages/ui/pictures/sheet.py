@@ -1,8 +1,8 @@
-"""The sheet that every picture is drawn on: 16 by 9, a title on top, settings and guarantee below.
+"""The sheet of every picture: 16 by 9, a title on top, settings and guarantee below.
 
-Pictures are for slides and print and so always light.  matplotlib draws them, through its objects
-and without its windows; it is imported with the first picture, so that the dashboard starts fast.
-The same arguments give the same bytes.
+Pictures are for slides and print, so they are always light. matplotlib draws them through its
+object interface, without windows; it is imported with the first picture, so that the dashboard
+starts fast. The same arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def picture(
     form: Form,
     texts: Iterable[str] = (),
 ) -> bytes:
-    """A file of 1600 by 900 pixels (PNG: twice as many each way) with what `draw` adds to its body.
+    """A file of 1600 by 900 pixels (PNG: double in each direction) with the body from `draw`.
 
-    title, lines: plain text, never read as markup; lines stand at the foot, wrapped and never cut.
-    texts: what else is to be written, so that fonts are found for it.
+    title, lines: plain text, never read as markup; lines form the footer, wrapped and never cut.
+    texts: all other text of the picture, for the choice of fonts.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ def picture(
         raise ValueError(f"{form!r} is not one of {', '.join(FORMS)}")
     title, lines = clean(title), [clean(line) for line in lines if line.strip()]
     with _LOCK, matplotlib.rc_context(), warnings.catch_warnings():
-        # A name may have letters that no font here has: boxes stand for them, and no log names it.
+        # A name may have letters that no font has: they become boxes, and no log mentions the name.
         warnings.simplefilter("ignore")
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_settings([title, *lines, *texts]))
@@ -85,7 +85,7 @@ def picture(
 
 
 def _settle(figure: Figure) -> None:
-    """Lay out once and round: the solver's last digits vary, and names of parts depend on them."""
+    """Lay out once and round: the solver's last digits vary, and ids of elements depend on them."""
     from matplotlib.transforms import Bbox
 
     figure.draw_without_rendering()
@@ -101,12 +101,12 @@ def _settle(figure: Figure) -> None:
 
 
 def clean(text: str) -> str:
-    """`text` on one line without control characters, which no form of file can hold."""
+    """`text` on one line without control characters, which no file format allows."""
     return short(text, 2_000)
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """How wide a text is, in points."""
+    """The width of a text in points."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -115,7 +115,7 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def wrapped(text: str, width: float, size: float, *, bold: bool = False) -> list[str]:
-    """`text` in lines of at most `width` points; words that are longer are broken."""
+    """`text` in lines of at most `width` points; longer words are broken."""
     lines, line = [], ""
     for word in text.split():
         joined = f"{line} {word}" if line else word
@@ -136,7 +136,7 @@ def wrapped(text: str, width: float, size: float, *, bold: bool = False) -> list
 
 
 def _fitted(text: str, size: float, most: int, *, bold: bool) -> tuple[list[str], float]:
-    """Lines over the whole width, smaller where they would be more than `most`."""
+    """Lines over the full width, in a smaller font if there would be more than `most`."""
     for tried in (size, 0.8 * size, SIZE):
         lines = wrapped(text, WIDTH - 2 * MARGIN, tried, bold=bold)
         if len(lines) <= most:
@@ -145,7 +145,7 @@ def _fitted(text: str, size: float, most: int, *, bold: bool) -> tuple[list[str]
 
 
 def _foot(lines: Sequence[str]) -> tuple[list[str], float]:
-    """All lines, wrapped; smaller where they would take too much of the sheet."""
+    """All lines, wrapped; in a smaller font if they would take too much of the sheet."""
     for size in (SIZE, 16.0, 14.0, 12.0):
         foot = [part for line in lines for part in wrapped(line, WIDTH - 2 * MARGIN, size)]
         if len(foot) * size * _LEADING <= _MOST_FOOT * HEIGHT:
@@ -173,7 +173,7 @@ def _settings(texts: Iterable[str]) -> Any:
     return {
         "font.family": [_FONT, *_further_fonts(texts)],
         "font.size": SIZE,
-        # Names are the user's: $ is a character like others.
+        # Names come from the user: $ is an ordinary character.
         "text.parse_math": False,
         "text.color": PALETTE.text,
         "axes.edgecolor": PALETTE.border,
@@ -189,16 +189,16 @@ def _settings(texts: Iterable[str]) -> Any:
         "xtick.color": PALETTE.text,
         "ytick.color": PALETTE.text,
         "legend.frameon": False,
-        # Letters as outlines look the same everywhere; in a PDF they stay text, with their font.
+        # Outlined letters look the same everywhere; in a PDF they stay text with an embedded font.
         "svg.fonttype": "path",
         "pdf.fonttype": 42,
-        # Numbers instead of random ones in the names of parts, so that files can be compared.
+        # Sequential instead of random ids, so that files can be compared.
         "svg.hashsalt": "causalveil",
     }
 
 
 def _further_fonts(texts: Iterable[str]) -> list[str]:
-    """Fonts of this machine for letters that the font carried along does not have."""
+    """Fonts of this machine for letters that the bundled font does not have."""
     from matplotlib import font_manager as fonts
 
     own = fonts.get_font(fonts.findfont(_FONT)).get_charmap()
@@ -218,7 +218,7 @@ def _further_fonts(texts: Iterable[str]) -> list[str]:
 
 
 def _metadata(form: Form, title: str, lines: Sequence[str]) -> dict[str, Any]:
-    """What the picture says, for whoever cannot see it; no date and no version of a program."""
+    """A text description for readers who cannot see the picture; without dates or versions."""
     said = " ".join(lines)
     if form == "png":
         return {"Software": None, "Title": title, "Description": said}

@@ -1,4 +1,4 @@
-"""Certificates kept beside the ledger, on the page Release."""
+"""Certificates stored with the ledger, on the page Release."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from privcore.releases.ledger.ledger import Ledger
 
 
 def archive(ledger: Ledger) -> None:
-    """Every certificate of this ledger, from earlier sessions too, with one to download."""
+    """All certificates of this ledger, also from earlier sessions, with a download."""
     certificates = kept_certificates(ledger.certificates)
     if not certificates:
         return
@@ -32,20 +32,20 @@ def archive(ledger: Ledger) -> None:
             ]
         ),
         hide_index=True,
-        alt="Certificates kept beside the ledger",
+        alt="Certificates stored with the ledger",
     )
     chosen = st.selectbox(
         "Certificate to download",
         certificates,
         key="release_kept",
         format_func=_words,
-        help="Released graphs and their guarantees; nothing else is in them.",
+        help="They contain only released graphs and their guarantees.",
     )
     try:
         _downloads(chosen)
     except PrivcoreError as error:
         st.warning(plain(str(error)), icon=":material/warning:")
-    st.caption(f"They are kept in the folder {plain(str(ledger.certificates))}.")
+    st.caption(f"They are stored in the folder {plain(str(ledger.certificates))}.")
 
 
 def _words(kept: Kept) -> str:
@@ -66,8 +66,8 @@ def _downloads(kept: Kept) -> None:
         try:
             page = certificate_html(document)
         except (KeyError, TypeError, ValueError):
-            # Changed by hand, or of another version: what is there can be had as it is.
-            st.caption("This one cannot be made into a page to print.")
+            # Edited by hand, or from another version: the file can still be downloaded as it is.
+            st.caption("No page to print can be made from this certificate.")
             return
         st.download_button(
             "To print (HTML)",

@@ -1,4 +1,4 @@
-"""Graphs that were paid for in this session, with their certificates."""
+"""Graphs released in this session, with their certificates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from privcore.releases.release_file import file_text
 
 
 class Shown(NamedTuple):
-    """A release as it is kept in the session, with where its nodes stand if that is public."""
+    """A release as stored in the session, with its layout if that is public."""
 
     made: Release
     positions: Positions | None
@@ -29,13 +29,13 @@ class Shown(NamedTuple):
 
 
 def _positions(shown: Shown) -> Positions:
-    """From the released graph itself, unless the layout is that of a public DAG."""
+    """The layout from the released graph itself, unless there is the layout of a public DAG."""
     graph = shown.made.graph
     return shown.positions or shared_layout(graph.nodes, graph=graph)
 
 
 def released_before() -> None:
-    """Everything released in this session, the last one first."""
+    """Everything released in this session, the latest first."""
     shown: list[Shown] = st.session_state.get("_released", [])
     for number in reversed(range(len(shown))):
         released(number, shown[number])
@@ -52,12 +52,12 @@ def released(number: int, shown: Shown) -> None:
     if made.guarantee.caveats:
         gap = plain("; ".join(made.guarantee.caveats))
         st.warning(
-            f"Proven {promise}, but not for this: {gap}. Paid for and recorded: {facts}.",
+            f"Proven {promise}, except for this: {gap}. Charged and recorded: {facts}.",
             icon=":material/warning:",
         )
     else:
         st.success(
-            f"Proven: {promise}; neighbours: {plain(made.guarantee.neighbours)}. Paid for and "
+            f"Proven: {promise}; neighbours: {plain(made.guarantee.neighbours)}. Charged and "
             f"recorded: {facts}.",
             icon=":material/verified:",
         )
@@ -113,17 +113,17 @@ def released(number: int, shown: Shown) -> None:
                 key=f"release-file-{number}",
             )
     copy = (
-        f"A copy of the certificate is kept in {plain(str(made.path))}. "
+        f"A copy of the certificate is stored in {plain(str(made.path))}. "
         if made.path
-        else "Save the certificate now: the graph is kept in this session only. "
+        else "Save the certificate now: the graph is stored in this session only. "
     )
     st.caption(
         f"{copy}Anyone can check it with `python -m privcore verify certificate-{identity}.json`."
     )
     if made.numbers is not None:
         st.caption(
-            "The released numbers can be searched again with other settings, for nothing: `python "
-            f"-m privcore search-again release-{identity}.json` also lists the pairs that cannot "
-            "be told, and about what it would cost to tell them. `python -m privcore topup` adds "
-            "to them: both releases together are as one at the sum of their ε."
+            "The released numbers can be searched again with other settings at no further cost: "
+            f"`python -m privcore search-again release-{identity}.json` also lists the undecided "
+            "pairs and the approximate cost of deciding them. `python -m privcore topup` adds to "
+            "the numbers: both releases together count as one at the sum of their ε."
         )

@@ -32,21 +32,21 @@ from privcore.releases.release_check import Check, check_release
 from privcore.unit import ADDED
 
 NEW = "a new budget …"
-# A new total of ε and δ, where it covers the release.
+# The proposed total ε and δ of a new budget, if they cover the release.
 _TOTAL = (3.0, 1e-5)
 _MOST_DELTA = 0.5
 _LESS_IN_ZCDP = (
-    "Noise that needs no δ often costs more in zCDP than Gaussian noise of the same ε, which other "
-    f"settings use (of moment search: {WHOLE.title} at 0)."
+    "Noise that needs no δ often costs more in zCDP than Gaussian noise with the same ε, which "
+    f"other settings use (in moment search: {WHOLE.title} at 0)."
 )
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The budget that a release is to be charged to.
+    """The budget that a release will be charged to.
 
-    state: what it has spent; nothing if it is new, and made with the release.  refused: why it
-    cannot be charged, as one sentence; empty if it can.
+    state: its spending; None if the budget is new and will be created with the release. refused:
+    why it cannot be charged, as one sentence; empty if it can.
     """
 
     state: Spending
@@ -62,7 +62,7 @@ class Chosen:
         return f"(ε = {self.budget.epsilon:g}, δ = {self.budget.delta:g})"
 
     def deed(self, check: Check) -> str:
-        """What whoever agrees to the charge agrees to."""
+        """The text of the agreement to the charge."""
         cost, name = f"(ε = {check.epsilon:g}, δ = {check.delta:g})", plain(self.budget.name)
         charged = f"Charge {cost} to “{name}”"
         if self.new:
@@ -77,9 +77,9 @@ def checked(
     values: dict[str, Any],
     accepted: tuple[str, ...],
 ) -> Check:
-    """What a release would be charged, from earlier in the session where it is there.
+    """The charge for a release, cached in the session.
 
-    subject: what is released, which `loaded.key` stands for.
+    subject: the released table, identified by `loaded.key`.
     """
     verified = kept(
         ("release-check", loaded.key, name, settings_key(values), accepted),
@@ -92,9 +92,9 @@ def checked(
 
 
 def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None = None) -> None:
-    """What would leave, whom it is for and whom it protects, and what it costs: before all else.
+    """The summary at the top: the released object, its audience, whom it protects, and the cost.
 
-    check, chosen: None while something has to be settled first.
+    check, chosen: None while something must be resolved first.
     """
     dataset = loaded.dataset
     title = plain(ALGORITHMS[st.session_state["algorithm"]].title)
@@ -102,13 +102,14 @@ def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None =
     with what:
         st.markdown("**What leaves**")
         st.markdown(
-            f"One graph over the {dataset.p:,} columns of “{plain(dataset.name)}”, made once by "
-            f"{title}, with a {term_link('certificate', 'signed certificate')}. No row leaves."
+            f"One graph over the {dataset.p:,} columns of “{plain(dataset.name)}”, computed once "
+            f"by {title}, with a {term_link('certificate', 'signed certificate')}. No rows are "
+            "released."
         )
     with whom:
         st.markdown("**For whom**")
         st.markdown(
-            f"For anyone you give it to, whatever else they know. It protects {_each(dataset)}."
+            f"Anyone you give it to, whatever else they know. It protects {_each(dataset)}."
         )
         if check is not None:
             st.caption(
@@ -117,9 +118,9 @@ def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None =
     with cost:
         st.markdown("**What it costs**")
         if check is None or chosen is None:
-            st.markdown("Not known yet: something below has to be settled first.")
+            st.markdown("Not known yet: something below must be resolved first.")
         else:
-            st.markdown(f"(ε = {check.epsilon:g}, δ = {check.delta:g}), spent for ever.")
+            st.markdown(f"(ε = {check.epsilon:g}, δ = {check.delta:g}), permanently.")
             st.caption(_paid_from(chosen))
 
 
@@ -128,34 +129,34 @@ def _whom(dataset: Described) -> Protection:
 
 
 def _each(dataset: Described) -> str:
-    """All that is protected, without the number of rows where that is private."""
+    """The protected units, without the number of rows if that is private."""
     whom = _whom(dataset)
     if whom.unit.rows > 1:
         return f"every {plain(whom.unit.name)}, with up to {whom.unit.rows:,} rows"
     if whom.relation == ADDED:
-        return "every record, and whether it is there"
+        return "every record, and whether it is in the table at all"
     return f"each of the {dataset.n:,} records"
 
 
 def protects(dataset: Described) -> str:
-    """What the promise is for, as the end of a sentence."""
+    """The scope of the guarantee, as the end of a sentence."""
     whom = _whom(dataset)
     if whom.plain:
-        replacing = term_link("neighbours", "replacing one")
+        replacing = term_link("neighbours", "the replacement of one")
         return f"{replacing} of {dataset.n:,} records"
     return f"{term_link('neighbours', 'neighbours')} that differ in {plain(whom.sentence)}"
 
 
 def _paid_from(chosen: Chosen) -> str:
     if chosen.new:
-        return f"Of a new budget of {chosen.total}, which the owner of the data sets below."
+        return f"From a new budget with a total of {chosen.total}, set below by the data owner."
     share = f"{100 * _share_spent(chosen.state):.0f} %"
     name = plain(chosen.budget.name)
-    return f"Of the budget “{name}” of {chosen.total}, of which {share} is spent."
+    return f"From the budget “{name}” with a total of {chosen.total}, of which {share} is spent."
 
 
 def _share_spent(state: Spending) -> float:
-    """The share of a budget's total that is spent, in what it is kept in."""
+    """The spent share of a budget's total, in the budget's unit."""
     budget = state.budget
     if budget.rho is not None and state.rho is not None:
         return state.rho / budget.rho
@@ -165,7 +166,7 @@ def _share_spent(state: Spending) -> float:
 def choose_budget(
     loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger, check: Check
 ) -> Chosen:
-    """A budget of the ledger, or the total of a new one, which the release makes."""
+    """Choose a budget of the ledger, or the total of a new one that the release creates."""
     names = [budget.name for budget in ledger.budgets()]
     proposed = PurePath(loaded.dataset.name).stem
     owner = _owner(loaded, subject, ledger) if names else None
@@ -177,8 +178,8 @@ def choose_budget(
             [*names, NEW],
             index=names.index(usual) if usual in names else 0,
             key=f"release_budget_{loaded.key}_{owner}_{len(names)}",
-            help="A total that the owner of the data set for it. Data that were charged to a "
-            "budget once stay with it.",
+            help="Total set by the data owner. Once data are charged to a budget, they stay with "
+            "it.",
         )
     if chosen == NEW:
         state, refused = _new_budget(proposed, names, check)
@@ -186,21 +187,26 @@ def choose_budget(
         state, refused = ledger.spending(chosen), ""
         spending(ledger, state)
     if owner not in (None, state.budget.name):
-        refused = f"These data were charged to the budget “{owner}” before; choose it."
+        refused = (
+            f"These data belong to the budget “{owner}”, to which they were charged before; "
+            "choose it."
+        )
     return Chosen(state, chosen == NEW, refused or uncovered(state, check))
 
 
 def _owner(loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger) -> str | None:
-    """The budget that these data were charged to before, looked up once after each charge."""
+    """The budget to which these data were charged before, looked up once after each charge."""
     return kept(
         ("owner", loaded.key, str(ledger.path), len(ledger.charges())),
-        "Looking for these data",
+        "Looking up these data in the ledger",
         lambda hooks: owner_of(subject, ledger, loaded.content),
     )
 
 
 def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending, str]:
-    """The fields of a total that covers the release, to be changed; and why it cannot be made."""
+    """Fields for the total of a new budget, preset to cover the release; also why it cannot be
+    created.
+    """
     enough = max(_TOTAL[0], check.epsilon), min(max(_TOTAL[1], check.delta), _MOST_DELTA)
     unit = "basic" if uncovered(_unspent("", *enough, "zcdp"), check) else "zcdp"
     values = {"name": proposed, "epsilon": enough[0], "delta": enough[1], "unit": unit}
@@ -211,20 +217,22 @@ def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending
     total = epsilon.number_input("Total ε", 0.001, 1e6, key="release_epsilon")
     fails = delta.number_input("Total δ", 0.0, _MOST_DELTA, format="%.2e", key="release_delta")
     kind: Unit = added.selectbox(
-        "Added up",
+        "Composition",
         get_args(Unit),
         key="release_unit",
         format_func={"zcdp": "in zCDP, then converted", "basic": "as ε and δ"}.__getitem__,
         help="zCDP allows more releases in the long run; ε and δ suit a few large ones. "
         f"{glossary_note('zcdp')}",
     )
-    st.caption("It is made with the release, and holds for every later one of these data.")
+    st.caption(
+        "The budget is created with the release and applies to every later release of these data."
+    )
     try:
         if not title:
-            raise ParameterError("The budget has no name; give it one.")
+            raise ParameterError("The budget needs a name.")
         if title in names:
             raise ParameterError(
-                f"There is a budget {title!r} already: choose it above. Its owner changes its "
+                f"The budget {title!r} already exists: choose it above. Its owner can change its "
                 "total with `python -m privcore ledger total`."
             )
         return _unspent(checked_name(title), total, fails, kind), ""
@@ -233,20 +241,20 @@ def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending
 
 
 def _unspent(name: str, epsilon: float, delta: float, unit: Unit) -> Spending:
-    """A budget before its first charge; raises ParameterError for a total that cannot be kept."""
+    """A budget before its first charge; raises ParameterError for an impossible total."""
     rho = checked_total(epsilon, delta, unit)
     return spending_of(Budget(name, unit, epsilon, delta, rho, "", ""), [])
 
 
 def _propose(key: str, value: object) -> None:
-    """A field follows what is proposed until something else is filled in."""
+    """Keep a field at the proposed value until the user changes it."""
     if st.session_state.get(key) in (None, st.session_state.get(f"_{key}")):
         st.session_state[key] = value
     st.session_state[f"_{key}"] = value
 
 
 def spending(ledger: Ledger, state: Spending) -> None:
-    """What a budget has left."""
+    """The remaining part of a budget."""
     budget = state.budget
     if budget.rho is not None and state.rho is not None:
         unit = f"ρ = {state.rho:.4g} of {budget.rho:.4g}"
@@ -257,51 +265,56 @@ def spending(ledger: Ledger, state: Spending) -> None:
     st.progress(min(_share_spent(state), 1.0), f"Spent by {state.charges} charge{plural}: {unit}")
     st.caption(
         f"{kept_words(state)} The ledger is {plain(str(ledger.path))}; set CAUSALVEIL_DATA_DIR to "
-        "keep it elsewhere."
+        "store it elsewhere."
     )
 
 
 def kept_words(state: Spending) -> str:
-    """What is kept below a budget's total, and why another sum of the same charges may be above it.
+    """The limit of a budget, and why another composition of the same charges may exceed it.
 
-    Each sum bounds the same loss from above; only the one that the budget is kept in counts.
+    Each composition is an upper bound on the same privacy loss; only the one in the budget's unit
+    counts.
     """
     budget = state.budget
     total = f"(ε = {budget.epsilon:g}, δ = {budget.delta:g})"
     zcdp = state.zcdp_epsilon
     if budget.rho is None:
-        told = f"The total is {total}, and ε and δ of all charges together stay below it."
+        limit = f"The total is {total}; the sums of ε and δ over all charges stay below it."
         if not state.charges or zcdp is None:
-            return told
-        beside = f"zCDP bounds the loss of these charges by ε = {zcdp:.4g} at δ = {budget.delta:g}"
+            return limit
+        bound = (
+            f"zCDP bounds the privacy loss of these charges by ε = {zcdp:.4g} at δ = "
+            f"{budget.delta:g}"
+        )
         other, own = zcdp, state.epsilon
     else:
-        told = (
-            f"The total is {total}, that is ρ = {budget.rho:.4g}, and ρ of all charges together "
+        limit = (
+            f"The total is {total}, which is ρ = {budget.rho:.4g}; the sum of ρ over all charges "
             "stays below it."
         )
         if not state.charges or zcdp is None:
-            return told
-        told += f" So far this comes to ε = {zcdp:.4g} at δ = {budget.delta:g}."
-        beside = (
-            f"Added up as they are, their ε come to {state.epsilon:.4g} with δ = {state.delta:.3g}"
+            return limit
+        limit += f" So far this converts to ε = {zcdp:.4g} at δ = {budget.delta:g}."
+        bound = (
+            f"By basic composition, their total is ε = {state.epsilon:.4g} with δ = "
+            f"{state.delta:.3g}"
         )
         other, own = state.epsilon, zcdp
     if other > own:
         return (
-            f"{told} {beside}: a looser bound on the same loss, which does not count here: "
-            "nothing is overspent."
+            f"{limit} {bound}: a looser bound on the same privacy loss, which does not count "
+            "here. The budget is not overspent."
         )
-    return f"{told} {beside}: a tighter bound on the same loss, which does not count here."
+    return f"{limit} {bound}: a tighter bound on the same privacy loss, which does not count here."
 
 
 def uncovered(left: Spending, check: Check) -> str:
-    """Why a budget does not cover a release; empty if it does.  The ledger itself decides later."""
+    """Why a budget does not cover a release; empty if it does. The ledger decides later."""
     if left.left_rho is not None:
         if check.rho is None:
             return (
-                "This budget is kept in zCDP, in which the cost of these settings is not known; "
-                "choose others, or a budget added up as ε and δ."
+                "This budget is in zCDP, and the cost of these settings in zCDP is unknown; "
+                "choose other settings, or a budget in ε and δ."
             )
         if check.rho <= left.left_rho:
             return ""
@@ -315,7 +328,7 @@ def uncovered(left: Spending, check: Check) -> str:
 
 
 def tools(loaded: Loaded, check: Check) -> None:
-    """Which ε would reach a wish, and this plan under every accountant."""
+    """Tools: the ε for a wanted quality, and this plan under every accountant."""
     with st.expander("Which ε would be enough?"):
         expectation.wishes(loaded)
     with st.expander("This run under each accountant"):
@@ -324,7 +337,7 @@ def tools(loaded: Loaded, check: Check) -> None:
 
 def accountants(check: Check) -> None:
     if not check.planned:
-        st.info("This plan has no steps that accountants could compare.")
+        st.info("This plan has no steps to compare accountants on.")
         return
     delta = check.delta or 1e-6
     rows = side_by_side(list(check.planned), delta)
@@ -343,12 +356,12 @@ def accountants(check: Check) -> None:
         alt="This plan under each accountant",
     )
     st.caption(
-        f"All steps of the plan at δ = {delta:g}, each {term_link('accountant', 'accountant')}'s "
-        "a valid bound; what is promised and charged "
-        f"is ε = {check.epsilon:g}{'' if check.delta else ', with no δ at all'}."
+        f"All steps of the plan at δ = {delta:g}; the bound of each "
+        f"{term_link('accountant', 'accountant')} is valid. The guarantee and the charge are ε = "
+        f"{check.epsilon:g}{'' if check.delta else ', without δ'}."
     )
     event = max(check.planned, key=lambda e: e.count)
-    # A record moves two cells of one table: no rounds to draw.
+    # A record changes two cells of one table: there are no rounds to draw.
     if event.count > 2:
         charts.show(
             rounds_figure(event, delta), key="release-rounds", alt="ε against the number of steps"
@@ -429,6 +442,6 @@ def history(ledger: Ledger) -> None:
                 key=f"ledger-{ending}",
             )
     st.caption(
-        f"A charge stays in the {term_link('ledger')}, whatever became of the release: charged "
-        "first, then computed."
+        "A release is charged first, then computed. A charge is never refunded from the "
+        f"{term_link('ledger')}, even if the release fails."
     )

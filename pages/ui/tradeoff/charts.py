@@ -14,13 +14,13 @@ from pages.ui.tradeoff.styles import style_of
 from privcore.algorithms import ALGORITHMS
 
 _HEIGHT = 460
-# Of a picture, what its margins and titles take, so that names at the ends of lines fit.
+# Height of a chart's margins and titles, so that labels at line ends fit.
 _AROUND = 110
 _NETWORK_HEIGHT = 340
 
 
 def series_name(algorithm: str, calibration: str) -> str:
-    """Such as "Priv-PC" or "Priv-PC, published"; proven is what goes without saying."""
+    """A label such as "Priv-PC" or "Priv-PC, published"; proven is the default."""
     title = ALGORITHMS[algorithm].title
     return title if calibration in ("proven", "none") else f"{title}, {calibration}"
 
@@ -33,10 +33,10 @@ def quality(
     target: float | None = None,
     log: bool = False,
 ) -> go.Figure:
-    """Mean of a metric against ε, a line for each algorithm, with the middle nine tenths of runs.
+    """Mean of a metric against ε, a line per algorithm, with 5th–95th percentile bands.
 
-    table: as `summarise` gives it, with `algorithm`, `calibration`, `epsilon`; rows without ε are
-    not private and are drawn as level lines.  Names stand at the ends of the lines.
+    table: from `summarise`, with `algorithm`, `calibration`, `epsilon`; rows without ε are not
+    private and are drawn as horizontal lines. Labels are at the ends of the lines.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
@@ -110,7 +110,7 @@ def quality(
         },
     )
     if ends and not log:
-        # A large distance is drawn whole, its band too.
+        # The axis covers a large distance with its band.
         y_range = (-0.02, 1.05) if bounded else (0.0, 1.05 * max(1.0, table["q95"].max()))
         name_ends(figure, ends, y_range=y_range, height=_HEIGHT - _AROUND, log_x=True)
     _ticks(figure, private["epsilon"])
@@ -120,17 +120,17 @@ def quality(
 def network(
     means: pd.DataFrame, title: str, y_title: str, highlighted: Collection[str]
 ) -> go.Figure:
-    """The private algorithms' means on one network against ε, each named at the end of its line.
+    """The private algorithms' means on one network against ε, labelled at the ends of the lines.
 
-    means: as `summarise` gives it, of one data set.  highlighted: names of algorithms; where
-    there are any, the others are grey and without a name.
+    means: from `summarise`, of one data set. highlighted: names of algorithms; if there are any,
+    all others are grey and without a label.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
     ends: list[LineEnd] = []
     private = means[means["epsilon"].notna() & means["mean"].notna()]
     parts = {str(key): part for key, part in private.groupby("algorithm", sort=False)}
-    # The highlighted ones are drawn last, over the others.
+    # Highlighted lines are drawn last, over the others.
     for algorithm in sorted(parts, key=lambda name: name in highlighted):
         style, part = style_of(algorithm, palette), parts[algorithm].sort_values("epsilon")
         name, dimmed = ALGORITHMS[algorithm].title, highlighted and algorithm not in highlighted
@@ -163,7 +163,7 @@ def network(
 
 
 def _ticks(figure: go.Figure, values: pd.Series) -> None:
-    """Label the ε of the grid in plain numbers, few enough to be read."""
+    """Label a readable number of the grid's ε in plain numbers."""
     grid = sorted(set(values))
     step = max(1, -(-len(grid) // 12))
     shown = grid[::step]
@@ -171,7 +171,7 @@ def _ticks(figure: go.Figure, values: pd.Series) -> None:
 
 
 def _number(value: object) -> str:
-    """A value of an axis; whole numbers with separators."""
+    """An axis value as text; whole numbers with separators."""
     if isinstance(value, float) and not value.is_integer():
         return f"{value:g}"
     return f"{value:,.0f}" if isinstance(value, float | int) else str(value)
@@ -207,7 +207,7 @@ def pair_map(
 
 
 def edge_map(table: pd.DataFrame, share: str) -> go.Figure:
-    """Share of the runs in which each true edge was found, by ε, hardest edges last."""
+    """Share of runs in which each true edge was found, by ε; hardest edges last."""
     palette = PALETTES[current()]
     table = table.assign(
         edge=[

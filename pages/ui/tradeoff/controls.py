@@ -1,4 +1,4 @@
-"""What the Trade-off page asks: which algorithms, which ε, how often, and what to look at."""
+"""The controls of the page Trade-off: algorithms, ε, number of runs, and view."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ ROWS_GRID = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
 
 @dataclass(frozen=True)
 class View:
-    """What of the rows is drawn.  metric: a column of a sweep's rows; bounded: whether 0 … 1."""
+    """The measure that is drawn.
+
+    metric: a column of a sweep's rows; bounded: whether it is in 0 … 1.
+    """
 
     metric: str
     title: str
@@ -64,7 +67,7 @@ class View:
 
 
 def data_of(loaded: Loaded) -> SweepData:
-    """The page's data set as a sweep knows it."""
+    """The page's data set in the form that a sweep needs."""
     dataset = loaded.dataset
     if loaded.is_network:
         return NetworkData(dataset.name, loaded.seed, dataset.hidden)
@@ -76,17 +79,17 @@ def data_of(loaded: Loaded) -> SweepData:
 
 
 def fitting(loaded: Loaded) -> list[Algorithm]:
-    """The private algorithms that can work on these columns."""
+    """The private algorithms that accept these columns."""
     return [a for a in ALGORITHMS.values() if a.private and accepts(a, loaded.source)]
 
 
 def base_algorithms(chosen: list[Algorithm]) -> list[str]:
-    """The non-private ones that these are measured against."""
+    """The non-private reference algorithms of these."""
     return list(dict.fromkeys(a.reference_algorithm for a in chosen))
 
 
 def choose_plan(loaded: Loaded) -> SweepPlan | None:
-    """Draw the controls; the sweep that they describe, None while no algorithm is chosen."""
+    """Draw the controls; returns the plan of the sweep, None while no algorithm is chosen."""
     private = fitting(loaded)
     usual = _USUAL_NUMBERS if isinstance(loaded.source, NumericRows) else _USUAL
     names = [a.name for a in private]
@@ -98,7 +101,7 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         bind="query-params",
         persist_state="session",
         format_func=lambda name: ALGORITHMS[name].title,
-        help="Each at its own defaults, with the total ε of the axis.",
+        help="Each with its own default settings, and with the total ε of the axis.",
     )
     grid = log_grid(EPSILON)
     low, high = st.select_slider(
@@ -110,7 +113,7 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         persist_state="session",
     )
     density = st.select_slider(
-        "Values of ε a decade",
+        "Values of ε per decade",
         list(_MANTISSAS),
         value=3,
         key="sweep_density",
@@ -118,14 +121,15 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         persist_state="session",
     )
     seeds = st.select_slider(
-        "Runs each",
+        "Runs of each",
         _SEEDS,
         value=5,
         key="sweep_seeds",
         bind="query-params",
         persist_state="session",
-        help="Each run has noise of its own; the data stay the same. Of the networks that the view "
-        "Eight networks has, five come with the product; more are made here.",
+        help="Each run has its own noise; the data stay the same. For the networks of the view "
+        "Eight networks, five runs are shipped with the product; further runs are computed "
+        "here.",
     )
     offered: tuple[Calibration, ...] = get_args(Calibration)
     calibrations = st.segmented_control(
@@ -136,8 +140,8 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         key="sweep_calibrations",
         bind="query-params",
         persist_state="session",
-        help="Published: a paper's own constants, which are not proven; their ε may be the "
-        "cost of one round only, so it cannot be compared along this axis. "
+        help="Published: a paper's own constants, which are not proven; their ε may be the cost "
+        "of one round only, so it is not comparable on this axis. "
         f"{glossary_note('calibration')}",
     )
     if not chosen:
@@ -162,7 +166,8 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
 def _same_is_chosen() -> bool:
     """Whether graphs are compared with the same algorithm without noise.
 
-    The choice is drawn after the plan; until it is there for the first time, the address says it.
+    The control is drawn after the plan; until it is drawn for the first time, the URL has its
+    value.
     """
     if _REFERENCE in st.session_state:
         return bool(st.session_state[_REFERENCE] == "same")
@@ -170,13 +175,13 @@ def _same_is_chosen() -> bool:
 
 
 def epsilons_between(grid: list[float], low: float, high: float, density: int) -> tuple[float, ...]:
-    """The round values between two ends, and the ends; all of them stand on Discover's slider."""
+    """The two ends and the round values between them; all are values of Discover's slider."""
     round_ones = {float(f"{m}e{d}") for d in range(-3, 4) for m in _MANTISSAS[density]}
     return tuple(v for v in grid if low <= v <= high and (v in round_ones or v in (low, high)))
 
 
 def _spread(values: list[float], count: int) -> tuple[float, ...]:
-    """About so many of the values, evenly, both ends among them."""
+    """About this many of the values, evenly spaced, including both ends."""
     if len(values) <= count:
         return tuple(values)
     places = [round(i * (len(values) - 1) / (count - 1)) for i in range(count)]
@@ -184,7 +189,7 @@ def _spread(values: list[float], count: int) -> tuple[float, ...]:
 
 
 def choose_view(has_truth: bool) -> View:
-    """Which number is drawn."""
+    """The choice of the measure that is drawn."""
     with st.container(horizontal=True):
         references = [r for r in _REFERENCES if has_truth or r != "truth"]
         reference = st.segmented_control(
@@ -196,8 +201,8 @@ def choose_view(has_truth: bool) -> View:
             bind="query-params",
             persist_state="session",
             format_func=_REFERENCES.__getitem__,
-            help="Non-private: PC or NOTEARS with the same settings. Same without noise: the "
-            "algorithm itself, so that what differs is the noise; the runs are made again for it.",
+            help="Non-private: PC or NOTEARS with the same settings. Same without noise: the same "
+            "algorithm, so the noise is the only difference; this needs new runs.",
         )
         kind = st.segmented_control(
             "Of the",
@@ -208,7 +213,7 @@ def choose_view(has_truth: bool) -> View:
             bind="query-params",
             persist_state="session",
             format_func=_KINDS.__getitem__,
-            help="Skeleton: which pairs are adjacent. CPDAG: directions must be right too.",
+            help="Skeleton: only adjacency counts. CPDAG: directions must be correct too.",
         )
         measure = st.segmented_control(
             "Measure",
@@ -219,9 +224,9 @@ def choose_view(has_truth: bool) -> View:
             bind="query-params",
             persist_state="session",
             format_func=MEASURES.__getitem__,
-            help="Precision: which share of the graph's pairs is right. Recall: which share of the "
-            f"right pairs it has. F1 is between the two. {term_link('shd')}: pairs whose edge "
-            "differs.",
+            help="Precision: the share of the graph's pairs that are correct. Recall: the share "
+            "of the reference's pairs that the graph has. F1: their harmonic mean. "
+            f"{term_link('shd')}: the number of pairs whose edge differs.",
         )
     name = "Hamming distance" if measure == "shd" else f"{_KINDS[kind]} {MEASURES[measure]}"
     return View(
@@ -230,7 +235,7 @@ def choose_view(has_truth: bool) -> View:
 
 
 def second_parameters(algorithm: Algorithm) -> list[Parameter]:
-    """Numbers, other than ε, that a map can have as its other axis."""
+    """Numeric parameters other than ε for the second axis of a map."""
     return [
         p
         for p in algorithm.parameters
@@ -239,7 +244,7 @@ def second_parameters(algorithm: Algorithm) -> list[Parameter]:
 
 
 def choose_map(loaded: Loaded, plan: SweepPlan) -> tuple[SweepPlan, str, str]:
-    """The sweep of a map, and the name and title of its other axis."""
+    """The sweep of a map, and the name and title of its second axis."""
     private = fitting(loaded)
     left, middle = st.columns(2)
     with left:
@@ -280,7 +285,7 @@ def choose_map(loaded: Loaded, plan: SweepPlan) -> tuple[SweepPlan, str, str]:
 
 
 def _values(parameter: Parameter) -> tuple[Any, ...]:
-    """Seven values over a parameter's slider, the default among them where there is one."""
+    """Seven values over a parameter's slider, including the default if there is one."""
     if parameter.scale == "log":
         return _spread(log_grid(parameter), 7)
     low, high = parameter.slider or (parameter.low, parameter.high)
@@ -290,10 +295,10 @@ def _values(parameter: Parameter) -> tuple[Any, ...]:
 
 
 def open_in_discover(parameters: Mapping[str, Any], algorithm: str, seed: int | None) -> None:
-    """Show one run on the page Discover, settings and noise and all."""
+    """Show one run on the page Discover, with its settings and noise seed."""
     address = preset(ALGORITHMS[algorithm], parameters)
     st.session_state.pop("seed", None)
     if seed is not None:
         address["seed"] = str(seed)
-    # The choice of data stands on both pages and stays as it is.
+    # The choice of data is on both pages and does not change.
     st.switch_page("pages/discover.py", query_params=address)

@@ -1,4 +1,4 @@
-"""The sweep over eight networks that comes with the product: which algorithm to pick."""
+"""The shipped sweep over eight networks: the algorithm to choose."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ from privcore.extras.lab.sweeps.sweep import best_alike
 
 
 def pick_sentence(epsilon: float) -> str:
-    """Which algorithm to take at an ε, and those that are too close to it to tell."""
+    """The recommended algorithm at an ε, and algorithms that are too close to call."""
     means = best_on_average(eight_networks_means(), epsilon)
     alike = best_alike(means.rename(columns={"error": "se"}))
     titles = " or ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in alike["algorithm"])
     close = "" if len(alike) == 1 else ", too close to call"
     return (
-        f"At ε = {epsilon:g} pick {titles}{close}: a skeleton F1 of {alike['mean'].iloc[0]:.2f} on "
-        f"average over these eight networks."
+        f"At ε = {epsilon:g} choose {titles}{close}: mean skeleton F1 {alike['mean'].iloc[0]:.2f} "
+        "over these eight networks."
     )
 
 
 def runs_words(means: pd.DataFrame) -> str:
-    """How many runs there are at most, and on which networks there are fewer."""
+    """The number of runs, and the networks with fewer."""
     runs = means.groupby("data", sort=False)["runs"].max()
     fewer = [f"{count} on {name}" for name, count in runs.items() if count < runs.max()]
     return f"{runs.max()} runs" + (f" ({', '.join(fewer)})" if fewer else "")
 
 
 def groups_sentence() -> str:
-    """Whose algorithms share a colour."""
-    told = []
+    """The groups of algorithms that share a colour."""
+    groups_shown = []
     for group, names in groups().items():
         titles = ", ".join(plain(ALGORITHMS[name].title) for name in names)
-        told.append(f"{'Ours' if group == OURS else plain(group)}: {titles}")
+        groups_shown.append(f"{'Ours' if group == OURS else plain(group)}: {titles}")
     return (
-        f"One colour for ours and one for each paper; those of one colour differ in their dashes. "
-        f"{'; '.join(told)}."
+        "One colour for our algorithms and one per paper; algorithms of the same colour differ in "
+        f"their dashes. {'; '.join(groups_shown)}."
     )
 
 
 def eight_networks_view() -> None:
-    """A panel for each network, and the answer in one sentence."""
+    """A panel per network, and the answer in one sentence."""
     means = eight_networks_means()
     grid = sorted(means["epsilon"].dropna().unique())
     epsilon = st.select_slider(
@@ -71,7 +71,7 @@ def eight_networks_view() -> None:
         selection_mode="multi",
         key="eight_highlighted",
         format_func=lambda name: plain(ALGORITHMS[name].title),
-        help="The others turn grey. Without a choice all lines are in colour.",
+        help="The others turn grey. If none is chosen, all lines are coloured.",
     )
     st.caption(groups_sentence())
     for place, name in zip(
@@ -105,9 +105,9 @@ def eight_networks_view() -> None:
     )
     held = eight_networks()
     st.caption(
-        f"100,000 rows of each, {runs_words(means)} of each algorithm at each total ε, δ = 10⁻⁶, "
-        "defaults otherwise, whatever is chosen beside. LapMech's tables of child, insurance "
-        "and alarm are too large to be made. Shipped with the product, made by version "
-        f"{held.version} with"
+        f"100,000 rows of each network, {runs_words(means)} of each algorithm at each total ε, δ "
+        "= 10⁻⁶, defaults otherwise; the settings in the sidebar have no effect. LapMech is "
+        "missing for child, insurance and alarm, where its tables are too large. Shipped with the "
+        f"product, computed by version {held.version} with"
     )
     st.code(held.command, language="bash", wrap_lines=True)

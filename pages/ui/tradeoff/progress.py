@@ -1,4 +1,4 @@
-"""A sweep as a page shows it: how far it is, and a picture that follows its rows."""
+"""A sweep on a page: its progress, and a chart that follows its rows."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pages.ui.texts import plain
 from pages.ui.tradeoff.sweeping import BackgroundSweep
 from privcore.extras.lab.sweeps.sweep import Row
 
-# A plan of at most so many runs begins by itself, where some of its rows are shipped.
+# A plan with at most this number of runs starts by itself if some of its rows are shipped.
 AT_ONCE = 1_500
 POLL_SECONDS = 0.7
-# Data sets, by their description, whose runs somebody in this session wanted.
+# Data sets, by description, whose runs were started in this session.
 _WANTED = "_sweeps_wanted"
 
 
 def progress(sweep: BackgroundSweep, key: str) -> None:
-    """How far a sweep is, and what can be done about it."""
+    """The progress of a sweep, with buttons to run or stop it."""
     done, total = len(sweep.rows), sweep.plan.size
     if sweep.error:
         problem(sweep.error)
@@ -32,13 +32,13 @@ def progress(sweep: BackgroundSweep, key: str) -> None:
         right.button("Cancel", on_click=sweep.cancel, key=f"cancel-{key}", width="stretch")
         return
     if done:
-        made = f", {sweep.shipped:,} of them come with the product" if sweep.shipped else ""
+        made = f", {sweep.shipped:,} of them shipped with the product" if sweep.shipped else ""
         left.progress(done / total, f"{done:,} of {total:,} runs{made}")
     else:
         left.info(
-            f"No finished sweep of “{plain(sweep.plan.data[0].label)}” with these settings comes "
-            f"with the product: Run makes its {total:,} runs on this machine, and the picture "
-            "grows with them."
+            f"No sweep of “{plain(sweep.plan.data[0].label)}” with these settings is shipped with "
+            f"the product. Run computes its {total:,} runs on this machine; the chart updates as "
+            "they finish."
         )
     right.button(
         "Resume" if done > sweep.shipped else "Run",
@@ -60,14 +60,14 @@ def _start(sweep: BackgroundSweep) -> None:
 
 
 def _begins(sweep: BackgroundSweep) -> bool:
-    """Whether it runs without being told to: more of what is there, or of what was wanted."""
+    """Whether it starts by itself: to complete shipped rows, or runs that were started before."""
     if sweep.plan.size > AT_ONCE or sweep.stopped or sweep.error:
         return False
     return bool(sweep.rows) or _data_of(sweep) in st.session_state.get(_WANTED, set())
 
 
 def live(sweep: BackgroundSweep, key: str, draw: Callable[[list[Row]], None]) -> None:
-    """Draw a sweep now, and again while rows come in."""
+    """Draw a sweep, and redraw it as rows arrive."""
     if _begins(sweep):
         sweep.start()
     was_running = sweep.running
@@ -79,7 +79,7 @@ def live(sweep: BackgroundSweep, key: str, draw: Callable[[list[Row]], None]) ->
         if rows:
             draw(rows)
         if was_running != sweep.running:
-            # Begin to request more rows, or, once the last ones are drawn, stop asking.
+            # Start to poll for rows, or stop once the last rows are drawn.
             st.rerun()
 
     part()

@@ -1,4 +1,4 @@
-"""Quality against ε: which algorithm to take, its curve, and the ε that a wanted quality needs."""
+"""Quality against ε: the best algorithm, the curves, and the ε for a wanted quality."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from privcore.extras.lab.sweeps.sweep import (
     summarise,
 )
 
-# Runs of each algorithm at one ε, from which on it is said who does best so far.
+# Runs of each algorithm at one ε that are needed to name the best one so far.
 ENOUGH = 5
 
 
 def quality_view(sweep: BackgroundSweep, view: View) -> None:
     """One measure of every algorithm against ε; a click on a point opens one of its runs."""
-    # The answer and its picture stand first, above the controls that only refine them.
+    # The answer and its chart come first, above the controls that refine them.
     place = st.container()
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     with left:
@@ -35,7 +35,7 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
             "Frontier only",
             key="sweep_frontier",
             bind="query-params",
-            help="At each ε, only algorithms that no other one beats.",
+            help="At each ε, show only algorithms that no other algorithm beats.",
         )
     with right:
         target = st.slider(
@@ -47,8 +47,8 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
             key="sweep_target",
             bind="query-params",
             disabled=not view.bounded,
-            help="The table names the smallest ε on the axis whose mean reaches this, and so do "
-            "those of all larger ones.",
+            help="The table gives the smallest ε from which the mean stays at or beyond this "
+            "value.",
         )
 
     def draw(rows: list[Row]) -> None:
@@ -66,12 +66,12 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
         clicked = charts.show(
             figure, key="tradeoff-quality", alt=f"{view.title} against ε", selectable=True
         )
-        made = "They come with the product. " if sweep.shipped == sweep.plan.size else ""
+        made = "The runs are shipped with the product. " if sweep.shipped == sweep.plan.size else ""
         st.caption(
-            f"Mean of {sweep.plan.seeds} runs each once all are done; the band holds the middle "
-            f"nine tenths of them. {made}The band is the spread of the mechanism's own noise on "
-            "these data, not of the data. Computed from the exact data and simulated noise: not "
-            "private. Click a point to open one of its runs in Discover."
+            f"Mean of {sweep.plan.seeds} runs each when all are done; the band is the 5th–95th "
+            f"percentile. {made}The band shows the variation due to the mechanism's noise on "
+            "these data, not sampling variation. Computed from the exact data and simulated "
+            "noise: not private. Click a point to open one of its runs in Discover."
         )
         follow(sweep, clicked)
 
@@ -82,20 +82,20 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
 
 
 def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
-    """Which algorithm to take at the ε nearest to 1, in one sentence.
+    """The best algorithm at the ε nearest to 1, in one sentence.
 
-    Those whose means lie within two standard errors of the best are named with it.  Before every
-    algorithm has run there often enough nobody is: the sentence says so.
+    Algorithms within two standard errors of the best are named with it. The sentence names none
+    until every algorithm has enough runs there.
     """
     near = min(sweep.plan.grids["epsilon"], key=lambda e: abs(e - 1))
     proven = table[(table["calibration"] == "proven") & (table["epsilon"] == near)]
     if not ready(sweep.plan, proven):
         if "proven" in sweep.plan.calibrations:
             st.markdown(
-                f"Who does best at ε = {near:g} is said once every algorithm has run there."
+                f"The best algorithm at ε = {near:g} is named once every algorithm has run there."
             )
         return
-    # A large F1 is good, a large distance is not.
+    # Larger is better for F1, smaller for the distance.
     here = best_alike(proven, lower=not view.bounded)
     if here.empty:
         return
@@ -116,9 +116,9 @@ def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
 
 
 def ready(plan: SweepPlan, proven: pd.DataFrame) -> bool:
-    """Whether every algorithm has run often enough at one ε for one to be named.
+    """Whether every algorithm has enough runs at one ε to name the best.
 
-    proven: as `summarise` gives it, of the proven runs at that ε; refused ones count as run.
+    proven: from `summarise`, of the proven runs at that ε; refused runs count.
     """
     runs = proven.set_index("algorithm")[["runs", "refused"]].sum(axis=1)
     wanted = [name for name in plan.algorithms if "proven" in ALGORITHMS[name].calibrations]
@@ -126,7 +126,7 @@ def ready(plan: SweepPlan, proven: pd.DataFrame) -> bool:
 
 
 def follow(sweep: BackgroundSweep, clicked: list[dict[str, object]]) -> None:
-    """Open the first run of a point that was clicked."""
+    """Open the first run of a clicked point."""
     for point in clicked:
         held = point.get("customdata")
         if not isinstance(held, list):

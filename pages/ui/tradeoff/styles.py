@@ -1,7 +1,7 @@
-"""How each algorithm's line looks, on every page that draws several: colour and dash say whose.
+"""The line styles of algorithms on all pages: colour and dash identify the algorithm.
 
-One colour for ours, one for each paper, grey for what is not private; those of one colour
-differ in their dashes.  So twelve lines are twelve different ones, the same on every picture.
+One colour for our algorithms, one per paper, and grey for non-private ones; algorithms of the same
+colour differ in their dashes. So twelve lines look different, and the same in every chart.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from privcore.algorithms import ALGORITHMS, Algorithm
 
 OURS, NOT_PRIVATE = "ours", "not private"
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-# Of the palette's series, which ends in grey and olive: grey is for what is not private.
+# The palette's series ends in grey and olive; grey is reserved for non-private algorithms.
 _COLOURS = (0, 1, 2, 3, 5)
 
 
@@ -48,7 +48,7 @@ def groups() -> Mapping[str, Sequence[str]]:
 
 
 def style_of(name: str, palette: Palette, *, published: bool = False) -> LineStyle:
-    """published: drawn thinner, for its ε promises nothing."""
+    """published: drawn thinner, because its ε is not a guarantee."""
     if not ALGORITHMS[name].private:
         bases = [a.name for a in ALGORITHMS.values() if not a.private]
         return LineStyle(palette.muted, DASHES[1 + bases.index(name) % 2], 1.5)

@@ -1,4 +1,4 @@
-"""Sweeps that run beside the page: rows come in while it is looked at, and stay in the session."""
+"""Background sweeps: rows arrive while the page is open, and stay in the session."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from privcore.extras.lab.sweeps.eight_networks import shipped_rows
 from privcore.extras.lab.sweeps.sweep import Row, SweepPlan, run_sweep, seconds_left
 
 _KEPT = 8
-# A sweep that no page has looked at for so long ends: its session looks at something else.
+# Seconds after which a sweep that no page shows ends.
 _UNSEEN_SECONDS = 900.0
-# So few runs are over before other processes have started.
+# Up to this many runs finish before worker processes would have started.
 _SMALL = 120
 
 
 class BackgroundSweep:
     """The rows of one plan, and the thread that adds to them.
 
-    shipped: how many of them come with the product, and so are there from the beginning.
-    Only the thread writes rows, each once it is complete, so a page may read at any time.
-    there: whether somebody may still look, asked several times a second; without anybody it ends,
-    as a script does, and what is there waits for a browser that comes back.
+    shipped: the number of rows shipped with the product, which are present from the start. Only the
+    thread writes rows, each once it is complete, so a page can read at any time. there: whether the
+    session still has a browser, checked several times a second; without one the thread ends, and
+    the rows stay for a browser that returns.
     """
 
     def __init__(self, plan: SweepPlan, there: Callable[[], bool] = lambda: True) -> None:
@@ -54,11 +54,11 @@ class BackgroundSweep:
 
     @property
     def stopped(self) -> bool:
-        """Whether it was told to end by someone who looked at it."""
+        """Whether a user stopped it."""
         return self._cancelled
 
     def start(self) -> None:
-        """Run what is missing."""
+        """Run the missing rows."""
         if self.running or self.complete:
             return
         self.error = ""
@@ -69,12 +69,12 @@ class BackgroundSweep:
         self._thread.start()
 
     def cancel(self) -> None:
-        """End soon, and stay so until `start`; what is there stays."""
+        """End soon, and stay stopped until `start`; finished rows stay."""
         self._cancelled = True
         self._stop.set()
 
     def give_way(self) -> None:
-        """End soon, for another sweep is looked at now."""
+        """End soon, because the page shows another sweep now."""
         self._stop.set()
 
     def look(self) -> list[Row]:
@@ -83,7 +83,7 @@ class BackgroundSweep:
         return [self.rows[cell] for cell in sorted(self.rows)]
 
     def left(self) -> str:
-        """Time left, in words; empty where it is not known yet."""
+        """Remaining time in words; empty if not known yet."""
         elapsed = time.monotonic() - self._started
         new = len(self.rows) - self._before
         if new == 0 or elapsed < 1:
@@ -111,15 +111,15 @@ class BackgroundSweep:
         except PrivcoreError as error:
             self.error = str(error)
         except Exception as error:
-            # A thread has nobody to raise to; without a word the page would start it for ever.
+            # A thread cannot raise to the page; without a message the page would restart it.
             self.error = (
-                f"The sweep ended by a fault of the program ({type(error).__name__}); the runs so "
-                "far are kept, and it can be started again."
+                f"The sweep stopped because of a program error ({type(error).__name__}). The "
+                "finished runs are kept, and it can be started again."
             )
 
 
 def sweep_of(plan: SweepPlan) -> BackgroundSweep:
-    """The session's sweep of a plan, new if there is none; others are told to end."""
+    """The session's sweep of a plan, created if there is none; other sweeps are stopped."""
     sweeps: OrderedDict[str, BackgroundSweep] = st.session_state.setdefault(
         "_sweeps", OrderedDict()
     )

@@ -1,4 +1,4 @@
-"""Further views of a sweep: over two parameters, edge by edge, its effort, and as a table."""
+"""Further views of a sweep: over two parameters, by edge, by effort, and as a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def statistic(title: str, text: str) -> Any:
     return st.column_config.NumberColumn(title, help=text, format="%.3f")
 
 
-# Of the table, in order.
+# Columns of the table, in order.
 COLUMNS = {
     "algorithm": st.column_config.TextColumn("algorithm"),
     "calibration": st.column_config.TextColumn(
@@ -31,15 +31,15 @@ COLUMNS = {
         help="Proven: with a guarantee. Published: the paper's own noise. None: not private.",
     ),
     "epsilon": st.column_config.NumberColumn("ε", help="Privacy budget of the run.", format="%g"),
-    "runs": st.column_config.NumberColumn("runs", help="That have this measure."),
+    "runs": st.column_config.NumberColumn("runs", help="Runs that have this measure."),
     "refused": st.column_config.NumberColumn(
         "refused", help="Runs that the settings or the data do not allow."
     ),
-    "mean": statistic("mean", "Of the measure chosen above, over the runs."),
+    "mean": statistic("mean", "Mean of the measure chosen above, over the runs."),
     "sd": statistic("std. deviation", "Standard deviation over the runs, with n − 1."),
-    "q05": statistic("5 % below", "5th percentile: one run in twenty is lower."),
-    "median": statistic("median", "Half of the runs are lower."),
-    "q95": statistic("95 % below", "95th percentile: one run in twenty is higher."),
+    "q05": statistic("5 % below", "5th percentile: 5 % of the runs are lower."),
+    "median": statistic("median", "Median: half of the runs are lower."),
+    "q95": statistic("95 % below", "95th percentile: 5 % of the runs are higher."),
 }
 
 
@@ -68,7 +68,7 @@ def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
     """How often one algorithm found each edge of the true graph, by ε."""
     truth = loaded.dataset.seen_edges
     if not truth:
-        st.info("The true graph of these data is not known, so no edge can be called found.")
+        st.info("The true graph of these data is unknown, so recovery cannot be measured.")
         return
     left, right = st.columns(2)
     with left:
@@ -87,7 +87,7 @@ def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
             required=True,
             key="sweep_found",
             bind="query-params",
-            help="Adjacent: the pair is joined at all. Directed: with the right arrow.",
+            help="Adjacent: the pair has any edge. Directed: with the correct arrow.",
         )
 
     def draw(rows: list[Row]) -> None:
@@ -100,7 +100,7 @@ def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
             alt=f"Share of runs in which {name} found each true edge, by ε",
         )
         st.caption(
-            "Edges of the true graph; the easiest to find stand on top. Computed from the exact "
+            "Edges of the true graph, the easiest to find at the top. Computed from the exact "
             "data: not private."
         )
 
@@ -126,8 +126,8 @@ def effort_view(sweep: BackgroundSweep) -> None:
                 )
                 charts.show(figure, key=f"tradeoff-{metric}", alt=f"{title} against ε")
         st.caption(
-            "Times are this machine's while several runs share it; they depend on the data and are "
-            "not private."
+            "Times are measured on this machine while several runs share it; they depend on the "
+            "data and are not private."
         )
 
     live(sweep, "effort", draw)
@@ -138,7 +138,7 @@ def _encoded(sweep: BackgroundSweep, ending: str) -> bytes:
 
 
 def table_view(sweep: BackgroundSweep, view: View) -> None:
-    """One measure of every algorithm at every ε in numbers, and all runs to download."""
+    """One measure of every algorithm at every ε in numbers, with all runs for download."""
 
     def draw(rows: list[Row]) -> None:
         table = summarise(rows, view.metric)
@@ -152,7 +152,7 @@ def table_view(sweep: BackgroundSweep, view: View) -> None:
             st.caption(f"Refused: {plain(sentence)}")
 
     live(sweep, "table", draw)
-    # Not drawn with the rows: a button that is drawn again while it is clicked gives no file.
+    # Not redrawn with the rows: a button that is redrawn during a click gives no file.
     if sweep.running or sweep.rows:
         with st.container(horizontal=True):
             for ending, mime in (

@@ -1,10 +1,10 @@
-// Quality over ε, as high as its place is wide: the mean of runs, their spread, and where the reader is.
+// Quality over ε: the mean of runs, their spread, and the chosen ε.
 //
 //     drawCurve(root, data, choose)
 //
-// data has what is said (title, alt, low, high, and waiting where points are to come), points {at,
+// data has texts (title, alt, low, high, and waiting while points are pending), points {at,
 // epsilon, mean, low, high, text}, ticks {at, text}, base (without privacy, or null) with baseLabel,
-// and here {at, value, text}.  at is the place on the slider below, from 0 to 1; inset where its
+// and here {at, value, text}.  at is the position on the slider below, from 0 to 1; inset where its
 // track begins, in pixels.  choose is called with the ε of a point.
 
 const shape = (name, attributes, parent, text) => {
@@ -44,7 +44,7 @@ export function drawCurve(root, data, choose) {
     shape("polyline", { points: line, class: "line" }, svg);
   }
   if (points.length < 2 && data.waiting) {
-    // Beside the reader's place, where there is more room.
+    // Next to the chosen ε, on the side with more room.
     const [side, anchor] = data.here?.at >= 0.5 ? [-10, "end"] : [10, "start"];
     const at = x(data.here?.at ?? 0) + side;
     const beside = { x: at, y: bottom - 5, class: "note", "text-anchor": anchor };
@@ -66,7 +66,7 @@ export function drawCurve(root, data, choose) {
     const place = { x: x(tick.at), y: height - 3, class: "tick", "text-anchor": "middle" };
     shape("text", place, svg, tick.text);
   }
-  // The ends are named where there is room beside the numbers.
+  // The ends are labelled if there is room next to the numbers.
   const firstTick = Math.min(...data.ticks.map((tick) => x(tick.at)));
   const lastTick = Math.max(...data.ticks.map((tick) => x(tick.at)));
   const low = shape("text", { x: x(0), y: height - 3, class: "note", "data-sign": "◂" }, svg, data.low);

@@ -2,8 +2,8 @@
 //
 //     drawGraphs(root, scene, view, { onView, onPair })
 //
-// view says what the reader looks at, as texts, so that an address can hold it:
-//   focus  "" for all columns, else a column's number and what of its surroundings: "3" and "3-2"
+// view is the reader's view as texts, so that a URL can hold it:
+//   focus  "" for all columns, else a column's number and its neighbourhood: "3" and "3-2"
 //          for the columns one and two links away, "3-parents", or "3-to-7" for the paths to another;
 //   as     "graph" or "matrix";
 //   links  "all" to draw the links that only the reference has where they are many, else "".
@@ -36,11 +36,11 @@ const few = (names, most = 8) =>
   names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more`
     : names.join(", ");
 
-// ---- what is looked at
+// ---- the view
 
 // Columns in sight of the small graphs keep their places and fade; of larger ones only these stay.
 const SMALL = 20;
-// Links that only the reference has are drawn at once up to so many.
+// Links that only the reference has are drawn from the start up to this number.
 const FEW_LINKS = 20;
 
 const focusOf = (view, count) => {
@@ -92,7 +92,7 @@ function inSight(scene, view) {
   const here = distances(near, column);
   if (reach === "to") {
     const there = distances(near, target);
-    // The shortest paths, and those that are one link longer.
+    // The shortest paths, and paths that are one link longer.
     const longest = (here.get(target) ?? -1) + 1;
     const on = [...here.keys()].filter((node) => here.get(node) + there.get(node) <= longest);
     return new Set([column, target, ...on]);
@@ -103,7 +103,7 @@ const isHead = (end) => "<>".includes(end);
 // The mark of a pair at a column, and the one at the other column.
 const endsAt = ({ i, mark }, column) =>
   i === column ? [mark[0], mark.at(-1)] : [mark.at(-1), mark[0]];
-// What a column is to another, by the marks at both; a circle is a tail or an arrowhead.
+// The relation of a column to another, by the marks at both; a circle is a tail or an arrowhead.
 function groupOf(pag, here, there) {
   if (isHead(here) && isHead(there)) return pag ? GROUPS.both : "both ways";
   if (!pag) return isHead(here) ? "parents" : isHead(there) ? "children" : "undirected";
@@ -118,10 +118,10 @@ const GROUPS = {
   both: "shares an unobserved confounder with",
   maybe: "causes, or shares an unobserved confounder with",
   maybeBy: "caused by, or shares an unobserved confounder with",
-  open: "ends cannot be told",
+  open: "ends cannot be determined",
   selected: "selected together with",
 };
-// What a graph says of a column, in words.
+// The links of a column in a graph, in words.
 function described(scene, graph, view, column) {
   const order = graph.pag ? Object.values(GROUPS) : ["parents", "children", "undirected", "both ways"];
   const groups = Object.fromEntries(order.map((group) => [group, []]));
@@ -206,7 +206,7 @@ function spread(scene, nodes, width, height) {
     };
   };
 }
-// Where the columns stand in a frame: {size, dots, boxes by column}.
+// The layout of the columns in a frame: {size, dots, boxes by column}.
 function arranged(scene, nodes, width, height) {
   if (!nodes.length) return { size: 14, dots: false, boxes: new Map() };
   const place = spread(scene, nodes, width, height);
@@ -340,7 +340,7 @@ const said = (scene, graph, pair) => {
   }
   return lines.filter(Boolean).join("\n");
 };
-// What the marks of a PAG say of two columns.
+// The meaning of the marks of a PAG for two columns.
 function meaning(mark, a, b) {
   const [here, there] = [mark[0], mark.at(-1)];
   if (isHead(here) && isHead(there)) {
@@ -348,11 +348,11 @@ function meaning(mark, a, b) {
   }
   if (isHead(here)) return meaning(there === "o" ? "o->" : "->", b, a);
   if (isHead(there)) {
-    return here === "o" ? `${b} is not a cause of ${a}; the end at ${a} cannot be told.`
+    return here === "o" ? `${b} is not a cause of ${a}; the end at ${a} cannot be determined.`
       : `${a} is a cause of ${b}.`;
   }
-  if (here === "-" && there === "-") return "Both are causes of what the rows are selected by.";
-  return "Which causes the other, or whether they share an unobserved confounder, cannot be told.";
+  if (here === "-" && there === "-") return "Both are causes of the selection of the rows.";
+  return "Which causes the other, or whether they share an unobserved confounder, cannot be determined.";
 }
 
 // ---- a graph
@@ -368,7 +368,7 @@ function drawPane(state, pane) {
   const all = scene.names.map((_, node) => node);
   const loose = new Set(all.filter((node) => scene.places[node][1] > 1));
   const near = neighbours(scene, view);
-  // What nothing in either graph joins is named in one line below.
+  // Columns without links in any graph are named in one line below.
   const standing = all.filter((node) => !loose.has(node) || near[node].size || sight?.has(node));
   const below = only ? [] : standing.filter((node) => loose.has(node));
   // All panes of one size share the places and the bows of lines.
@@ -409,7 +409,7 @@ function drawPane(state, pane) {
     if (!laid.bows.has(id)) {
       laid.bows.set(id, laid.dots ? 0 : bowOf(from, to, list, width, height));
     }
-    // A path is shown whole; else of a focus's surroundings the links that lead there.
+    // A path is shown completely; in a neighbourhood, only the links that lead there.
     const away = !shown(pair.i) || !shown(pair.j);
     if (away && only) continue;
     drawPair(pair, from, to, laid.bows.get(id), state, pane.graph, pairsLayer, away);
@@ -425,7 +425,7 @@ function drawPane(state, pane) {
     pane.about.textContent = `${scene.names[focus.column]} – ${about}`;
   }
 }
-// Names beside dots, those with the most links first, wherever there is room.
+// Names next to dots, wherever there is room; columns with the most links first.
 function namesOfDots(list, scene, state, focus, near, width, height) {
   const taken = list.map((box) => ({ ...box, width: 10, height: 10 }));
   const places = new Map();
@@ -696,7 +696,7 @@ function drawMatrix(state, place) {
   return box;
 }
 
-// ---- the bar, and what is said below
+// ---- the bar, and the notes below
 
 const reaches = (pag) => ({
   1: "1 link away", 2: "2 links away", 3: "3 links away",
@@ -711,7 +711,7 @@ function drawBar(state) {
   const held = bar.getRootNode().activeElement?.dataset?.name;
   bar.dataset.key = key;
   bar.replaceChildren();
-  // The search and what belongs to it stay together where the bar wraps.
+  // The search and its options stay together where the bar wraps.
   const left = html("div", { class: "part" }, bar);
   const list = html("datalist", { id: "columns" }, left);
   for (const name of scene.names) html("option", { value: name }, list);
@@ -732,7 +732,7 @@ function drawBar(state) {
       input.value = "";
       state.look({ focus: "" });
     });
-    // A name taken from the list, as against letters typed.
+    // A name chosen from the list, as opposed to typed letters.
     input.addEventListener("input", (event) => {
       input.setCustomValidity("");
       const typed = event.inputType && event.inputType !== "insertReplacementText";
@@ -749,7 +749,7 @@ function drawBar(state) {
     return made;
   };
   if (focus) {
-    const select = html("select", { "aria-label": "Show of it", "data-name": "reach" }, left);
+    const select = html("select", { "aria-label": "Neighbourhood to show", "data-name": "reach" }, left);
     for (const [value, text] of Object.entries(reaches(scene.pag))) html("option", { value }, select, text);
     select.value = focus.reach;
     select.addEventListener("change", () => {
@@ -832,7 +832,7 @@ function drawNotes(state) {
     html("span", { class: "muted" }, line, `filled: ${one.title} · outlined: ${two.title} · ${shapes}`);
   }
 }
-// What the marks of a PAG mean; rare ones only where they are drawn.
+// The meaning of the marks of a PAG; rare ones only if they are drawn.
 function drawMarks(scene, notes) {
   const pags = scene.graphs.filter((graph) => graph.pag);
   const drawn = new Set(pags.flatMap((graph) => graph.pairs.map((pair) => pair.mark)));
@@ -849,10 +849,10 @@ function drawMarks(scene, notes) {
   }
 }
 
-// ---- all of it
+// ---- the whole drawing
 
 const states = new WeakMap();
-// Where the reader has moved to, by layout: it outlives a page that is drawn anew.
+// The reader's position, by layout: it survives a redraw of the page.
 const places = new Map();
 const placesOf = (scene) => {
   const key = JSON.stringify(scene.places);
@@ -864,7 +864,7 @@ function make(root, on) {
   const state = { root, on, panes: [], pair: null };
   root.replaceChildren();
   root.classList.add("cv");
-  state.bar = html("div", { class: "bar", role: "group", "aria-label": "Tools of the graphs" }, root);
+  state.bar = html("div", { class: "bar", role: "group", "aria-label": "Graph tools" }, root);
   state.place = html("div", { class: "panes" }, root);
   state.notes = html("div", { class: "notes" }, root);
   state.look = (change) => {

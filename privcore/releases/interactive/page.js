@@ -1,10 +1,10 @@
 // The page: a slider over ε, the curve above it, and both graphs, which graph.js and curve.js draw.
-// The reader's view is in the address, so that a link leads to it and a reload keeps it.
+// The reader's view is in the URL, so that links open it and a reload keeps it.
 const { scene, steps, start, curve } = JSON.parse(document.getElementById("content").textContent);
 const place = (id) => document.getElementById(id);
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-// What the address has of it: its name there, and its name in the drawing.
+// The parts of the view in the URL: the parameter, and its name in the drawing.
 const LOOKS = { focus: "focus", view: "as", links: "links" };
 const at = { step: start, view: {}, theme: "" };
 
