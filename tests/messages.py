@@ -283,7 +283,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "bad-ends": "the ends of an edge are",
         "no-such-class-of-edges": "'{name}' is no class of edges",
         "no-such-picture": "'{name}' is not one of {names}",
-        "no-picture-of-chart": "of type {chart} cannot be saved as pictures yet",
+        "no-picture-of-chart": "Charts of type {chart} cannot be saved as pictures yet",
     },
     "Background knowledge": {
         "tier-twice": "'{name}' is in tier {tier} and tier {other}",
@@ -598,7 +598,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "record-replaced": "one record replaced",
         "levels-not-covered": "levels were read from the data: not covered ({columns})",
         "bounds-of-not-covered": "bounds were read from the data: not covered ({columns})",
-        "bounds-of-columns-read": "{read} of {columns} columns have bounds that were read",
+        "bounds-of-columns-read": "the bounds of {read} of {columns} columns were read from the data",
         "names-and-bounds-public": "column names, and their bounds",
         "levels-in-order-public": "levels in order",
         "rows-public": "number of rows ({rows})",

@@ -240,7 +240,7 @@ def test_charts_convert_in_all_forms_to_the_same_bytes(chart):
 @pytest.mark.parametrize(
     ("trace", "message"),
     [
-        (go.Violin(y=[1, 2]), says("no-picture-of-chart", chart="a violin chart")),
+        (go.Violin(y=[1, 2]), says("no-picture-of-chart", chart="violin")),
         (go.Scatter(x=[1], y=[1], mode="markers", marker_symbol="asterisk"), "'asterisk'"),
     ],
 )
