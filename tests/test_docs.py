@@ -136,7 +136,7 @@ def test_every_algorithm_score_and_parameter_is_in_the_reference():
 
 def test_what_the_readme_says_of_its_table():
     rows = eight_networks()
-    said = README.read_text("utf-8").split("## Results")[1]
+    said = README.read_text("utf-8").split("## What to expect")[1]
     assert shows(said, "eight-networks")
     assert shows(said, "runs-each", runs="five")
     frame = reference.eight_networks_means()
