@@ -169,7 +169,7 @@ class Around:
         """A line that graphs are being made in the background; empty if none is."""
         if not (self.lively and self.to_come and self.background.waiting()):
             return ""
-        return "Making {self.made_of.replace(', ', ' in the background, ', 1)}."
+        return f"Making {self.made_of.replace(', ', ' in the background, ', 1)}."
 
     def rolls_at(self, epsilon: float) -> list[PDAG]:
         """Graphs at an ε with further noise seeds, as far as the runs are finished."""
