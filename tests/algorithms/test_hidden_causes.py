@@ -186,7 +186,6 @@ def test_on_samples_the_pag_is_causal_learn_s(part, monkeypatch):
         test = CIT(x, "fisherz")
         for pair in theirs.keys() - ours.graph.skeleton:
             assert test(*pair, tuple(ours.separating_sets[pair])) > 0.01
-        assert (ours.graph.skeleton < theirs.keys()) == (seed in FEWER)
 
 
 @pytest.mark.parametrize("part", few(range(10), 2))
