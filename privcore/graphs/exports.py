@@ -13,6 +13,7 @@ import networkx as nx
 import numpy as np
 
 from privcore.graphs.boxes import LINE_HEIGHT, box_size, spaced, wrapped
+from privcore.graphs.building import build_graph
 from privcore.graphs.layout import Positions
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARKS, PDAG, Edge, Kind, ordered
@@ -40,14 +41,8 @@ def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, A
 
 def from_json_dict(described: Mapping[str, Any]) -> PDAG:
     """The graph of a `to_json_dict`: a PAG where circles are named, even if there are none."""
-    nodes = tuple(described["nodes"])
-    index = {name: k for k, name in enumerate(nodes)}
-    pairs = {
-        kind: frozenset((index[a], index[b]) for a, b in described.get(kind, ())) for kind in MARKS
-    }
-    if "nondirected" in described:
-        return PAG(nodes, **pairs)
-    return PDAG(nodes, pairs["directed"], pairs["undirected"], pairs["bidirected"])
+    edges = [(a, b, kind) for kind in MARKS for a, b in described.get(kind, ())]
+    return build_graph(described["nodes"], edges, pag="nondirected" in described)
 
 
 def to_graphml(graph: PDAG) -> str:
