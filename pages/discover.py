@@ -223,7 +223,7 @@ def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Referen
             "as a DAG if the algorithm directs every edge.",
         )
         unclear = bool(findings.unclear(result)) and st.toggle(
-            "Show pairs that cannot be told",
+            "Show inconclusive pairs",
             key="discover_unclear",
             bind="query-params",
             help="Dotted in the private graph: pairs without an edge where a relevant dependence "

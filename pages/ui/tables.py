@@ -132,7 +132,7 @@ def _verdict(phase: str, independent: bool, pair: bool) -> str:
     return ("independent" if independent else "dependent") if pair else ""
 
 
-OVER_ROLLS, OVER_HALVES = "over re-rolls", "over halves"
+OVER_ROLLS, OVER_HALVES = "over noise draws", "over halves"
 
 
 def stability(

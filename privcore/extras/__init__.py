@@ -1,4 +1,4 @@
-"""What stands on the core and is used beside it: no core module imports from here.
+"""Parts that use the core; no core module imports from here.
 
 `pairs` tells which of two variables causes the other; `audits` puts claims of privacy to the test;
 `lab` runs sweeps and advises before anything is spent; `teaching` holds lessons and panels.

@@ -48,12 +48,10 @@ _PAG_WORDS: dict[bool, dict[str, str]] = {
         "match": "true link",
         "undirected": "true link, an end open in one graph only",
         "reversed": "true link, an end wrong",
-        "unclear": "link cannot be told",
     },
     False: {
         "undirected": "an end open in one graph only",
         "reversed": "an end differs",
-        "unclear": "link cannot be told",
     },
 }
 

@@ -41,7 +41,7 @@ _RULES: dict[str, tuple[str, Mark]] = {
 
 
 def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
-    """worth: a callback that draws the value of the knowledge."""
+    """worth: a callback that shows what the knowledge gains."""
     now = known.held(loaded)
     st.caption(
         linked(
@@ -104,7 +104,7 @@ def worth_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> Non
     if "epsilon" not in values or values.get("calibration") == "published":
         return
     key = ("worth", loaded.key, algorithm, settings_key(dict(values)))
-    if not wished("What is it worth?", key, "known_worth"):
+    if not wished("What does it gain?", key, "known_worth"):
         return
     try:
         held = surrogates(loaded)

@@ -76,7 +76,7 @@ def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: st
             name: st.column_config.ProgressColumn(name, min_value=0, max_value=1, format="percent")
             for name in (tables.OVER_ROLLS, tables.OVER_HALVES)
         },
-        alt="Frequency of each pair over re-rolls of the noise and over halves of the rows",
+        alt="Frequency of each pair over noise draws and over halves of the rows",
     )
     st.caption(_READING[bool(judged.rolls)])
 
@@ -86,7 +86,7 @@ _HALVES = (
     "of the rows have less power than all of them."
 )
 _READING = {
-    True: "Re-rolls: other noise on all rows, so differences come from the mechanism only. "
+    True: "Noise draws: other noise on all rows, so differences come from the mechanism only. "
     f"{_HALVES} Every half has the same ε and its own noise. {NOT_PRIVATE}",
     False: f"This run has no noise to draw again. {_HALVES} {NOT_PRIVATE}",
 }

@@ -28,7 +28,7 @@ def next_noise() -> None:
 def reroll_button() -> None:
     """The same settings with other simulated noise."""
     st.button(
-        "Re-roll noise",
+        "Draw new noise",
         icon=":material/casino:",
         type="tertiary",
         on_click=next_noise,

@@ -49,8 +49,8 @@ def apart_sentence(result: Discovery) -> str:
     """The number of pairs of each kind, and the smallest relevant dependence."""
     pairs = described_pairs(result.graph, result.findings) or []
     size = result.parameters.get("reference_effect")
-    worth = "" if size is None else f" (for a dependence of {size:g} or more)"
-    return f"Of the pairs without an edge, {verdict_counts(pairs)}{worth}."
+    size_note = "" if size is None else f" (for a dependence of {size:g} or more)"
+    return f"Of the pairs without an edge, {verdict_counts(pairs)}{size_note}."
 
 
 def pair_panel(result: Discovery) -> None:
@@ -60,7 +60,7 @@ def pair_panel(result: Discovery) -> None:
         "Dependence: Cramér's V (0 to 1; for numeric columns, the absolute correlation) as "
         "released, corrected for noise. Smallest visible: the dependence that would have been "
         "detected with 90 % probability, given the separating set and the parents of both "
-        "columns. Cannot be told: a dependence of relevant size could have been missed. More "
+        "columns. Inconclusive: a dependence of relevant size could have been missed. More "
         "budget or more rows help, unless other columns almost determine the values of the pair. "
         "All of this is computed from the released numbers at no further privacy cost."
     )

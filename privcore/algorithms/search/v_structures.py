@@ -223,7 +223,7 @@ def _read(
 ) -> _Read:
     """After tests of what the rule requires.
 
-    strengths: whether those of v-structures are needed.
+    strengths: whether strengths of v-structures are needed.
     """
     graph, known = skeleton.graph, run.known
     ends = {(x, y) for x, _, y in unshielded(graph)}

@@ -229,9 +229,9 @@ _TERMS = (
         docs="docs/threat_model.md",
     ),
     Term(
-        "re-roll",
-        "Re-roll of the noise",
-        "The same run with a fresh noise draw. It shows how much of a graph is due to chance; "
+        "noise-draw",
+        "Noise draw",
+        "The same run with new noise. It shows how much of a graph is due to chance; "
         "publishing more than one of them costs ε each time.",
         see=("seed", "composition", "stability"),
         lesson="composition",
@@ -242,7 +242,7 @@ _TERMS = (
         "A number that determines simulated noise, or a sample. The same seed gives the same "
         "result, so it is for exploring and teaching, never for a release.",
         symbol="seed",
-        see=("re-roll", "secure-noise"),
+        see=("noise-draw", "secure-noise"),
     ),
     Term(
         "secure-noise",
@@ -311,8 +311,8 @@ _TERMS = (
         "Graph with unobserved confounders",
         "What data show where confounders may be unobserved. a → b: a is a cause of b, directly or "
         "through others. a ↔ b: neither causes the other, they share an unobserved confounder. A "
-        "column at an arrowhead is not a cause of the other one; a circle is an end that cannot be "
-        "told.",
+        "column at an arrowhead is not a cause of the other one; a circle is an end that "
+        "the data leave open.",
         symbol="PAG",
         field="partial ancestral graph",
         see=("cpdag", "hidden-confounder", "hidden_causes"),
@@ -537,9 +537,9 @@ _TERMS = (
     Term(
         "stability",
         "Stability",
-        "How often an edge appears again, over re-rolls of the noise or halves of the rows. It "
+        "How often an edge appears again, over noise draws or halves of the rows. It "
         "is computed from the exact data and is not private.",
-        see=("re-roll",),
+        see=("noise-draw",),
     ),
 )
 

@@ -145,13 +145,13 @@ _MODEL = "model made here"
 
 HIDDEN = Panel(
     name="hidden-causes",
-    title="A missing common cause",
-    question="What does a graph say when a common cause is missing from the table?",
+    title="An unobserved common cause",
+    question="What does a graph show when a common cause is not in the table?",
     formula=r"X \leftarrow H \rightarrow Y \quad\text{without } H\text{:}\quad X \leftrightarrow Y",
     sentence="Both graphs are made of the same released numbers. The first one assumes that there "
     "are no unobserved confounders, so that every link is a cause. The second one, by FCI, does "
-    "not: it says which links are causes, which are unobserved confounders, and which cannot be "
-    "told.",
+    "not: it shows which links are causes, which are unobserved confounders, and which remain "
+    "undetermined.",
     source="Spirtes, Glymour & Scheines 2000, Chapter 6; Zhang 2008",
     parameters=(
         choice(

@@ -300,7 +300,7 @@ _SIMPSON = Lesson(
         "separating-set",
         "skeleton",
         "epsilon",
-        "re-roll",
+        "noise-draw",
     ),
     tasks=(
         Task(
@@ -367,7 +367,7 @@ _ONE, _OTHER, _SHARED, _OPEN = (
     "the first causes the second",
     "the second causes the first",
     "they share an unobserved confounder",
-    "cannot be told",
+    "it cannot be determined",
 )
 _SAID = {"->": _ONE, "<-": _OTHER, "<->": _SHARED}
 
@@ -387,7 +387,7 @@ def _newly_joined() -> str:
 
 
 def _stated(model: str, *, allowed: bool) -> str:
-    """What a graph says of the two columns that the hidden one causes."""
+    """What a graph shows of the two columns that the hidden one causes."""
     made = _searched(model)
     graph = made.allowed if allowed else made.sufficient
     _, first, second = CAUSES[model]
@@ -402,7 +402,7 @@ def _further_epsilon() -> float:
 
 _HIDDEN = Lesson(
     name="hidden-causes",
-    title="A missing common cause",
+    title="An unobserved common cause",
     story="A clinic asks about lung cancer (lung) and bronchitis (bronc), and nobody wrote down "
     "who smokes. In the model smoking causes both, and neither causes the other.",
     terms=("hidden-confounder", "pag", "cpdag", "confounder", "post-processing", "hidden_causes"),
@@ -418,8 +418,8 @@ _HIDDEN = Lesson(
             "Switch “Hide the common cause” off and on again, and look at the two that smoke "
             "points at.",
             "Smokers have both more often, so that the two depend on each other, and no other "
-            "column separates them. The first graph assumes no unobserved confounders, so that its "
-            "line says: one of the two causes the other. Neither does.",
+            "column separates them. The first graph assumes no unobserved confounders, so its "
+            "line means: one of the two causes the other. Neither does.",
             moves=("hidden",),
         ),
         Task(
@@ -427,25 +427,25 @@ _HIDDEN = Lesson(
             "The second graph allows unobserved confounders. Its marks are explained below it.",
             HIDDEN,
             {"model": "clinic", "hidden": True},
-            "What does the second graph say of lung and bronc?",
+            "What does the second graph show of lung and bronc?",
             ChoiceAnswer((_ONE, _OTHER, _SHARED, _OPEN), lambda: _stated("clinic", allowed=True)),
             "Look at both ends of the link.",
             "Two circles: one may cause the other, or both may have an unobserved cause. These "
-            "columns cannot tell, and the graph says so instead of claiming a cause.",
+            "columns do not settle it, so the graph leaves the ends open and claims no cause.",
             moves=("hidden",),
         ),
         Task(
-            "Where it can be told",
+            "When it can be determined",
             "At a beach heat sells ice cream and fills the sea, where accidents happen. Heat is "
             "not in the table; an offer and the lifeguards are. Compare both graphs.",
             HIDDEN,
             {"model": "beach", "n": 10_000},
-            "What does the second graph say of ice cream (first) and accidents (second)?",
+            "What does the second graph show of ice cream (first) and accidents (second)?",
             ChoiceAnswer((_ONE, _OTHER, _SHARED, _OPEN), lambda: _stated("beach", allowed=True)),
-            "An arrowhead at a column says that it is not a cause of the other one.",
+            "An arrowhead at a column means that it is not a cause of the other one.",
             "The offer sells ice cream and is independent of accidents, so that ice cream causes "
-            "no accidents; the lifeguards show the same the other way round. What is left is an "
-            "unobserved confounder. The first graph has an arrow from ice cream to accidents.",
+            "no accidents; the lifeguards show the same the other way round. Only an unobserved "
+            "confounder remains. The first graph has an arrow from ice cream to accidents.",
             moves=("hidden", "n"),
         ),
         Task(
@@ -473,7 +473,7 @@ _COMPOSITION = Lesson(
     title="Composition",
     story="A registry publishes how many people have a disease: 40 today. It does so again every "
     "day, each time with fresh noise and ε = 0.1. Nothing has changed but the noise.",
-    terms=("composition", "accountant", "zcdp", "delta", "re-roll", "laplace"),
+    terms=("composition", "accountant", "zcdp", "delta", "noise-draw", "laplace"),
     tasks=(
         Task(
             "The bill",

@@ -130,7 +130,7 @@ function described(scene, graph, view, column) {
     if (i !== column && j !== column) continue;
     let group = groupOf(graph.pag, ...endsAt(pair, column));
     if (kind === "missing") group = "only in the reference";
-    if (kind === "unclear") group = graph.pag ? "link cannot be told" : "cannot be told";
+    if (kind === "unclear") group = "inconclusive";
     (groups[group] ||= []).push(scene.names[i === column ? j : i]);
   }
   const said = Object.entries(groups).filter(([, names]) => names.length);

@@ -18,7 +18,7 @@ MARK_WORDS: dict[Kind, str] = {
     "directed": "causes",
     "bidirected": "share an unobserved confounder",
     "partially_directed": "may cause, not the reverse",
-    "nondirected": "any of these, cannot be told",
+    "nondirected": "any of these, undetermined",
     "undirected": "both cause what the rows are selected by",
     "partially_undirected": "selection, or a cause",
 }

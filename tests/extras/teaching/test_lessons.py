@@ -23,7 +23,7 @@ EXPECTED = {
     "simpson": [-12, "better in both", "treatment – recovery", "treatment – recovery"],
     "hidden-causes": [
         "lung – bronc",
-        "cannot be told",
+        "it cannot be determined",
         "they share an unobserved confounder",
         0,
     ],
