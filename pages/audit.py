@@ -92,7 +92,7 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
     names = list(cases)
     st.session_state.setdefault(case_key(kind), USUAL.get(kind, names[0]))
     name = st.selectbox(
-        "What",
+        "Subject of the audit",
         names,
         key=case_key(kind),
         persist_state="session",
@@ -136,13 +136,13 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
 def verdict(result: AuditResult) -> None:
     caught = result.verdict == "violated"
     bound = (
-        f"the true ε is at least {result.epsilon_lower:.3g} at {percent(result.confidence)} "
-        f"confidence; the claim is {result.epsilon:g}"
+        f"the runs show that the true ε is at least {result.epsilon_lower:.3g} (at "
+        f"{percent(result.confidence)} confidence); the claim is {result.epsilon:g}"
     )
     if caught:
         st.error(f"Violated: {bound}.", icon=":material/gpp_bad:")
     else:
-        st.success(f"Not violated: {bound}.", icon=":material/gpp_good:")
+        st.success(f"No violation found: {bound}.", icon=":material/gpp_good:")
     row = st.container(horizontal=True)
     row.metric("Claimed ε", f"{result.epsilon:g}", border=True)
     row.metric(
@@ -153,14 +153,14 @@ def verdict(result: AuditResult) -> None:
         "probabilities of an event that was chosen on separate runs.",
     )
     row.metric(
-        "Share of the claim",
+        "Bound as a share of the claim",
         f"{100 * result.ratio:.0f} %",
         border=True,
         help="Near 100 %: the claim is tight on these data. Lower: other data or more runs might "
         "give a larger bound.",
     )
     row.metric(
-        "Largest bound possible",
+        "Largest bound these runs can show",
         f"{result.most_visible:.2f}",
         border=True,
         help=(
@@ -195,9 +195,9 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
     if case.flaw:
         st.markdown(f"**The bug:** {case.flaw}")
     st.caption(
-        "An audit can refute a guarantee but never prove one; that takes a proof. At most "
-        f"{percent(1 - result.confidence)} of audits flag a correct mechanism. {result.runs:,} "
-        f"runs on each data set in {result.seconds:.1f} s, seed {result.seed}."
+        "An audit can refute a guarantee but never prove one. A correct mechanism is flagged in "
+        f"at most {percent(1 - result.confidence)} of audits. {result.runs:,} runs on each data "
+        f"set in {result.seconds:.1f} s, seed {result.seed}."
     )
     few, many = PICTURE_RUNS
     runs = max(few, min(many, case.ci_runs // 2))
@@ -257,8 +257,8 @@ def sentence(text: str) -> str:
 
 st.title("Audit")
 st.caption(
-    "Does the mechanism keep its guarantee? It runs many times on two data sets that differ in "
-    "one record, or in all rows of one person; they are the most revealing pair known. If some "
+    "Does the code keep its guarantee? It runs many times on each of two data sets that differ in "
+    "one record, or in all rows of one person. The two are the most revealing pair known. If some "
     "result is more than e^ε times as likely on one as on the other, the claim is false."
 )
 try:

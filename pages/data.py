@@ -215,7 +215,7 @@ def show(loaded: Loaded) -> None:
     about(loaded)
     own = "upload_used" in st.session_state and st.session_state["data"] == UPLOAD
     first = {"What is public": public_domain.panel} if own else {"Columns": schema}
-    contents = {**first, "Rows": preview, "Pictures": pictures}
+    contents = {**first, "Rows": preview, "Charts": pictures}
     tabbed({name: partial(draw, loaded) for name, draw in contents.items()}, "data_tab")
 
 

@@ -195,11 +195,11 @@ def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Referen
     offered = REFERENCES if has_truth else REFERENCES[1:]
     kind = offered[0]
     # The URL contains these names, so they are the same for every algorithm.
-    names = {**reference_names(ALGORITHMS[result.algorithm]), "same": "same without noise"}
+    names = {**reference_names(ALGORITHMS[result.algorithm]), "same": "same algorithm, no noise"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if ALGORITHMS[result.algorithm].private:
             kind = st.segmented_control(
-                "Judge against",
+                "Compare with",
                 offered,
                 default=kind,
                 format_func=names.__getitem__,
@@ -412,7 +412,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         "Edges": lambda: panels.edge_panel(result, comparisons),
         **({"Weights": lambda: panels.weight_panel(result)} if result.weights is not None else {}),
         **({"Pairs": lambda: findings.pair_panel(result)} if result.findings else {}),
-        "What is known": lambda: knowledge.panel(
+        "Background knowledge": lambda: knowledge.panel(
             loaded, lambda: knowledge.worth_part(loaded, result.algorithm, values)
         ),
         "Budget": lambda: budget_panel.budget_panel(result),
@@ -429,14 +429,18 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         with judged:
             stability.summary(loaded, result)
     counts = loaded.source
-    distinct = f" ({counts.unique_rows:,} distinct)" if isinstance(counts, InMemoryCounts) else ""
-    work = f"{result.tests_run:,} tests up to order {max(result.orders_run - 1, 0)}"
+    distinct = (
+        (f" ({counts.unique_rows:,} different ones)") if isinstance(counts, InMemoryCounts) else ""
+    )
+    most = result.orders_run - 1
+    given = f", given up to {most} other columns," if most > 0 else ""
+    work = f"{result.tests_run:,} tests{given}"
     if result.weights is not None:
         noisy = f", {result.tests_run:,} noisy gradients" if result.tests_run else ""
         work = f"{len(result.convergence):,} iterations{noisy}"
     st.caption(
-        f"{work} in {1000 * result.seconds:.0f} ms of engine time, on {loaded.dataset.n:,} rows"
-        f"{distinct}."
+        f"{work} in {1000 * result.seconds:.0f} ms of engine time, on {loaded.dataset.n:,} "
+        f"rows{distinct}."
     )
 
 

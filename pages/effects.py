@@ -69,7 +69,7 @@ def results(loaded: Loaded) -> None:
             else {}
         ),
         "What is promised": lambda: guarantee_panel(said.result),
-        "Take it along": lambda: exports.panel(said, loaded, values, share, seed),
+        "Export": lambda: exports.panel(said, loaded, values, share, seed),
     }
     with st.container(key="after"):
         tabbed(contents, "effects_tab")

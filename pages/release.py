@@ -94,8 +94,8 @@ def confirm(
         st.warning(plain(chosen.refused), icon=":material/block:")
     keeps = ALGORITHMS[st.session_state["algorithm"]].again is not None and check.split is None
     keep_numbers = keeps and st.checkbox(
-        "Keep the released numbers too, signed. The same guarantee covers them: anyone can search "
-        "them again at no further privacy cost, and you can add to them later.",
+        "Also keep the noisy numbers, in a signed file. The same guarantee covers them: anyone "
+        "can search them again at no further privacy cost, and you can add to them later.",
         value=True,
         key="release_keep_numbers",
     )

@@ -70,7 +70,7 @@ def wishes(loaded: Loaded) -> None:
     settings = settings_key({**values, "epsilon": 0})
     left, right = st.columns(2)
     with left:
-        target = st.slider("Wanted skeleton F1", 0.1, 1.0, 0.8, 0.05, key="release_target")
+        target = st.slider("Target skeleton F1", 0.1, 1.0, 0.8, 0.05, key="release_target")
         key: tuple[Hashable, ...] = ("release-wish", loaded.key, name, settings, target)
         if wished("Smallest ε for this F1", key, "release_find_quality"):
             held = surrogates(loaded)
@@ -86,7 +86,7 @@ def wishes(loaded: Loaded) -> None:
             )
     with right:
         share = st.slider(
-            "Noise as a share of the threshold",
+            "Noise as a share of the test's threshold",
             0.1,
             2.0,
             0.5,
@@ -95,7 +95,7 @@ def wishes(loaded: Loaded) -> None:
             help="Standard deviation of the noise of one test, divided by its threshold.",
         )
         key = ("release-noise", loaded.key, name, settings, share)
-        if wished("Smallest ε for this noise", key, "release_find_noise"):
+        if wished("Smallest ε for this share", key, "release_find_noise"):
             say(key, lambda hooks: epsilon_for_noise(Shape.of(loaded.dataset), name, values, share))
 
 

@@ -26,10 +26,12 @@ def effect(
 
     Args:
         data: a data set, or what `read_table` takes.
-        cause: the column that is set; outcome: the column that it may change.
-        compared, to: levels of the cause to compare; level: the level of the outcome whose
-            probability is estimated.  By default the level that means yes, or the last one.  For
+        cause: the column that is set.
+        outcome: the column that it may change.
+        compared: a level of the cause; by default the one that means yes, or the last one.  For
             numbers the effect is for one more unit.
+        to: the level of the cause that it is compared with; by default the first other one.
+        level: the level of the outcome whose probability is estimated; its default is found alike.
         share: of ε, for a table measured for this question once the graph is known.
         seed: of simulated noise, for repeatable runs.  Without one the noise is secure.
         **parameters: of moment search, such as epsilon, the total.

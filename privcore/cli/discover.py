@@ -309,7 +309,9 @@ def _edge_lines(report: dict[str, Any]) -> list[str]:
     if pairs is None:
         return lines
     reference = report["parameters"]["reference_effect"]
-    counts = f"{verdict_counts(pairs)} (a dependence of {reference:g})"
+    counts = (
+        f"of the pairs without an edge, {verdict_counts(pairs)} (a dependence of {reference:g})"
+    )
     return [*lines, counts, *filter(None, [settled_sentence(report["settled"])])]
 
 

@@ -78,13 +78,13 @@ def effect_line(question: Question, effect: Effect) -> str:
         return f"Unobserved confounders allowed: {estimate}. {effect.reason}"
     names = [_name(name) for name in effect.parents]
     parents = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "nothing"
-    verb = "point" if len(effect.parents) > 1 else "points"
+    verb = "cause" if len(effect.parents) > 1 else "causes"
     if effect.estimate is None:
-        return f"If {parents} {verb} at {_name(question.cause)}: {effect.reason}"
+        return f"If {parents} {verb} {_name(question.cause)}: {effect.reason}"
     if not effect.affected:
-        return f"If {parents} {verb} at {_name(question.cause)}: no effect."
+        return f"If {parents} {verb} {_name(question.cause)}: no effect."
     return (
-        f"If {parents} {verb} at {_name(question.cause)}: "
+        f"If {parents} {verb} {_name(question.cause)}: "
         f"{estimate_text(question, effect.estimate)}. "
         f"{effect.reason}"
     )

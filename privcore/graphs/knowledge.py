@@ -241,8 +241,8 @@ take one of the two back.
         index = {name: i for i, name in enumerate(names)}
         if strange := sorted(self.names - index.keys()):
             raise ParameterError(
-                f"What is known names {short(strange[0])!r}, which is not a column; there are "
-                f"{', '.join(short(name, 20) for name in list(names)[:20])}."
+                f"The background knowledge names {short(strange[0])!r}, which is not a column; "
+                f"there are {', '.join(short(name, 20) for name in list(names)[:20])}."
             )
         allowed = ~np.eye(len(names), dtype=bool)
         later: list[int] = []

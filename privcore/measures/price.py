@@ -47,7 +47,7 @@ def noise_and_gain_sentence(
         parts.append(f"adds {added} false {'one' if added == 1 else 'ones'}")
     if added < 0:
         parts.append(f"happens to leave out {-added} false {'one' if added == -1 else 'ones'}")
-    noise = " and ".join(parts) or "costs nothing here"
+    noise = " and ".join(parts) or "costs no link here"
 
     gain, invented = same.right - usual.right, same.false - usual.false
     finds = f"{_links(abs(gain))} {'more' if gain > 0 else 'fewer'} than" if gain else ""

@@ -125,14 +125,14 @@ def answer_sentence(
     if guarantee.calibration == "published":
         begin = "With the published constants, which guarantee nothing,"
     else:
-        begin = f"With ε = {guarantee.epsilon:.3g} for {for_whom(protected(guarantee))},"
+        begin = f"With ε = {guarantee.epsilon:.3g} {for_whom(protected(guarantee))},"
     if kind == "truth":
         said = f"{begin} {who} finds {right} and {_invents(invented)}"
         if base is None:
             return f"{said}."
         before, _, wrong = link_count(base)
         false = f" and {_invents(wrong)}" if wrong or invented else ""
-        return f"{said}; without privacy {base_title} finds {before}{false}."
+        return f"{said}; {base_title} without privacy finds {before}{false}."
     if kind == "same":
         return f"{begin} {noise_sentence(link_count(here), base_title, begun=True)}"
     more = f"adds {invented}" if invented else "adds none"
@@ -152,13 +152,15 @@ def promise_sentence(guarantee: Guarantee) -> str:
     top = guessing_bound(guarantee.epsilon, guarantee.delta)
     whom = protected(guarantee)
     person = whom.unit.name if whom.unit.rows > 1 else "person"
-    about = f"one {person}'s row{'s' * (whom.unit.rows > 1)}"
+    several = whom.unit.rows > 1
+    about = f"one {person}'s row{'s' * several}"
     if top > 0.99999:
         return f"Hardly any protection: {about} may become practically certain."
+    which = f"which of two {'sets of rows' if several else 'rows'} is one {person}'s"
     if whom.relation == ADDED:
-        about = f"whether one {person} is in the table"
+        which = f"whether one {person} is in the table"
     return (
-        f"Anyone who sees the private graph can guess {about} correctly at most "
+        f"Someone who sees the private graph and must guess {which} is right at most "
         f"{percent(top)} of the time (50 % by chance)."
     )
 

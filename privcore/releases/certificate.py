@@ -172,7 +172,7 @@ def meaning(guarantee: Guarantee) -> list[str]:
     ]
     for prior in PRIORS:
         bound = min(math.ceil(posterior_bound(epsilon, prior) * 1e5 - 1e-6) / 1e5, 1.0)
-        sentences.append(f"A suspicion of {prior:.0%} can rise to at most {bound:.3%}{unless}.")
+        sentences.append(f"A belief of {prior:.0%} can rise to at most {bound:.3%}{unless}.")
     return sentences
 
 

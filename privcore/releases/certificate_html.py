@@ -142,7 +142,10 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield "Weights", f"in the JSON; edges are those above {released['weight_threshold']:g}"
     if "pairs" in released:
         settled = settled_sentence(released.get("settled"))
-        yield "Pairs", " ".join(filter(None, [verdict_counts(released["pairs"]), settled]))
+        yield (
+            "Pairs without an edge",
+            " ".join(filter(None, [verdict_counts(released["pairs"]), settled])),
+        )
     if "hidden_stage" in released:
         yield "Unobserved confounders", f"allowed; by {STAGES[released['hidden_stage']]}"
     if "effects" in released:

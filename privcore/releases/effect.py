@@ -144,12 +144,12 @@ def one_level_sentence(result: Discovery) -> str:
         name, share = next(iter(columns.items()))
         about = percent(share) if share > 0.99 else f"about {percent(share)}"
         return (
-            f"One level of column {short(name)} has {about} of the rows (estimated privately), "
-            "which leaves little information; cut the column or merge its levels differently."
+            f"One level of column {short(name)} has {about} of the rows (estimated privately), so "
+            "it carries little information; other cut points or other merged levels may help."
         )
     last = f"{len(named) - _NAMED} more" if len(named) > _NAMED else named.pop()
     return (
-        f"In each of columns {', '.join(named[:_NAMED])} and {last} one level has over "
-        f"{percent(ONE_LEVEL)} of the rows (estimated privately), which leaves little information; "
-        "cut the columns or merge their levels differently."
+        f"In the columns {', '.join(named[:_NAMED])} and {last}, one level has over "
+        f"{percent(ONE_LEVEL)} of the rows (estimated privately), so they carry little "
+        "information; other cut points or other merged levels may help."
     )

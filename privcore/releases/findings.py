@@ -74,13 +74,14 @@ def _sure(findings: Mapping[Edge, PairFinding]) -> dict[Edge, float]:
 
 
 def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
-    """The number of pairs without an edge, and of inconclusive ones.
+    """The numbers of pairs that probably have no edge, and of inconclusive ones.
 
     pairs: as `described_pairs` gives them.
     """
     many = Counter(finding["verdict"] for finding in pairs)
     seen, unseen = many["no edge seen"], many["not enough budget"]
-    return f"{_pairs(seen)}: no edge seen; {_pairs(unseen)}: {VERDICTS['not enough budget']}"
+    none = "has none" if seen == 1 else "have none"
+    return f"{seen:,} probably {none} and {unseen:,} {'is' if unseen == 1 else 'are'} inconclusive"
 
 
 def settled_sentence(settled: bool | None) -> str:

@@ -33,9 +33,9 @@ def protected(guarantee: Guarantee) -> Protection:
 
 
 def for_whom(protection: Protection) -> str:
-    """The protected unit in words: "each person" or "one patient with at most 5 rows"."""
+    """The protected unit: "per person" or "for one patient with at most 5 rows"."""
     unit = protection.unit
-    return unit.words if unit.rows > 1 else "each person"
+    return f"for {unit.words}" if unit.rows > 1 else "per person"
 
 
 def odds_sentence(
@@ -51,10 +51,10 @@ def odds_sentence(
     whose = f"one {person}'s record" if unit.rows == 1 else f"the rows of {unit.words}"
     if top > 0.99999:
         return (
-            f"With ε = {epsilon:g} a suspicion of 50 % about {whose} may become "
-            "practical certainty: this is hardly any protection."
+            f"With ε = {epsilon:g} someone who is 50 % sure of {whose} may become practically "
+            "certain: this is hardly any protection."
         )
-    says = f"what {whose} {'says' if unit.rows == 1 else 'say'}"
+    says = f"of what {whose} {'says' if unit.rows == 1 else 'say'}"
     if there:
         says = f"that {unit.words if unit.rows > 1 else f'one {person}'} is in the table"
     if delta > 0:
@@ -68,8 +68,8 @@ def odds_sentence(
             f"probability at most {percent(top)} after seeing {seen}."
         )
     return (
-        f"With ε = {epsilon:g}, someone who suspects with 50 % {says} can "
-        f"rise to at most {percent(top)} after seeing {seen}."
+        f"With ε = {epsilon:g}, someone who is 50 % sure {says} can become at most {percent(top)} "
+        f"sure after seeing {seen}."
     )
 
 

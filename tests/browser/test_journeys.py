@@ -223,7 +223,7 @@ def test_a_table_with_nasty_names_from_upload_to_graph(server, visit, tmp_path):
     settle(page, "Data")
     upload(page, path)
     settle(page, "Data")
-    page.get_by_role("tab", name="Pictures").click()
+    page.get_by_role("tab", name="Charts").click()
     page.wait_for_timeout(500)
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Discover").click()
     settle(page, "Discover")

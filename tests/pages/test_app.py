@@ -357,7 +357,7 @@ def test_the_odds_sentence():
     assert shows(texts.odds_sentence(1, 1e-6), "delta-guess", delta="1e-06")
     assert "50.5 %" in texts.odds_sentence(0.0, 0.01)
     assert "99.3 %" in texts.odds_sentence(5, 0)
-    assert "practical certainty" in texts.odds_sentence(20, 0)
+    assert "practically certain" in texts.odds_sentence(20, 0)
 
 
 @pytest.mark.long

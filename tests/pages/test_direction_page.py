@@ -61,7 +61,9 @@ def test_every_kind_of_release_is_drawn(calibration, protects, score):
     assert not app.exception
     assert not app.error
     text = said(app)
-    assert ("Proven: (ε = 1, δ" if calibration == "proven" else label("not-a-guarantee")) in text
+    assert (
+        "Proven guarantee: (ε = 1, δ" if calibration == "proven" else label("not-a-guarantee")
+    ) in text
 
 
 def keyed(app, start_of_key):
@@ -108,7 +110,7 @@ def test_an_uploaded_pair_says_what_is_not_covered_until_bounds_are_public():
     assert not app.error
     assert shows(said(app), "bounds-of-not-covered")
     public_bounds(app).check().run()
-    assert "Proven: (ε = 1" in said(app)
+    assert "Proven guarantee: (ε = 1" in said(app)
     # Another bound is another question, and not answered yet.
     app.number_input[0].set_value(-7.0).run()
     assert "from -7.0 to" in public_bounds(app).label

@@ -60,7 +60,7 @@ def test_the_first_view_asks_something_and_answers_it():
         "cause": "smoke", "from": "no", "to": "yes", "outcome": "lung", "level": "yes",
     }  # fmt: skip
     assert begins(app.title[0].value, "setting", cause="smoke", low="no", high="yes")
-    assert shows(said(app), "with-epsilon", epsilon=1)
+    assert shows(said(app), "answer-epsilon", epsilon=1)
     assert not {"cause", "outcome", "from", "to", "level"} & set(app.query_params)
 
 

@@ -92,7 +92,7 @@ def test_numbers_are_shown_within_their_bounds():
     head = frame(app, "First rows")
     assert head.shape == (200, 10)
     assert all(kind == np.float64 for kind in head.dtypes)
-    app = data_page(data="linear-gaussian", rows="5000", data_tab="Pictures")
+    app = data_page(data="linear-gaussian", rows="5000", data_tab="Charts")
     bars, points = figures(app)
     assert bars["layout"]["xaxis"]["range"] == [-4, 4]
     assert bars["data"][0]["type"] == "bar"

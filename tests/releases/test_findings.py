@@ -32,7 +32,7 @@ def test_pairs_are_counted_in_words(result):
     assert len(many) == 28
     seen, unseen = many.count("no edge seen"), many.count("not enough budget")
     assert seen > 1
-    words = "pair" if unseen == 1 else "pairs"
+    words = "is" if unseen == 1 else "are"
     assert shows(verdict_counts(pairs), "verdicts", seen=seen, unseen=unseen, what=words)
     assert begins(verdict_counts([{"verdict": "no edge seen"}]), "verdicts-of-one", unseen=0)
 

@@ -29,7 +29,7 @@ def known_text(loaded: Loaded | None) -> str:
             Knowledge.read(asked)
             st.session_state[_key(_TEXT, loaded)] = asked
         except ParameterError as error:
-            tell(loaded, f"Ignored prior knowledge in the URL: {error}")
+            tell(loaded, f"Ignored background knowledge in the URL: {error}")
     text = held(loaded).text
     # Column names of a user's table must not appear in the URL.
     write(_NAME, text if st.session_state.get("data") != UPLOAD else "", "")
@@ -45,7 +45,7 @@ def held_text() -> str:
 
 
 def held(loaded: Loaded) -> Knowledge:
-    """The prior knowledge of these data."""
+    """The background knowledge of these data."""
     text = st.session_state.get(_key(_TEXT, loaded), "")
     return Knowledge.read(text).among(loaded.dataset.names)
 
@@ -89,7 +89,7 @@ def told(loaded: Loaded) -> str:
 
 
 def sentence(loaded: Loaded) -> str:
-    """The prior knowledge as a line below the answer; empty if there is none."""
+    """The background knowledge as a line below the answer; empty if there is none."""
     words = held(loaded).words
     if not words:
         return ""

@@ -145,7 +145,9 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
         parameter.option,
         parameter.title.lower(),
     ):
-        label += f" {parameter.symbol}"
+        # In the brackets of a title that ends with some.
+        inside = label.endswith(")")
+        label = f"{label[:-1]} {parameter.symbol})" if inside else f"{label} ({parameter.symbol})"
     common: dict[str, Any] = {
         "label": label,
         "help": _help(parameter),

@@ -50,13 +50,13 @@ def headline(result: Inference, pair: Pair) -> None:
         )
         chance = release.probability
         row.metric(
-            "Probability that noise keeps the decision",
+            "Probability of the same decision under new noise",
             "–" if np.isnan(chance) else percent(chance),
             border=True,
-            help="Probability that the noise does not change which score is smaller (Kusner et "
-            "al. 2016, Theorems 2 and 4, with the misprints of Theorem 4 corrected). "
-            "Computed from the exact scores: not private. If no value is given, the curve "
-            "below shows a simulation.",
+            help="Probability that noise does not change which score is smaller (Kusner et al. "
+            "2016, Theorems 2 and 4, with the misprints of Theorem 4 corrected). Computed "
+            "from the exact scores: not private. If no value is given, the curve below shows "
+            "a simulation.",
         )
     if pair.direction:
         row.metric("True direction", plain(arrow(pair.direction, names)), border=True)

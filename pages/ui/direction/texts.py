@@ -49,7 +49,7 @@ def guarantee_line(result: Inference, pair: Pair) -> str:
         )
     if pair.caveats:
         return f"Proven {amount} for {covered}, but with a gap: {plain(pair.caveats[0])}."
-    return f"Proven: {amount}, fixed before the run, for {covered}."
+    return f"Proven guarantee: {amount}, fixed before the run, for {covered}."
 
 
 def cost_sentence(result: Inference) -> str:
@@ -58,16 +58,14 @@ def cost_sentence(result: Inference) -> str:
     what = "both directions' scores" if count == 1 else f"{count} scores of both directions"
     fits = " and both regressions" if result.fits.private else ""
     if result.guarantee.calibration == "published":
-        return (
-            f"Released: {what} with their decision; ε is the cost of each score, as in the paper."
-        )
+        return f"Released: {what} and the decision; ε is the cost of each score, as in the paper."
     split = f", split evenly over {2 * count} scores"
     if result.parameters["protects"] == "both":
         return (
-            f"Released: {what}{fits}, with their decision. The total is a single ε: each record "
-            "is used either to fit or to test, so the costs of the two parts do not add up."
+            f"Released: {what}{fits}, and the decision. The total is a single ε: each record is "
+            "used either to fit or to test, so the costs of the two parts are not added."
         )
-    return f"Released: {what} with their decision. The total ε covers all of it{split}."
+    return f"Released: {what} and the decision. The total ε covers all of it{split}."
 
 
 def mechanism_sentence(release: ScoreRelease, result: Inference) -> str:

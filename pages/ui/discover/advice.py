@@ -21,8 +21,8 @@ from privcore.extras.lab.planning.quality_target import most_runs
 from privcore.extras.lab.planning.surrogate import Spread
 
 _KNOWS = (
-    "This is the bound for a test of one given pair against one given dependence: up to a "
-    "constant factor, no private test needs fewer rows or a smaller ε."
+    "The ideal test is given the pair and the dependence: up to a constant factor, no private "
+    "test manages with fewer rows or a smaller ε."
 )
 _TITLE = "Simulating on public surrogate data"
 
@@ -32,9 +32,9 @@ def advice_panel(
 ) -> None:
     """use: a callback that sets the page's algorithm."""
     st.caption(
-        "Simulates every private algorithm with default settings on random models with the same "
-        "number of rows and the same columns, levels or bounds. Your rows are not used, so this "
-        "costs no privacy; your data may be easier or harder."
+        "The button simulates every private algorithm with default settings on random models with "
+        "the same number of rows and the same columns, levels or bounds. Your rows are not used, "
+        "so this costs no privacy; your data may be easier or harder."
     )
     limit = gap_sentence(loaded, {"epsilon": epsilon, "delta": delta})
     if limit:
@@ -84,7 +84,7 @@ def answer(
         hide_index=True,
         alt="Expected quality of each algorithm",
     )
-    target = st.slider("Wanted skeleton F1", 0.1, 1.0, 0.9, 0.05, key="advice_target")
+    target = st.slider("Target skeleton F1", 0.1, 1.0, 0.9, 0.05, key="advice_target")
     key = ("advice-epsilon", loaded.key, best.algorithm, delta, target, known_text(loaded))
     if wished(f"Which ε would {title} need?", key, "advice_enough"):
         held = surrogates(loaded)

@@ -60,7 +60,7 @@ def budget_sentence(result: Discovery) -> str:
         noun = spent.noun if spent.rounds != 1 else spent.noun.rstrip("s")
         planned = f" of {spent.planned_rounds:,} planned" if spent.planned_rounds else ""
         promise = (
-            "The guarantee is for the plan's total, regardless of the share that a run uses."
+            "The guarantee is for the whole planned budget, whatever share of it a run uses."
             if result.guarantee.calibration == "proven"
             else "The total is the paper's claim, not a proven guarantee."
         )
@@ -70,8 +70,8 @@ def budget_sentence(result: Discovery) -> str:
             else f"{spent.used:.4g} of the planned {spent.total:.4g}{unit}"
         )
         return (
-            f"Used {used} in {spent.rounds:,}{planned} {noun} ({result.guarantee.accountant}). "
-            f"{promise}"
+            f"This run used {used} in {spent.rounds:,}{planned} {noun} "
+            f"({result.guarantee.accountant}). {promise}"
         )
     added = f": {spent.used:.4g}{unit} in all" if spent.used else ""
     return (

@@ -86,10 +86,10 @@ def downloads(
                 help=refusal and plain(refusal),
             )
     st.caption(
-        "The files of the graph itself, including PNG, SVG and PDF, contain only the graph and "
-        "its settings. The others are not private: JSON adds metrics and costs, the picture of "
-        "both graphs and the page to print compare with the non-private graph, the notebook "
-        "contains the levels and bounds of your own table, and the decisions contain exact scores."
+        "Files of the private graph alone, pictures included, contain only that graph and its "
+        "settings. The others are not private: JSON adds metrics and costs, pictures of both "
+        "graphs and the page to print compare with the non-private graph, the notebook contains "
+        "the levels and bounds of your own table, and the decisions contain exact scores."
     )
 
 

@@ -1,4 +1,4 @@
-"""The panel "What is known": a time order of columns, and forbidden or required edges."""
+"""The panel "Background knowledge": a time order of columns, and forbidden or required edges."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
             )
         with st.popover("From a file"):
             file = uploaded_file(
-                "What is known, or an expert's graph",
+                "Background knowledge, or an expert's graph",
                 endings=["json", "txt", "csv", "gml", "bif"],
                 key="known_file",
                 megabytes=5,

@@ -110,7 +110,7 @@ def _judged(loaded: Loaded, result: Discovery, runs: int) -> Stability | None:
         )
 
     try:
-        judged = kept(_key(loaded, result, runs), "Judging the graph", compute)
+        judged = kept(_key(loaded, result, runs), "Checking stability", compute)
     except DataError as error:
         st.warning(plain(str(error)), icon=":material/block:")
         return None

@@ -44,7 +44,7 @@ def panel(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, s
             disabled=refusal is not None,
             help=refusal,
         )
-    st.caption("Both contain only released results: the effects, their adjustment sets, and ε.")
+    st.caption("Both contain only private results: the effects, their adjustment sets, and ε.")
     st.code(python(said, loaded, values, share, seed), language="python")
     st.code(command(said, loaded, values, share, seed), language="bash", wrap_lines=True)
 

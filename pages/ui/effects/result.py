@@ -57,9 +57,9 @@ def pictures(said: Effects, other: Compared, loaded: Loaded) -> None:
             st.caption(all_texts.plain(narrower), width="content")
             st.page_link(
                 "pages/discover.py",
-                label="Add prior knowledge",
+                label="Add background knowledge",
                 icon=":material/edit_note:",
-                query_params={"discover_tab": "What is known"},
+                query_params={"discover_tab": "Background knowledge"},
             )
 
 
@@ -122,7 +122,7 @@ def comparison_rows(said: Effects, other: Compared) -> list[Row]:
         low, high = said.interval
         ends = texts.scaled(question, low), texts.scaled(question, high)
         amount = texts.between(question, low, high)
-        rows.append(Row(amount, "over all graphs (95 %)", (), *ends, "whole"))
+        rows.append(Row(amount, "over all directions (95 %)", (), *ends, "whole"))
     stated = [effect.estimate for effect in other.exact if effect.estimate is not None]
     if stated:
         values = sorted({round(estimate.value, 9) for estimate in stated})
@@ -163,8 +163,8 @@ def parents_panel(said: Effects) -> None:
         return
     st.caption(
         all_texts.plain(
-            f"The parents of {short(said.question.cause, 30)} determine the adjustment set. The "
-            "graph may not identify them, so every possible set of parents has its own effect."
+            f"The adjustment set depends on the parents of {short(said.question.cause, 30)}. This "
+            "is the effect for each set of parents that the graph allows."
         )
     )
     st.dataframe(

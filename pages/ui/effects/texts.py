@@ -12,8 +12,8 @@ from privcore.releases.promise import for_whom, protected
 from privcore.text import short
 
 HOW_TO_READ = (
-    "A dot is the best estimate, and the line is its 95 % interval, which covers both sampling "
-    "error and privacy noise."
+    "A dot is the best estimate; its line is the 95 % interval, which allows for sampling error "
+    "and privacy noise."
 )
 
 
@@ -22,7 +22,7 @@ def promise(guarantee: Guarantee) -> str:
     delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
     said = promise_sentence(guarantee).replace("the private graph", "this answer")
     whom = for_whom(protected(guarantee))
-    return plain(f"With ε = {guarantee.epsilon:.3g}{delta} for {whom}. {said}")
+    return plain(f"This answer has ε = {guarantee.epsilon:.3g}{delta} {whom}. {said}")
 
 
 def scaled(question: Question, value: float) -> float:
@@ -54,7 +54,7 @@ def axis_title(question: Question) -> str:
 
 
 def case(question: Question, group: Sequence[Effect]) -> str:
-    """The parents of the cause, such as "if nothing or bronc points at smoke".
+    """The parents of the cause, such as "if nothing or bronc causes smoke".
 
     For a PAG, that it allows unobserved confounders.
     """
@@ -63,11 +63,11 @@ def case(question: Question, group: Sequence[Effect]) -> str:
         return "unobserved confounders allowed"
     cause = short(question.cause, 14)
     if len(sets) == 2 and all(len(parents) < 2 for parents in sets):
-        return f"if {_joined(sets[0])} or {_joined(sets[1])} points at {cause}"
-    verb = "points" if len(sets[0]) < 2 else "point"
+        return f"if {_joined(sets[0])} or {_joined(sets[1])} causes {cause}"
+    verb = "causes" if len(sets[0]) < 2 else "cause"
     more = len(sets) - 1
     others = f", or {more} other {'case' if more == 1 else 'cases'}" if more else ""
-    return f"if {_joined(sets[0])} {verb} at {cause}{others}"
+    return f"if {_joined(sets[0])} {verb} {cause}{others}"
 
 
 def _joined(parents: Sequence[str]) -> str:
@@ -98,6 +98,6 @@ def open_sentence(said: Effects) -> str:
         return ""
     return (
         f"The private graph does not identify the parents of {short(said.question.cause, 30)}, "
-        "and each possible set gives a different effect. Prior knowledge, such as an order in "
-        "time, can resolve this."
+        "and the effect depends on them. Prior knowledge, such as an order in time, can resolve "
+        "this."
     )

@@ -60,9 +60,9 @@ def pair_panel(result: Discovery) -> None:
         "Dependence: Cramér's V (0 to 1; for numeric columns, the absolute correlation) as "
         "released, corrected for noise. Smallest visible: the dependence that would have been "
         "detected with 90 % probability, given the separating set and the parents of both "
-        "columns. Inconclusive: a dependence of relevant size could have been missed. More "
-        "budget or more rows help, unless other columns almost determine the values of the pair. "
-        "All of this is computed from the released numbers at no further privacy cost."
+        "columns. Inconclusive: a dependence of interest could have been missed. More budget or "
+        "more rows help, unless other columns almost determine the values of the pair. All of "
+        "this is computed from the released numbers at no further privacy cost."
     )
     st.dataframe(
         tables.pairs(result),

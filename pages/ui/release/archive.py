@@ -39,13 +39,13 @@ def archive(ledger: Ledger) -> None:
         certificates,
         key="release_kept",
         format_func=_words,
-        help="They contain only released graphs and their guarantees.",
+        help="Certificates contain only released graphs and their guarantees.",
     )
     try:
         _downloads(chosen)
     except PrivcoreError as error:
         st.warning(plain(str(error)), icon=":material/warning:")
-    st.caption(f"They are stored in the folder {plain(str(ledger.certificates))}.")
+    st.caption(f"All certificates are stored in the folder {plain(str(ledger.certificates))}.")
 
 
 def _words(kept: Kept) -> str:

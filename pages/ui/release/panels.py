@@ -36,8 +36,8 @@ NEW = "a new budget …"
 _TOTAL = (3.0, 1e-5)
 _MOST_DELTA = 0.5
 _LESS_IN_ZCDP = (
-    "Noise that needs no δ often costs more in zCDP than Gaussian noise with the same ε, which "
-    f"other settings use (in moment search: {WHOLE.title} at 0)."
+    "Gaussian noise, which needs a δ, often costs less in zCDP at the same ε; moment search uses "
+    f"it if “{WHOLE.title}” is 0."
 )
 
 
@@ -100,7 +100,7 @@ def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None =
     title = plain(ALGORITHMS[st.session_state["algorithm"]].title)
     what, whom, cost = st.columns(3, border=True)
     with what:
-        st.markdown("**What leaves**")
+        st.markdown("**What is released**")
         st.markdown(
             f"One graph over the {dataset.p:,} columns of “{plain(dataset.name)}”, computed once "
             f"by {title}, with a {term_link('certificate', 'signed certificate')}. No rows are "
@@ -109,7 +109,8 @@ def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None =
     with whom:
         st.markdown("**For whom**")
         st.markdown(
-            f"Anyone you give it to, whatever else they know. It protects {_each(dataset)}."
+            "Anyone you give it to. The guarantee holds whatever else they know, for "
+            f"{_each(dataset)}."
         )
         if check is not None:
             st.caption(
@@ -152,7 +153,8 @@ def _paid_from(chosen: Chosen) -> str:
         return f"From a new budget with a total of {chosen.total}, set below by the data owner."
     share = f"{100 * _share_spent(chosen.state):.0f} %"
     name = plain(chosen.budget.name)
-    return f"From the budget “{name}” with a total of {chosen.total}, of which {share} is spent."
+    unit = "" if chosen.budget.rho is None else ", counted in zCDP"
+    return f"From the budget “{name}” with a total of {chosen.total}; {share} of it is spent{unit}."
 
 
 def _share_spent(state: Spending) -> float:
@@ -270,42 +272,34 @@ def spending(ledger: Ledger, state: Spending) -> None:
 
 
 def kept_words(state: Spending) -> str:
-    """The limit of a budget, and why another composition of the same charges may exceed it.
+    """The limit of a budget, and the bound on the same charges by the other composition.
 
-    Each composition is an upper bound on the same privacy loss; only the one in the budget's unit
-    counts.
+    Both are upper bounds on the same privacy loss; only the one in the budget's unit counts.
     """
     budget = state.budget
     total = f"(ε = {budget.epsilon:g}, δ = {budget.delta:g})"
     zcdp = state.zcdp_epsilon
     if budget.rho is None:
-        limit = f"The total is {total}; the sums of ε and δ over all charges stay below it."
+        limit = f"The total is {total}; the sums of ε and δ over all charges may not exceed it."
         if not state.charges or zcdp is None:
             return limit
         bound = (
             f"zCDP bounds the privacy loss of these charges by ε = {zcdp:.4g} at δ = "
             f"{budget.delta:g}"
         )
-        other, own = zcdp, state.epsilon
     else:
         limit = (
             f"The total is {total}, which is ρ = {budget.rho:.4g}; the sum of ρ over all charges "
-            "stays below it."
+            "may not exceed it."
         )
         if not state.charges or zcdp is None:
             return limit
-        limit += f" So far this converts to ε = {zcdp:.4g} at δ = {budget.delta:g}."
+        limit += f" The ρ spent so far converts to ε = {zcdp:.4g} at δ = {budget.delta:g}."
         bound = (
-            f"By basic composition, their total is ε = {state.epsilon:.4g} with δ = "
+            f"By basic composition the charges total ε = {state.epsilon:.4g} with δ = "
             f"{state.delta:.3g}"
         )
-        other, own = state.epsilon, zcdp
-    if other > own:
-        return (
-            f"{limit} {bound}: a looser bound on the same privacy loss, which does not count "
-            "here. The budget is not overspent."
-        )
-    return f"{limit} {bound}: a tighter bound on the same privacy loss, which does not count here."
+    return f"{limit} {bound}: another valid bound on the same privacy loss, not used here."
 
 
 def uncovered(left: Spending, check: Check) -> str:
@@ -318,12 +312,12 @@ def uncovered(left: Spending, check: Check) -> str:
             )
         if check.rho <= left.left_rho:
             return ""
-        short = f"It costs ρ = {check.rho:.4g}, and {left.left_rho:.4g} is left."
+        short = f"This release costs ρ = {check.rho:.4g}, but only {left.left_rho:.4g} is left."
         return short if check.delta else f"{short} {_LESS_IN_ZCDP}"
     pairs = (("ε", check.epsilon, left.left_epsilon), ("δ", check.delta, left.left_delta))
     for symbol, wanted, rest in pairs:
         if rest is not None and wanted > rest:
-            return f"It costs {symbol} = {wanted:.4g}, and {rest:.4g} is left."
+            return f"This release costs {symbol} = {wanted:.4g}, but only {rest:.4g} is left."
     return ""
 
 
@@ -356,9 +350,9 @@ def accountants(check: Check) -> None:
         alt="This plan under each accountant",
     )
     st.caption(
-        f"All steps of the plan at δ = {delta:g}; the bound of each "
-        f"{term_link('accountant', 'accountant')} is valid. The guarantee and the charge are ε = "
-        f"{check.epsilon:g}{'' if check.delta else ', without δ'}."
+        f"The table bounds all steps of the plan at δ = {delta:g}; the bound of each "
+        f"{term_link('accountant', 'accountant')} is valid. The guarantee and the charge are (ε = "
+        f"{check.epsilon:g}, δ = {check.delta:g})."
     )
     event = max(check.planned, key=lambda e: e.count)
     # A record changes two cells of one table: there are no rounds to draw.
@@ -442,6 +436,6 @@ def history(ledger: Ledger) -> None:
                 key=f"ledger-{ending}",
             )
     st.caption(
-        "A release is charged first, then computed. A charge is never refunded from the "
-        f"{term_link('ledger')}, even if the release fails."
+        f"A release is charged first, then computed. The {term_link('ledger')} never refunds a "
+        "charge, even if the release fails."
     )

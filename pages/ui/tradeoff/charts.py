@@ -93,7 +93,7 @@ def quality(
         figure.add_hline(
             y=target,
             line={"color": palette.muted, "width": 1, "dash": "dot"},
-            annotation={"text": f"wanted {target:g}", "font": {"color": palette.muted}},
+            annotation={"text": f"target {target:g}", "font": {"color": palette.muted}},
             annotation_position="top left",
         )
     figure.update_layout(

@@ -41,7 +41,7 @@ _SEEDS = [3, 5, 10, 20, 50, 100]
 _REFERENCES: dict[Reference, str] = {
     "truth": "truth",
     "non_private": "non-private",
-    "same": "same without noise",
+    "same": "same algorithm, no noise",
 }
 _AGAINST: dict[Reference, str] = {
     "truth": "the truth",
@@ -113,7 +113,7 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         persist_state="session",
     )
     density = st.select_slider(
-        "Values of ε per decade",
+        "Values of ε per factor of ten",
         list(_MANTISSAS),
         value=3,
         key="sweep_density",
@@ -205,7 +205,7 @@ def choose_view(has_truth: bool) -> View:
             "algorithm, so the noise is the only difference; this needs new runs.",
         )
         kind = st.segmented_control(
-            "Of the",
+            "Part of the graph",
             list(_KINDS),
             default="skeleton",
             required=True,
@@ -258,7 +258,7 @@ def choose_map(loaded: Loaded, plan: SweepPlan) -> tuple[SweepPlan, str, str]:
             format_func=lambda n: ALGORITHMS[n].title,
         )
     declared = {p.name: p for p in second_parameters(ALGORITHMS[name])}
-    others = {n: f"{p.title} {p.symbol}" for n, p in declared.items()}
+    others = {n: f"{p.title} ({p.symbol})" for n, p in declared.items()}
     sampled = loaded.is_network or loaded.dataset.recipe is not None
     if sampled:
         others = {"rows": "Rows n", **others}

@@ -32,14 +32,14 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     with left:
         only_frontier = st.toggle(
-            "Frontier only",
+            "Best at each ε only",
             key="sweep_frontier",
             bind="query-params",
             help="At each ε, show only algorithms that no other algorithm beats.",
         )
     with right:
         target = st.slider(
-            "Wanted quality",
+            "Target quality",
             0.0,
             1.0,
             0.8,
@@ -66,12 +66,13 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
         clicked = charts.show(
             figure, key="tradeoff-quality", alt=f"{view.title} against ε", selectable=True
         )
-        made = "The runs are shipped with the product. " if sweep.shipped == sweep.plan.size else ""
+        pending = "" if sweep.complete else " when all are done"
+        made = "These runs come with the product. " if sweep.shipped == sweep.plan.size else ""
         st.caption(
-            f"Mean of {sweep.plan.seeds} runs each when all are done; the band is the 5th–95th "
-            f"percentile. {made}The band shows the variation due to the mechanism's noise on "
-            "these data, not sampling variation. Computed from the exact data and simulated "
-            "noise: not private. Click a point to open one of its runs in Discover."
+            f"Mean of {sweep.plan.seeds} runs each{pending}; the band is the 5th–95th percentile. "
+            f"{made}The band shows the variation due to the mechanism's noise on these data, not "
+            "sampling variation. Computed from the exact data and simulated noise: not private. "
+            "Click a point to open one of its runs in Discover."
         )
         follow(sweep, clicked)
 
@@ -101,7 +102,7 @@ def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
         return
     base = table[table["calibration"] == "none"]
     aside = "; ".join(
-        f"without privacy, {ALGORITHMS[row['algorithm']].title} reaches {row['mean']:.2f}"
+        f"{ALGORITHMS[row['algorithm']].title} reaches {row['mean']:.2f}"
         for _, row in base.iterrows()
     )
     titles = " and ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in here["algorithm"])
@@ -147,10 +148,10 @@ def needed(rows: list[Row], view: View, target: float) -> None:
         {
             "algorithm": [ALGORITHMS[name].title for name in table["algorithm"]],
             "calibration": table["calibration"],
-            f"smallest ε for {view.title} ≥ {target:g}": [
+            f"smallest ε with {view.title} of at least {target:g}": [
                 "not reached" if pd.isna(e) else f"≤ {e:g}" if low else f"{e:g}"
                 for e, low in zip(table["epsilon"], table["lowest"], strict=True)
             ],
         }
     )
-    st.dataframe(shown, hide_index=True, alt="Smallest ε that reaches the wanted quality")
+    st.dataframe(shown, hide_index=True, alt="Smallest ε that reaches the target quality")

@@ -42,8 +42,8 @@ BETA_KEEP = Parameter(
     low=0.0,
     high=0.99,
     slider=(0.0, 0.9),
-    help="The edge stays if the noisy value is on the dependent side of the threshold by more than "
-    "this share of it; between the two margins a coin decides.",
+    help="The edge stays if the noisy value is on the dependent side of the threshold, further "
+    "from it than this share of the threshold; between the two margins a coin decides.",
     source=SOURCE,
 )
 BETA_DELETE = replace(

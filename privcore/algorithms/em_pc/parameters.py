@@ -64,7 +64,7 @@ SCORE = replace(
     default=None,
     auto_help="z-star",
     help="How dependence is measured; each has a proven sensitivity. The published form always "
-    "uses the greedy distance of G².",
+    "uses the paper's own distance for G².",
     calibrations=("proven",),
 )
 MAX_ORDER = replace(

@@ -42,7 +42,7 @@ THRESHOLD = replace(
 CANDIDATES = Parameter(
     name="candidate_level",
     advanced=True,
-    title="Significance level of the first release",
+    title="Significance level of the first counts",
     symbol="a",
     kind="float",
     default=0.15,
@@ -52,16 +52,16 @@ CANDIDATES = Parameter(
     open_high=True,
     scale="log",
     slider=(1e-3, 0.5),
-    help="Pairs that are significant at this level in the first release are tested again. A higher "
-    "level tests more pairs, with more noise on each. Above 60 columns it is lowered, so that a "
-    "column has no more false candidates on average than with 60. Not used where all combinations "
-    "of levels are counted at once.",
+    help="Pairs that are significant at this level in the first noisy counts are tested again. A "
+    "higher level tests more pairs, with more noise on each. Above 60 columns it is lowered, "
+    "so that a column has no more false candidates on average than with 60. Not used where "
+    "all combinations of levels are counted at once.",
     source=_OURS,
 )
 WHOLE = Parameter(
     name="whole_table",
     advanced=True,
-    title="Most combinations counted at once",
+    title="Maximum number of combinations counted at once",
     symbol="K",
     kind="int",
     default=2048,
@@ -69,23 +69,23 @@ WHOLE = Parameter(
     high=100_000,
     slider=(0, 5000),
     help="If the columns have no more combinations of levels than this, all are counted in one "
-    "table, with noise on each combination, and δ is 0. Otherwise pairs are counted first and "
-    "then larger tables. 0: always pairs first, which finds less but costs less of a budget "
-    "accounted in zCDP.",
+    "table, with noise on each combination, and δ is 0. Otherwise pairs are counted first "
+    "and then larger tables. 0: always pairs first, which finds less but costs less ρ if the "
+    "budget uses zCDP.",
     source=_OURS,
 )
 SHARE = Parameter(
     name="table_share",
     advanced=True,
-    title="Budget share for larger tables",
+    title="Budget share for tables of several columns",
     symbol="s",
     kind="float",
     default=0.45,
     low=0.01,
     high=0.99,
     slider=(0.1, 0.9),
-    help="Part of the budget, as μ², that goes to tables of columns with their likely neighbours. "
-    "The rest goes to all pairs of columns.",
+    help="Share of the budget (of μ², in Gaussian differential privacy) for tables of a column "
+    "and its likely neighbours. The rest goes to all pairs of columns.",
     source=_OURS,
 )
 TABLES = Parameter(
@@ -139,17 +139,17 @@ REFERENCE = Parameter(
 RADIUS = Parameter(
     name="longest_row",
     advanced=True,
-    title="Length to which rows are shortened",
+    title="Largest norm of a row",
     symbol="R",
     kind="float",
     default=None,
     optional=True,
-    auto_help="from 1 to 3, shorter where there is more noise",
+    auto_help="from 1 to 3, smaller if there is more noise",
     low=0.1,
     high=100.0,
     slider=(0.5, 5.0),
-    help="For numeric columns: rows longer than R times √p, in standard deviations of their "
-    "columns, are shortened to that length. A smaller R needs less noise but cuts off more.",
+    help="For numeric columns: standardised rows whose norm is above R√p (p: number of columns) "
+    "are scaled down to that norm. A smaller R needs less noise but cuts off more.",
     source=_OURS,
 )
 MEASURED = Parameter(
@@ -163,10 +163,11 @@ MEASURED = Parameter(
     auto_help="level by level where rows and ε allow",
     choices=("levels", "lines"),
     labels=(("levels", "Level by level"), ("lines", "In few numbers each")),
-    help="Level by level detects any dependence, but needs many rows. In few numbers each, ordered "
-    "levels become one linear score and unordered levels two groups and the rest: this detects "
-    "trends in small tables, but not a dependence that rises and falls again. Numeric columns "
-    "have their own form. Where the number of rows is private, the default is level by level.",
+    help="Level by level detects any dependence, but needs many rows. “In few numbers each”: "
+    "ordered levels become one linear score, unordered levels are merged into three groups; "
+    "this detects trends in small tables, but not a dependence that rises and falls again. "
+    "It does not apply to numeric columns. Where the number of rows is private, the default "
+    "is level by level.",
     source=_OURS,
 )
 MAX_PARENTS = Parameter(
@@ -179,7 +180,7 @@ MAX_PARENTS = Parameter(
     low=1,
     high=10,
     slider=(1, 8),
-    help="Maximum number of parents of a column in the graph.",
+    help="Maximum number of parents of a column in the graph. More take longer.",
     source=_OURS,
 )
 

@@ -351,7 +351,7 @@ def visible_sentence(
         )
     return (
         f"{where} detects a dependence of Cramér's V {least:.2g} or more between two columns with "
-        "at least 90 % probability: between balanced yes/no columns, a difference of "
+        "at least 90 % probability: for balanced yes/no columns, shares that differ by "
         f"{100 * least:.1f} percentage points."
     )
 

@@ -180,10 +180,10 @@ HIDDEN_CAUSES = Parameter(
     kind="bool",
     default=False,
     help="Off: the search assumes that there are no unobserved confounders (causal sufficiency). "
-    "On: it assumes neither that nor that rows were selected at random. FCI then searches the "
-    "released statistics, which costs no further budget, and draws a PAG: an arrow still means a "
-    "cause, a double arrow an unobserved confounder, and a circle an end that the data do not "
-    "determine.",
+    "On: it allows unobserved confounders and non-random selection of rows. FCI then "
+    "searches the released statistics, which costs no further budget, and draws a PAG: an "
+    "arrow still means a cause, a double arrow an unobserved confounder, and a circle an end "
+    "that the data do not determine.",
     source="Spirtes, Glymour & Scheines 2000, Chapter 6; Zhang 2008",
 )
 ORIENTATION_NAMES = ("collider_rule", "conflict_rule", "in_turn", "hidden_causes")

@@ -82,7 +82,7 @@ _ALL = (
     ),
     Sample(
         "treatment",
-        "Patients under two treatments",
+        "Patients with one of two treatments",
         "A hospital compares an old and a new treatment. Overall, fewer patients recover under the "
         "new one, yet it raises everybody's chance of recovery by 10 percentage points: severe "
         "cases get it more often, and recover less often. This is Simpson’s paradox. On the page "

@@ -118,7 +118,7 @@ def turned(
     turning = "one turns" if rows == 1 else f"{rows} of one person change"
     return TablePair(
         f"{n:,} records, nearly all equal; {turning} from concordant with them to discordant, or "
-        f"back, so that |Z*| of the first column with each of {len(rising)} others moves by nearly "
+        f"back, which moves |Z*| of the first column with each of {len(rising)} others by nearly "
         f"{6 * rows}/√n",
         (3,) * p,
         (((1,) * p, alike), ((2,) * p, rows), *more),

@@ -146,8 +146,8 @@ class Linear:
         order = sorted(range(len(self.names)), key=lambda k: -abs(self.weights[k]))
         most = "; ".join(thing(self.names[k]) for k in order[:_NAMED])
         return (
-            f"a weighted sum of {len(self.names)} features of the output, mainly {most}, "
-            f"{side(bound, above)}"
+            f"a weighted sum of {len(self.names)} features of the output {side(bound, above)}. "
+            f"Main features: {most}"
         )
 
 

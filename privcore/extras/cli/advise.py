@@ -181,7 +181,7 @@ def _print(advice: Advice, epsilon: float) -> None:
     print(
         f"At epsilon {epsilon:g} use {advice.best.algorithm}: a skeleton F1 of about "
         f"{advice.best.skeleton.mean:.2f} and a CPDAG F1 of about {advice.best.cpdag.mean:.2f} on "
-        f"{advice.runs} random models of this shape; your data may be easier or harder."
+        f"{advice.runs} random models with such columns; your data may be easier or harder."
     )
     others = [c.algorithm for c in advice.close if c is not advice.best]
     if others:

@@ -37,7 +37,7 @@ DIRECTION = Parameter(
 )
 NOISE_LAW = Parameter(
     name="noise_law",
-    title="Distribution of the noise",
+    title="Distribution of the data's noise",
     symbol="noise-law",
     kind="choice",
     default="gaussian",
@@ -59,7 +59,7 @@ CAUSE_LAW = Parameter(
 )
 NOISE_SD = Parameter(
     name="noise_sd",
-    title="Noise in the data",
+    title="Standard deviation of the data's noise",
     symbol="σ",
     kind="float",
     default=0.2,

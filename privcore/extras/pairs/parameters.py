@@ -32,7 +32,7 @@ CALIBRATION = Parameter(
 )
 PROTECTS = Parameter(
     name="protects",
-    title="Protects",
+    title="Protected records",
     symbol="protects",
     kind="choice",
     default=None,
@@ -100,7 +100,7 @@ PENALTY = Parameter(
 )
 WIDTH = Parameter(
     name="width",
-    title="Width of the regression's kernel",
+    title="Kernel width of the regression",
     symbol="h",
     kind="float",
     default=0.25,
@@ -134,7 +134,7 @@ WIDTH_RESIDUAL = replace(
 )
 BINS = Parameter(
     name="bins",
-    title="Bins of the private regression",
+    title="Number of bins of the private regression",
     symbol="B",
     kind="int",
     default=None,

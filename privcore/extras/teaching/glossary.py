@@ -76,8 +76,8 @@ _TERMS = (
     Term(
         "delta",
         "Failure probability",
-        "The probability with which the bound ε may fail. It should be far below one over the "
-        "number of rows; with 0 the bound always holds.",
+        "The amount by which the probability of a result may exceed the bound e^ε. It should be "
+        "far below one over the number of rows; with 0 the bound always holds.",
         symbol="δ",
         see=("epsilon", "zcdp"),
         docs="docs/guarantees.md",
@@ -216,7 +216,7 @@ _TERMS = (
         "certificate",
         "Certificate",
         "A signed file that describes a release: the graph, ε and δ, the algorithm and its "
-        "parameters, and the public domain. Anyone can verify it.",
+        "parameters, and the levels and bounds that are public. Anyone can verify it.",
         see=("release", "ledger"),
         docs="docs/how-to/release.md",
     ),
@@ -231,8 +231,8 @@ _TERMS = (
     Term(
         "noise-draw",
         "Noise draw",
-        "The same run with new noise. It shows how much of a graph is due to chance; "
-        "publishing more than one of them costs ε each time.",
+        "The noise of one run. A new draw repeats the run with new noise and shows how much of a "
+        "graph is due to chance; each published run costs its own ε.",
         see=("seed", "composition", "stability"),
         lesson="composition",
     ),
@@ -272,7 +272,10 @@ _TERMS = (
     Term(
         "causal-graph",
         "Causal graph",
-        "Columns, and an arrow from each cause to its direct effects. It has no cycles.",
+        (
+            "A graph of the columns with an arrow from each cause to its direct effects, and no "
+            "cycles."
+        ),
         field="directed acyclic graph, DAG",
         see=("cpdag", "skeleton"),
         panel="equivalence",
@@ -286,7 +289,7 @@ _TERMS = (
     ),
     Term(
         "background-knowledge",
-        "What is known beforehand",
+        "Background knowledge",
         "Facts about a graph that are known without the rows: a time order, forbidden edges, "
         "required edges. They are public and every graph obeys them. They give directions that no "
         "data could determine.",
@@ -309,10 +312,10 @@ _TERMS = (
     Term(
         "pag",
         "Graph with unobserved confounders",
-        "What data show where confounders may be unobserved. a → b: a is a cause of b, directly or "
-        "through others. a ↔ b: neither causes the other, they share an unobserved confounder. A "
-        "column at an arrowhead is not a cause of the other one; a circle is an end that "
-        "the data leave open.",
+        "What data can show if there may be unobserved confounders. a → b: a is a cause of b, "
+        "directly or through others. a ↔ b: neither causes the other, they share an unobserved "
+        "confounder. A column at an arrowhead is not a cause of the other one; a circle is an end "
+        "that the data leave open.",
         symbol="PAG",
         field="partial ancestral graph",
         see=("cpdag", "hidden-confounder", "hidden_causes"),
@@ -342,15 +345,15 @@ _TERMS = (
         "conditional-independence",
         "Conditional independence",
         "Among rows that agree in the conditioning columns, neither of two columns carries "
-        "information about the other. The number of these columns is the order of a test.",
+        "information about the other. The number of conditioning columns is the order of a test.",
         symbol="x ⊥ y | S",
         see=("separating-set", "max_order"),
     ),
     Term(
         "confounder",
         "Confounder",
-        "A column that acts on both a treatment and its outcome. Left out, it makes them look "
-        "related, or turns a difference around: Simpson’s paradox.",
+        "A variable that acts on both a treatment and its outcome. Left out, it makes them look "
+        "related, or reverses a difference: Simpson’s paradox.",
         see=("conditional-independence", "causal-effect"),
         lesson="simpson",
     ),
@@ -358,8 +361,7 @@ _TERMS = (
         "hidden-confounder",
         "Unobserved confounder",
         "A common cause of two columns that is not a column of the table. A search that assumes "
-        "causal sufficiency, which is that there is none, draws a line or an arrow between the two "
-        "where neither causes the other.",
+        "that there is none (causal sufficiency) joins the two even if neither causes the other.",
         field="latent confounder, latent common cause",
         see=("pag", "confounder", "hidden_causes"),
         panel="hidden-causes",
@@ -367,10 +369,10 @@ _TERMS = (
     ),
     Term(
         "causal-effect",
-        "Effect of a cause",
+        "Causal effect",
         "The change of an outcome if somebody sets the cause and intervenes on nothing else: a "
-        "difference of probabilities, or for numbers the change for one more unit. It differs "
-        "from the difference in the rows, to which confounders contribute as well.",
+        "difference of probabilities or, for numbers, the change per unit of the cause. The "
+        "difference between the rows also contains what confounders contribute.",
         symbol="P(y | do(x))",
         field="total causal effect, intervention",
         see=("adjustment-set", "confounder"),
@@ -378,9 +380,10 @@ _TERMS = (
     ),
     Term(
         "adjustment-set",
-        "What is adjusted for",
-        "Columns within whose groups two values of a cause can be compared fairly. The graph "
-        "determines them: the parents of the cause always suffice, and often fewer columns do.",
+        "Adjustment set",
+        "Columns such that, among rows that agree in them, two values of a cause can be compared "
+        "fairly. The graph determines them: the parents of the cause always suffice, and often "
+        "fewer columns do.",
         field="adjustment set, back-door criterion, parents",
         see=("causal-effect", "confounder"),
         docs="docs/how-to/effects.md",
@@ -439,8 +442,8 @@ _TERMS = (
     Term(
         "tweak",
         "Threshold tweak",
-        "The shift of the threshold of Priv-PC’s sieve, so that noise rejects fewer independent "
-        "pairs.",
+        "A shift of the threshold of Priv-PC’s sieve, so that noise lets fewer truly independent "
+        "pairs count as dependent.",
         symbol="t",
         see=("sieve-and-examine",),
         panel="sieve-and-examine",
@@ -450,7 +453,7 @@ _TERMS = (
         "sparse-vector",
         "Sparse vector technique",
         "Answers many questions “is it above the threshold?” for the price of the few with the "
-        "answer yes. After a yes its noise is used up.",
+        "answer yes. After a yes, the threshold needs new noise.",
         field="AboveThreshold",
         see=("sieve-and-examine",),
         panel="sparse-vector",
@@ -490,7 +493,7 @@ _TERMS = (
         "Posterior probability",
         "The probability of an edge given the released numbers: the share of DAGs that have it, "
         "each weighted by its posterior probability. Where not all combinations of levels are "
-        "counted, the result of the search has more weight than other DAGs.",
+        "counted, the DAG that the search found gets extra weight.",
         symbol="P(edge)",
         field="Bayesian model averaging",
         see=("moment-search", "fdr"),
@@ -514,8 +517,8 @@ _TERMS = (
     Term(
         "f1",
         "F1",
-        "The harmonic mean of precision and recall: 1 for the true edges and no others, 0 for none "
-        "of them.",
+        "The harmonic mean of precision and recall: 1 for exactly the true edges, 0 for no true "
+        "edge.",
         symbol="2TP/(2TP + FP + FN)",
         see=("precision", "recall", "shd"),
     ),

@@ -145,13 +145,13 @@ _MODEL = "model made here"
 
 HIDDEN = Panel(
     name="hidden-causes",
-    title="An unobserved common cause",
+    title="An unobserved confounder",
     question="What does a graph show when a common cause is not in the table?",
     formula=r"X \leftarrow H \rightarrow Y \quad\text{without } H\text{:}\quad X \leftrightarrow Y",
     sentence="Both graphs are made of the same released numbers. The first one assumes that there "
-    "are no unobserved confounders, so that every link is a cause. The second one, by FCI, does "
-    "not: it shows which links are causes, which are unobserved confounders, and which remain "
-    "undetermined.",
+    "are no unobserved confounders, so it reads every link as causal. The second one, by "
+    "FCI, does not: it shows which links are causal, which come from unobserved "
+    "confounders, and which remain undetermined.",
     source="Spirtes, Glymour & Scheines 2000, Chapter 6; Zhang 2008",
     parameters=(
         choice(
@@ -165,7 +165,7 @@ HIDDEN = Panel(
         ),
         Parameter(
             name="hidden",
-            title="Hide the common cause",
+            title="Hide the confounder",
             symbol="H",
             kind="bool",
             default=True,

@@ -74,12 +74,12 @@ _BUYS = Lesson(
     tasks=(
         Task(
             "Two worlds, one number",
-            "D and D′ differ in one patient. Vary ε and watch the two curves approach each other, "
-            "then set it back to 1.",
+            "D and D′ differ in one patient. Lower ε and watch the two curves approach each "
+            "other, then set it back to 1.",
             NOISE,
             {"epsilon": 1.0},
-            "Someone thinks that D and D′ are equally likely. With ε = 1, to what percentage can "
-            "the probability of D rise at most once the number is published?",
+            "Someone thinks that D and D′ are equally likely. With ε = 1, what is the highest "
+            "probability, in per cent, that they can give to D after seeing the number?",
             NumberAnswer(lambda: 100 * guessing_bound(1.0, 0.0), 1.0, "%"),
             "The ratio of the two probabilities is at most e^ε, and they add up to 100 %: "
             "e^ε/(1 + e^ε).",
@@ -355,7 +355,7 @@ _SIMPSON = Lesson(
             "Compare the percentages on the three edges.",
             "The confounder stays in nearly all graphs; the small effect is lost. With more "
             "patients it is found at the same ε. For the effect itself, take the sample table "
-            "“Patients under two treatments” on the page Data, and then the page Effects.",
+            "“Patients with one of two treatments” on the page Data, and then the page Effects.",
             moves=("epsilon", "n"),
         ),
     ),
@@ -402,21 +402,21 @@ def _further_epsilon() -> float:
 
 _HIDDEN = Lesson(
     name="hidden-causes",
-    title="An unobserved common cause",
-    story="A clinic asks about lung cancer (lung) and bronchitis (bronc), and nobody wrote down "
-    "who smokes. In the model smoking causes both, and neither causes the other.",
+    title="An unobserved confounder",
+    story="A clinic studies lung cancer (lung) and bronchitis (bronc). What if nobody had written "
+    "down who smokes? In the model smoking causes both, and neither causes the other.",
     terms=("hidden-confounder", "pag", "cpdag", "confounder", "post-processing", "hidden_causes"),
     tasks=(
         Task(
             "Hide a column",
-            "With smoke in the table the graph is as it should be. Hide the common cause, and look "
-            "at the first graph.",
+            "With smoke in the table, the first graph is correct. Hide the confounder, and look "
+            "at the first graph again.",
             HIDDEN,
             {"model": "clinic", "hidden": False},
             "Which pair is joined once smoke is hidden, and was not before?",
             ChoiceAnswer(_JOINED, _newly_joined),
-            "Switch “Hide the common cause” off and on again, and look at the two that smoke "
-            "points at.",
+            "Switch “Hide the confounder” off and on again, and look at the two that smoke points "
+            "at.",
             "Smokers have both more often, so that the two depend on each other, and no other "
             "column separates them. The first graph assumes no unobserved confounders, so its "
             "line means: one of the two causes the other. Neither does.",

@@ -143,8 +143,9 @@ NOISE = Panel(
     question="How can one publish a number without revealing which of two data sets it is from?",
     formula=r"\Pr[M(D) \in S] \le e^{\varepsilon} \Pr[M(D') \in S] + \delta \quad\text{for all } S,"
     r"\qquad M(D) = f(D) + \mathrm{Lap}(\Delta/\varepsilon) \;\text{ has } \delta = 0",
-    sentence="The two curves are as similar as ε demands: Laplace noise keeps their ratio below "
-    "e^ε everywhere, Gaussian noise everywhere except on rare results, which δ covers.",
+    sentence="The two curves are as similar as ε demands: Laplace noise keeps their ratio at or "
+    "below e^ε everywhere, Gaussian noise everywhere except on rare results, which δ "
+    "covers.",
     source="Dwork & Roth 2014, Theorem 3.6; Balle & Wang 2018, Theorem 8; Ghosh, Roughgarden & "
     "Sundararajan 2009; docs/proofs/laplace.md",
     parameters=(

@@ -192,7 +192,7 @@ def _optimal(events: Sequence[Event], delta: float) -> tuple[float, str]:
     if count > _MANY:
         raise _Undefined(f"more than {_MANY:,} steps take too long")
     return composition.optimal_equal(epsilon, count, delta), (
-        "Kairouz et al. 2015, Theorem 3.3: the smallest for steps of which only ε is known"
+        "Kairouz et al. 2015, Theorem 3.3: the smallest bound if only the ε of each step is known"
     )
 
 
@@ -232,7 +232,7 @@ def _distribution(events: Sequence[Event], delta: float) -> tuple[float, str]:
         return epsilon, "exact for Gaussian noise: Balle & Wang 2018, Theorem 8"
     if kinds <= {"pure", "exponential"}:
         return epsilon, "of randomised response, the worst that pure DP allows; dp-accounting"
-    return epsilon, "of the noise itself; dp-accounting"
+    return epsilon, "from the exact distribution of the noise; dp-accounting"
 
 
 _ACCOUNTANTS: dict[str, Callable[[Sequence[Event], float], tuple[float, str]]] = {

@@ -111,7 +111,7 @@ def _page(
     drawn = scene(shared_layout(graph.nodes, graph=graph), [pane])
     step = {
         "epsilon": "",
-        "said": f"Released with ε = {guarantee.epsilon:.3g} for {for_whom(protected(guarantee))}: "
+        "said": f"Released with ε = {guarantee.epsilon:.3g} {for_whom(protected(guarantee))}: "
         f"a graph of {len(graph.nodes)} columns with {count}.",
         "promise": promise_sentence(guarantee).replace("the private graph", "this graph"),
         "promised": promised(guarantee, algorithm),

@@ -220,5 +220,9 @@ def test_the_named_test_fails_with_an_inferred_domain_called_public(tmp_path, mo
 
 
 def test_the_table_is_in_the_docs():
-    text = (DOCS / "auditing.md").read_text()
-    assert [row[:2] for row in TABLE if f"| {row[0]} | `{row[1]}` |" not in text] == []
+    rows = (DOCS / "auditing.md").read_text().splitlines()
+
+    def stands(bug, check):
+        return any(row.startswith(f"| {bug} | ") and f"`{check}`" in row for row in rows)
+
+    assert [row[:2] for row in TABLE if not stands(*row[:2])] == []

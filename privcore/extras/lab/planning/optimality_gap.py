@@ -62,27 +62,27 @@ class OptimalityGap:
     def verdict(self) -> str:
         """The limiting factor, in a few words."""
         said = {
-            "rows": "rows are the limit",
-            "budget": "the budget is the limit",
-            "algorithm": "the algorithm is the limit",
-            "nothing": "nothing is in the way",
+            "rows": "Rows are the limit",
+            "budget": "The budget is the limit",
+            "algorithm": "The algorithm is the limit",
+            "nothing": "Rows and budget are enough",
         }
-        return f"For weak edges {said[self.limit]}."
+        return f"{said[self.limit]} for weak edges."
 
     @property
     def reason(self) -> str:
         """The ε that each test needs, and the size of a weak edge, in plain words."""
         kind = "a correlation of" if self.numbers else "a Cramér's V of"
-        edge = f"one with {kind} {_short(self.effect)}"
+        edge = f"an edge with {kind} {_short(self.effect)}"
         if self.limit == "rows":
             said = f"In {self.n:,} rows no test can detect {edge}, at any ε."
         else:
             even = "even " if self.limit == "budget" else ""
             said = (
-                f"To detect {edge}, {even}an ideal test of the right pair needs ε = "
+                f"To detect {edge}, {even}an ideal test of this pair alone needs ε = "
                 f"{_short(self.oracle)}; moment search{self._search()}."
             )
-        return f"{said} A tenth of the edges of random models of this shape are weaker."
+        return f"{said} In random models with such columns, a tenth of the edges are weaker."
 
     def _search(self) -> str:
         every = f", which tests all {self.pairs:,} pairs," if self.pairs > 1 else ""
