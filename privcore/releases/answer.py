@@ -23,7 +23,7 @@ from privcore.unit import ADDED
 
 _WITHOUT_PRIVACY = {
     "match": "in both",
-    "undirected": "arrow in only one",
+    "undirected": "arrow in one graph only",
     "reversed": "the other way round",
     "extra": "only with privacy",
     "missing": "only without privacy",
@@ -33,7 +33,7 @@ _WITHOUT_PRIVACY = {
 CLASS_WORDS: dict[Reference, dict[str, str]] = {
     "truth": {
         "match": "true link",
-        "undirected": "true link, arrow in only one",
+        "undirected": "true link, arrow in one graph only",
         "reversed": "wrong way round",
         "extra": "invented",
         "missing": "missed",
