@@ -655,7 +655,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "column-level-holds": "One level of column {name} has about {share}",
         "share-estimated": "% of the rows (estimated privately)",
         "private-finds": "With ε = {epsilon} per person, the private graph finds {right} of {true} true links and invents {wrong}; PC without privacy finds {pc} and invents none.",
-        "private-finds-all": "With ε = 1 per person, the private graph finds **8 of 8** true links and invents none; PC without privacy finds {pc}. Noise costs no link here; the algorithm finds {more} links more than PC.",
+        "private-finds-all": "With ε = 1 per person, the private graph finds **8 of 8** true links and invents none; PC without privacy finds {pc}. Noise costs no link here; the algorithm finds {more} more links than PC.",
         "private-finds-something": "With ε = {epsilon} per person, the private graph finds ",
         "private-keeps": "With ε = {epsilon} per person, the private graph keeps {kept} of {links} link that PC finds without privacy, and adds {added}.",
         "with-epsilon": "With ε = {epsilon} per person",

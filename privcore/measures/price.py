@@ -37,7 +37,7 @@ def noise_and_gain_sentence(
 
     >>> counts = LinkCount(6, 8, 1), LinkCount(8, 8, 0), LinkCount(6, 8, 0)
     >>> noise_and_gain_sentence(*counts, "PC")
-    'Noise costs 2 links and adds 1 false one; the algorithm finds 2 links more than PC.'
+    'Noise costs 2 links and adds 1 false one; the algorithm finds 2 more links than PC.'
     """
     lost, added = same.right - private.right, private.false - same.false
     parts = [f"costs {_links(lost)}"] if lost > 0 else []
@@ -50,10 +50,11 @@ def noise_and_gain_sentence(
     noise = " and ".join(parts) or "costs no link here"
 
     gain, invented = same.right - usual.right, same.false - usual.false
-    finds = f"{_links(abs(gain))} {'more' if gain > 0 else 'fewer'} than" if gain else ""
+    links = "link" if abs(gain) == 1 else "links"
+    finds = f"{abs(gain)} {'more' if gain > 0 else 'fewer'} {links} than" if gain else ""
     more = f" and {abs(invented)} false {'more' if invented > 0 else 'fewer'}" if invented else ""
-    links = finds or "as many links as"
-    return f"Noise {noise}; the algorithm finds {links} {usual_title}{more}."
+    many = finds or "as many links as"
+    return f"Noise {noise}; the algorithm finds {many} {usual_title}{more}."
 
 
 def noise_sentence(private: LinkCount, title: str, *, begun: bool = False) -> str:

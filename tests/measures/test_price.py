@@ -24,9 +24,9 @@ def test_links_count_whatever_their_direction():
 @pytest.mark.parametrize(
     ("private", "same", "usual", "parts"),
     [
-        ((8, 8, 0), (8, 8, 0), (6, 8, 0), ("costs no link here", "2 links more than PC.")),
+        ((8, 8, 0), (8, 8, 0), (6, 8, 0), ("costs no link here", "2 more links than PC.")),
         ((6, 8, 1), (8, 8, 0), (8, 8, 0), ("2 links and adds 1 false one", "as many links as PC.")),
-        ((7, 8, 0), (8, 8, 0), (9, 9, 1), ("costs 1 link;", "1 link fewer than PC and 1 false")),
+        ((7, 8, 0), (8, 8, 0), (9, 9, 1), ("costs 1 link;", "1 fewer link than PC and 1 false")),
         (
             (9, 9, 0),
             (8, 9, 2),
