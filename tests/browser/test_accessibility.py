@@ -102,6 +102,7 @@ FOCUS = """() => {
 }"""
 
 
+@pytest.mark.long
 def test_discover_is_used_by_keyboard_alone(server, visit):
     page = opened(visit, server, "Discover", "light")
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Data").focus()

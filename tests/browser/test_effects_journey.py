@@ -16,6 +16,7 @@ def choose(page, label, option):
     page.get_by_role("option", name=option, exact=True).click()
 
 
+@pytest.mark.long
 def test_an_effect_is_asked_answered_and_left_for_discover(server, visit):
     page = visit(f"{server.url}/{ADDRESS}")
     settle(page, "Effects")

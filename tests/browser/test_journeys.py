@@ -251,6 +251,7 @@ def test_a_messy_table_is_used_at_first_try(server, visit, tmp_path):
     assert len(named(page)) == 3
 
 
+@pytest.mark.long
 def test_a_workbook_from_upload_to_graph(server, visit, tmp_path):
     """Another sheet than the first, and whose rows they are, before the table is used."""
     path = tmp_path / "study.xlsx"

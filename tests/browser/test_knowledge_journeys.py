@@ -19,6 +19,7 @@ def chip(page, name):
     return page.locator(".chip", has_text=name)
 
 
+@pytest.mark.long
 def test_columns_are_ordered_by_pointer_and_by_keys_and_edges_ruled_out(server, visit):
     page = visit(f"{server.url}{ADDRESS}")
     settle(page, "Discover")

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.browser
 SMALL = "data=cancer&sweep_seeds=3&sweep_density=1"
 
 
+@pytest.mark.long
 def test_a_point_of_a_curve_opens_in_discover(server, visit):
     page = visit(f"{server.url}/tradeoff?{SMALL}")
     expect(page.get_by_text(re.compile("^At ε = 1, .* best")).first).to_be_visible(timeout=60_000)
