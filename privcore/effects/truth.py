@@ -6,14 +6,14 @@ import numpy as np
 
 from privcore.arrays import Vector
 from privcore.data.network import BayesianNetwork
-from privcore.effects.question import Asked
+from privcore.effects.question import IndexedQuestion
 
 
-def true_effect(network: BayesianNetwork, asked: Asked) -> float:
+def true_effect(network: BayesianNetwork, indexed: IndexedQuestion) -> float:
     """P(outcome = level | do(cause = to)) − P(outcome = level | do(cause = compared))."""
     low, high = (
-        set_probabilities(network, asked.cause, value, asked.outcome)[asked.level]
-        for value in (asked.compared, asked.to)
+        set_probabilities(network, indexed.cause, value, indexed.outcome)[indexed.level]
+        for value in (indexed.compared, indexed.to)
     )
     return float(high - low)
 
