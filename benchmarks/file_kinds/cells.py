@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from benchmarks.file_kinds.model import BESIDE, Kind, Said, Taken, beside, mixed, people, text
+from benchmarks.file_kinds.model import (
+    BESIDE,
+    Kind,
+    StatedOptions,
+    Taken,
+    beside,
+    mixed,
+    people,
+    text,
+)
 
 Generator = np.random.Generator
 Cells = Callable[[Generator], Sequence[object]]
@@ -208,7 +217,7 @@ CELLS = (
         300,
         {"patient_id": Taken("left out"), "age": Taken("intervals")},
         ("persons",),
-        said=Said(unit="patient_id", rows_per_unit=8),
+        stated=StatedOptions(unit="patient_id", rows_per_unit=8),
         after=(_VISITS, 300),
     ),
     Kind(
@@ -219,7 +228,7 @@ CELLS = (
         300,
         {"USUBJID": Taken("left out")},
         ("persons",),
-        said=Said(rows_per_unit=1),
+        stated=StatedOptions(rows_per_unit=1),
     ),
     Kind(
         "codes such as P017 that repeat",
@@ -229,6 +238,6 @@ CELLS = (
         300,
         {"who": Taken("left out")},
         ("persons",),
-        said=Said(rows_per_unit=1),
+        stated=StatedOptions(rows_per_unit=1),
     ),
 )

@@ -159,7 +159,7 @@ def smallest_seen(
         if power is None:
             return None
         threshold = chi_squared_quantile(power.dof, tested_at)
-        threshold = max(threshold, power.asked)
+        threshold = max(threshold, power.threshold)
         least = smallest_visible(power.dof, threshold, power.information)
         if least is None:
             return None

@@ -228,8 +228,8 @@ class WholeEvidence:
         each = float(spread) / parts
         if each <= 0:
             return None
-        asked = probable_from(self._information.sum(), (r, s), dof // parts, self._level)
-        return Power(dof, asked, each * (min(r, s) - 1))
+        threshold = probable_from(self._information.sum(), (r, s), dof // parts, self._level)
+        return Power(dof, threshold, each * (min(r, s) - 1))
 
     def _margin(self, cells: Matrix, columns: Sequence[int]) -> Matrix:
         """Sums over the other columns; axes in the given order."""
