@@ -44,10 +44,10 @@ def known_of(data: Dataset, seed: int) -> dict[str, Knowledge]:
     three = Knowledge.of(tiers=TIERS[data.name])
     first, *rest = three.tiers
     edges = {frozenset(edge) for edge in data.true_edges or ()}
-    apart = [pair for pair in combinations(data.names, 2) if frozenset(pair) not in edges]
-    many = round(len(apart) / 10)
-    drawn = np.random.default_rng([977, seed]).choice(len(apart), many, replace=False)
-    ruled_out = frozenset(statement(apart[k][0], "--", apart[k][1]) for k in drawn)
+    nonadjacent = [pair for pair in combinations(data.names, 2) if frozenset(pair) not in edges]
+    many = round(len(nonadjacent) / 10)
+    drawn = np.random.default_rng([977, seed]).choice(len(nonadjacent), many, replace=False)
+    ruled_out = frozenset(statement(nonadjacent[k][0], "--", nonadjacent[k][1]) for k in drawn)
     two = Knowledge((first, tuple(name for tier in rest for name in tier)))
     return dict(zip(KINDS, (Knowledge(), two, three, Knowledge((), ruled_out)), strict=True))
 
@@ -103,13 +103,13 @@ def worth(options: argparse.Namespace) -> None:
     for columns, rows in ((8, 20_000), (20, 20_000)):
         shape = Shape(rows, levels=(2,) * columns)
         names, third = shape.names, columns // 3
-        apart = list(combinations(names, 2))
-        drawn = np.random.default_rng(977).choice(len(apart), len(apart) // 10, replace=False)
+        pairs = list(combinations(names, 2))
+        drawn = np.random.default_rng(977).choice(len(pairs), len(pairs) // 10, replace=False)
         kinds: Mapping[str, Knowledge] = {
             "two tiers": Knowledge((names[:third], names[third:])),
             "three tiers": Knowledge((names[:third], names[third : 2 * third], names[2 * third :])),
             "a tenth of the pairs ruled out": Knowledge(
-                (), frozenset(statement(apart[k][0], "--", apart[k][1]) for k in drawn)
+                (), frozenset(statement(pairs[k][0], "--", pairs[k][1]) for k in drawn)
             ),
         }
         for name in options.algorithms.split(","):
@@ -139,9 +139,9 @@ def _without(columns: int, one_in: int) -> float:
     not by 2k, with k = 1 − 1/levels; that with one that does, too, by 2 less than both.
     """
     asked = ~np.eye(columns, dtype=bool)
-    apart = list(combinations(range(columns), 2))
-    for k in np.random.default_rng(977).choice(len(apart), len(apart) // one_in, replace=False):
-        i, j = apart[k]
+    pairs = list(combinations(range(columns), 2))
+    for k in np.random.default_rng(977).choice(len(pairs), len(pairs) // one_in, replace=False):
+        i, j = pairs[k]
         asked[i, j] = asked[j, i] = False
     alone = 2 + 2 * asked @ np.full(columns, 0.5)
     best, inside = np.zeros(1), np.zeros((1, columns))

@@ -265,15 +265,15 @@ class LogLinear:
             self._dofs[columns] = math.prod(r - 1 for r in levels) + float(noise.sum())
         return self._dofs[columns]
 
-    def _terms(self, columns: Columns, apart: Axes = ()) -> tuple[Axes, ...]:
-        """Axes of the maximal margins of the model; apart: two axes that share no margin."""
+    def _terms(self, columns: Columns, excluded_pair: Axes = ()) -> tuple[Axes, ...]:
+        """Axes of the maximal margins of the model; excluded_pair: axes that share no margin."""
         held = tuple(
             three
             for three, those in zip(_threes(len(columns)), combinations(columns, 3), strict=True)
             if self._interaction(those) is not None
-            and not (apart and apart[0] in three and apart[1] in three)
+            and not (excluded_pair and excluded_pair[0] in three and excluded_pair[1] in three)
         )
-        return _largest(len(columns), held, apart)
+        return _largest(len(columns), held, excluded_pair)
 
     def _model(self, columns: Columns, terms: tuple[Axes, ...]) -> Matrix | None:
         levels = [self._moments.levels[c] for c in columns]
@@ -324,9 +324,9 @@ def _threes(columns: int) -> list[Axes]:
 
 
 @lru_cache(maxsize=4096)
-def _largest(columns: int, threes: tuple[Axes, ...], apart: Axes) -> tuple[Axes, ...]:
-    """Terms of all pairs but `apart`, of interacting triples, and of remaining columns."""
-    within = {apart, *(pair for three in threes for pair in combinations(three, 2))}
+def _largest(columns: int, threes: tuple[Axes, ...], excluded_pair: Axes) -> tuple[Axes, ...]:
+    """Terms of all pairs but `excluded_pair`, of interacting triples, and of remaining columns."""
+    within = {excluded_pair, *(pair for three in threes for pair in combinations(three, 2))}
     held = [*threes, *(pair for pair in combinations(range(columns), 2) if pair not in within)]
     return (*held, *((axis,) for axis in sorted(set(range(columns)).difference(*held))))
 

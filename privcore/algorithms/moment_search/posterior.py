@@ -55,7 +55,7 @@ _LONGEST, _LONGER, _SHORTER = 20, 1.5, 0.8
 _HEATS = (1.0, 25.0)
 # Largest acceptable difference between the two samplers on a pair; and their difference by Monte
 # Carlo error.
-APART, _CHANCE = 0.3, 0.1
+MOST_DISAGREEMENT, _CHANCE = 0.3, 0.1
 # Disagreement between the samplers shrinks probabilities toward the prior, by this share of the
 # difference that exceeds Monte Carlo error.
 _DOUBT = 0.5
@@ -84,12 +84,12 @@ _TESTED = 4
 class Posterior(NamedTuple):
     """directed: P(i → j) by the samplers, shape (p, p).
 
-    apart: the largest difference between them in the probability of an edge.
+    disagreement: the largest difference between them in the probability of an edge.
     even: the prior probability of an edge. dags: the sampled DAGs, with their shares.
     """
 
     directed: Matrix
-    apart: float
+    disagreement: float
     even: float
     known: Constraints
     dags: tuple[tuple[Parents, float], ...] = ()
@@ -97,7 +97,7 @@ class Posterior(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether the samplers agree."""
-        return self.apart <= APART
+        return self.disagreement <= MOST_DISAGREEMENT
 
     @property
     def edges(self) -> Matrix:
@@ -107,7 +107,7 @@ class Posterior(NamedTuple):
     @property
     def stated(self) -> Matrix:
         """P(i → j), shrunk toward the prior by the samplers' disagreement."""
-        doubt = _DOUBT * max(self.apart - _CHANCE, 0.0)
+        doubt = _DOUBT * max(self.disagreement - _CHANCE, 0.0)
         even = (1 - np.eye(len(self.directed))) * self.even / 2
         return as_known((1 - doubt) * self.directed + doubt * even, self.known)
 

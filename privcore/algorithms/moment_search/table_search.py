@@ -276,11 +276,11 @@ def sampled(score: TableScore, between: Between = lambda moves: None) -> Sampled
         except Better:
             search.climb_on()
     shares = [share_of_arrows([near.parents_of(one) for one in met]) for met in (first, second)]
-    apart = np.abs(shares[0] + shares[0].T - shares[1] - shares[1].T)
+    disagreement = np.abs(shares[0] + shares[0].T - shares[1] - shares[1].T)
     times = Counter(first + second)
     many = times.total()
     # Half a draw with the edge and half a draw without: 0 of N must not become probability 0.
     directed = (many * (shares[0] + shares[1]) / 2 + (1 - np.eye(score.columns)) / 4) / (many + 1)
     dags = tuple((near.parents_of(one), time / many) for one, time in times.items())
-    posterior = Posterior(directed, float(apart.max()), _EVEN, score.known, dags)
+    posterior = Posterior(directed, float(disagreement.max()), _EVEN, score.known, dags)
     return Sampled(search.dag, search.fit, posterior)

@@ -107,8 +107,8 @@ def searched_whole(
     for i, j in combinations(range(len(names)), 2):
         if (i, j) in known.ruled_out:
             continue
-        probability, apart = float(stated[i, j]), (i, j) not in graph.skeleton
-        recorder.add(Step.noiseless(i, j, (), probability, nan, apart))
+        probability, nonadjacent = float(stated[i, j]), (i, j) not in graph.skeleton
+        recorder.add(Step.noiseless(i, j, (), probability, nan, nonadjacent))
     return Outcome(
         graph=graph,
         separating_sets=separating,

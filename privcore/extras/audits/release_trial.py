@@ -62,8 +62,10 @@ class Released:
 
     def log_density(self, noisy: Vector) -> Vector:
         """Log density of noisy numbers, shape (…, k), up to a constant; integers too."""
-        apart = (noisy - self.exact) / self.scale
-        loss = apart * apart / 2 if "gaussian" in self.method else np.abs(apart)
+        standardised = (noisy - self.exact) / self.scale
+        loss = (
+            standardised * standardised / 2 if "gaussian" in self.method else np.abs(standardised)
+        )
         return np.asarray(-loss.sum(axis=-1) - self.exact.size * np.log(self.scale))
 
 
