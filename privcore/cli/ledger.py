@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from privcore.errors import ParameterError
-from privcore.releases.archive import kept_certificates
+from privcore.releases.archive import stored_certificates
 from privcore.releases.ledger.entries import TOPS_UP
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Charge, Spending, protected_by
@@ -106,7 +106,7 @@ def _export(options: argparse.Namespace) -> None:
 
 def _certificates(options: argparse.Namespace) -> None:
     folder = open_ledger(options).certificates
-    certificates = kept_certificates(folder)
+    certificates = stored_certificates(folder)
     for kept in certificates:
         print(f"{kept.time} {short(kept.budget)} {short(kept.algorithm)} {kept.path}")
     if not certificates:

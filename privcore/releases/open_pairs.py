@@ -33,20 +33,20 @@ class OpenPair(NamedTuple):
     epsilon: float | None
 
 
-def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
+def open_pairs(result: Discovery, statistics: Any) -> list[OpenPair]:
     """The pairs with the verdict "not enough budget", the cheapest first.
 
-    result: of a run of moment search; kept: what it released (`Released.kept`).
+    result: of a run of moment search; statistics: what it released (`Released.statistics`).
 
     The price assumes that the smallest visible dependence of the pair falls with ε as the plan has
     it for two columns with these levels (`visible_effects`).
     """
-    levels = kept.levels
+    levels = statistics.levels
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs
-    in_lines = kept.form == "lines"
-    ordered = kept.ordered if in_lines else ()
-    shape = PublicShape(kept.n, levels, len(result.graph.nodes), named, ordered)
-    columns = PublicColumns(result.graph.nodes, kept.n, levels, ordered=ordered)
+    in_lines = statistics.form == "lines"
+    ordered = statistics.ordered if in_lines else ()
+    shape = PublicShape(statistics.n, levels, len(result.graph.nodes), named, ordered)
+    columns = PublicColumns(result.graph.nodes, statistics.n, levels, ordered=ordered)
     # A release that adds to another measures in the same way.
     form = {"measured": "lines" if in_lines else "levels"}
     # Several releases together may exceed the ε that one run accepts.

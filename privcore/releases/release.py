@@ -281,7 +281,7 @@ def _computed(
                 settings,
                 noise=noise,
                 keep_trace=False,
-                before=None if check.adds_to is None else check.adds_to.kept,
+                before=None if check.adds_to is None else check.adds_to.statistics,
                 only=check.only,
             )
         _check_result(result, check)

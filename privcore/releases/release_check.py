@@ -139,8 +139,8 @@ def check_release(
         check_memory(dataset)
     source = source_of(dataset)
     of_graph = checked if effect is None else effect.of_graph(checked)
-    kept = None if adds_to is None else adds_to.kept
-    planned = planned_events(algorithm, of_graph, source, kept, only)
+    statistics = None if adds_to is None else adds_to.statistics
+    planned = planned_events(algorithm, of_graph, source, statistics, only)
     planned += () if effect is None else effect.second_events(checked)
     discover(
         rehearsal_rows(dataset),
@@ -148,10 +148,10 @@ def check_release(
         of_graph,
         seed=1,
         keep_trace=False,
-        before=kept,
+        before=statistics,
         only=only,
     )
-    delta = planned_delta(algorithm, of_graph, source, kept)
+    delta = planned_delta(algorithm, of_graph, source, statistics)
     epsilon = float(checked["epsilon"])
     warnings = size_warnings(epsilon, delta, dataset.n)
     private = of_source(chosen, checked, source).relation == ADDED

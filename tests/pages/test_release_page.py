@@ -6,7 +6,7 @@ import re
 import pytest
 
 from pages.ui.release import panels
-from privcore.releases.archive import kept_certificates
+from privcore.releases.archive import stored_certificates
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Spending
@@ -77,7 +77,7 @@ def test_a_certificate_is_there_in_another_session(ledger):
     button(agree(name_budget(start())), "Release").click().run()
     app = start()
     assert app.session_state["_released"] == []
-    (kept,) = kept_certificates(ledger.certificates)
+    (kept,) = stored_certificates(ledger.certificates)
     assert app.selectbox(key="release_kept").value == kept
     table = next(d.value for d in app.dataframe if "file" in d.value)
     assert list(table["file"]) == [kept.path.name]

@@ -77,7 +77,7 @@ def test_what_is_missing_to_the_whole_is_charged_and_both_are_certified(tmp_path
     said = verify(certificate_json(both.certificate))
     assert any(shows(sentence, "planned-steps-cost") for sentence in said.verified)
     assert second.holds == (file.id,)
-    assert second.kept.topped
+    assert second.statistics.topped
 
 
 def test_a_chain_costs_what_its_last_total_says(ledger):
@@ -358,8 +358,8 @@ def test_pairs_alone_are_measured_of_sums_alone(ledger):
             ledger, ParameterError, says("not-one-of-two-columns"), data, file, only=[pair], **more
         )
     _, second = kept_release(ledger, data, 1.0, adds_to=file, only=[(0, 1)], **more)
-    assert (second.kept.moments.sums(0, 2) == file.kept.moments.sums(0, 2)).all()
-    assert (second.kept.moments.sums(0, 1) != file.kept.moments.sums(0, 1)).all()
+    assert (second.statistics.moments.sums(0, 2) == file.statistics.moments.sums(0, 2)).all()
+    assert (second.statistics.moments.sums(0, 1) != file.statistics.moments.sums(0, 1)).all()
     assert second.guarantee.epsilon == 1.0
 
 
@@ -367,14 +367,14 @@ def test_refined_counts_are_those_of_one_release_at_the_total(ledger):
     data = levels_table()
     _, file = kept_release(ledger, data, 0.5)
     _, second = kept_release(ledger, data, 2.0, adds_to=file)
-    assert second.kept.scale == pytest.approx(1.0, rel=1e-9)
-    assert (second.kept.counts == np.round(second.kept.counts)).all()
+    assert second.statistics.scale == pytest.approx(1.0, rel=1e-9)
+    assert (second.statistics.counts == np.round(second.statistics.counts)).all()
     # The steps are those of one release at once.
     assert second.planned == (Event("discrete laplace", 1.0, 2),)
     exact = np.zeros((2, 2, 2))
     np.add.at(exact, tuple(code.astype(int) for code in data.values), 1)
     # Noise of scale 1 is beyond 40 with probability 2e⁻⁴⁰ for each of 8 counts.
-    assert np.abs(second.kept.counts - exact).max() <= 40
+    assert np.abs(second.statistics.counts - exact).max() <= 40
 
 
 @pytest.mark.long

@@ -26,7 +26,7 @@ from privcore.algorithms.moment_search.hidden import pag_of
 from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior import Posterior
-from privcore.algorithms.moment_search.released import KeptTable
+from privcore.algorithms.moment_search.released import ReleasedTable
 from privcore.algorithms.moment_search.report import released_margins
 from privcore.algorithms.moment_search.search import edges_of
 from privcore.algorithms.moment_search.steps import (
@@ -66,25 +66,27 @@ _EVEN = 0.5
 def run_on_whole_table(
     run: Run[MomentSearchParameters], plan: WholePlan, recorder: common.Recorder
 ) -> Outcome:
-    before = run.earlier.kept if isinstance(run.earlier.kept, KeptTable) else None
+    before = run.earlier.statistics if isinstance(run.earlier.statistics, ReleasedTable) else None
     if before is not None and (before.scale <= plan.scale or before.levels != run.source.levels):
         raise ParameterError(
             f"The earlier release has used all of ε = {run.parameters.epsilon:g}, or has other "
             "levels; give a larger total, and the table that was released."
         )
-    kept = release_whole(run.source, plan, run.noise, before)
+    released = release_whole(run.source, plan, run.noise, before)
     record_release(recorder, plan.scale, 1.0, 1)
-    return searched_whole(run, kept, recorder)
+    return searched_whole(run, released, recorder)
 
 
 def searched_whole(
-    run: Run[MomentSearchParameters], kept: KeptTable, recorder: common.Recorder
+    run: Run[MomentSearchParameters], statistics: ReleasedTable, recorder: common.Recorder
 ) -> Outcome:
     """Search the noisy counts only; they can be searched again."""
-    parameters, names, counts = run.parameters, run.source.names, kept.counts
-    moments = kept.moments
+    parameters, names, counts = run.parameters, run.source.names, statistics.counts
+    moments = statistics.moments
     known = run.known
-    score = TableScore(counts, kept.n, kept.scale, max_parents=most_parents(run), known=known)
+    score = TableScore(
+        counts, statistics.n, statistics.scale, max_parents=most_parents(run), known=known
+    )
     best = sampled(score, lambda moves: between(run, moves))
     edges = likely_edges(best, parameters.false_edges, known)
     graph = drawn(names, best.posterior, edges, known)
@@ -123,7 +125,7 @@ def searched_whole(
             findings,
             released_margins(moments),
             settled=best.posterior.settled,
-            released=Released(best.posterior.dags, moments, kept=kept),
+            released=Released(best.posterior.dags, moments, statistics=statistics),
             hidden_stage=stage,
         ),
     )
