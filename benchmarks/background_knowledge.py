@@ -11,8 +11,8 @@ the rest), with three (from `privcore.data.network_tiers`), and with a random te
 non-edges forbidden.  CPDAGs are compared with the true one, completed with what is known. Data
 seeds from 1000, noise seeds from 500.
 worth: the ε that knowledge saves on random models of 8 and 20 columns that obey it, by
-`privcore.extras.lab.planning.worth`.  sensitivity: that of the counts of all pairs, and of the
-pairs that a tenth of them, or half, ruled out would leave.
+`privcore.extras.lab.planning.knowledge_gain`.  sensitivity: that of the counts of all pairs, and of
+the pairs that a tenth of them, or half, ruled out would leave.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from privcore.algorithms.moment_search.features import pair_features_sensitivity
 from privcore.data import Dataset, load_network
 from privcore.data.network_tiers import TIERS
 from privcore.errors import PrivcoreError
+from privcore.extras.lab.planning.knowledge_gain import knowledge_gain
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates
-from privcore.extras.lab.planning.worth import worth_of
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge, statement
 from privcore.measures import cpdag_metrics, skeleton_metrics
@@ -117,7 +117,7 @@ def worth(options: argparse.Namespace) -> None:
                 continue
             for kind, known in kinds.items():
                 surrogates = Surrogates(shape, range(1, options.seeds + 1), known.text)
-                said = worth_of(surrogates, name, {"epsilon": 0.3}).sentence
+                said = knowledge_gain(surrogates, name, {"epsilon": 0.3}).sentence
                 print(f"{columns} columns, {name}, {kind}: {said}", flush=True)
 
 

@@ -86,9 +86,11 @@ def said(task: Task) -> list[Said]:
     return statements
 
 
-def table(title: str, told: Reliability) -> str:
-    rows = [f"| {r.stated:.3f} | {r.true:.3f} | {r.many:,} |" for r in told.ranges]
-    figures = f"{title}: expected calibration error {told.error:.3f}, Brier score {told.brier:.4f}"
+def table(title: str, rated: Reliability) -> str:
+    rows = [f"| {r.stated:.3f} | {r.true:.3f} | {r.many:,} |" for r in rated.ranges]
+    figures = (
+        f"{title}: expected calibration error {rated.error:.3f}, Brier score {rated.brier:.4f}"
+    )
     return "\n".join([figures, "", "| stated | true | statements |", "|---|---|---|", *rows, ""])
 
 
@@ -106,11 +108,11 @@ def draw(path: str) -> None:
     held = shipped_reliability()
     figure, axes = plt.subplots(figsize=(5.2, 4.6), dpi=130)
     axes.plot([0, 1], [0, 1], ":", color="#777777", label="as stated")
-    for name, told, marker in (("edges", held.edges, "o"), ("arrows", held.arrows, "s")):
-        stated, true = ([getattr(r, part) for r in told.ranges] for part in ("stated", "true"))
+    for name, rated, marker in (("edges", held.edges, "o"), ("arrows", held.arrows, "s")):
+        stated, true = ([getattr(r, part) for r in rated.ranges] for part in ("stated", "true"))
         (line,) = axes.plot(stated, true, linewidth=1.2, label=name)
-        most = max(r.many for r in told.ranges)
-        sizes = [15 + 110 * r.many / most for r in told.ranges]
+        most = max(r.many for r in rated.ranges)
+        sizes = [15 + 110 * r.many / most for r in rated.ranges]
         axes.scatter(stated, true, sizes, marker=marker, color=line.get_color())
     axes.set(xlabel="stated probability", ylabel="share that is true")
     axes.legend(frameon=False)
@@ -147,8 +149,8 @@ def main() -> None:
     print(table("Edges", of(pairs)))
     print(table("Arrows", of(arrows)))
     by_epsilon = {e: of([s for s in pairs if s.epsilon == e]) for e in epsilons}
-    for epsilon, told in by_epsilon.items():
-        print(table(f"Edges at ε = {epsilon:g}", told))
+    for epsilon, rated in by_epsilon.items():
+        print(table(f"Edges at ε = {epsilon:g}", rated))
     if options.write:
         path = Path(shipped.__file__).parent / "results" / "edge_probabilities.json"
         listed = ", ".join(f"{n:,}" for n in rows)

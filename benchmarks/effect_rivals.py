@@ -174,9 +174,9 @@ def main() -> None:
                 )
             ]
             for method in (OURS, AIM, GROUPS):
-                told = [s for s in every if s.method == method]
-                if told:
-                    print(line(name, epsilon, method, told), flush=True)
+                own = [s for s in every if s.method == method]
+                if own:
+                    print(line(name, epsilon, method, own), flush=True)
 
 
 if __name__ == "__main__":

@@ -88,16 +88,16 @@ def show(title: str, every: list[Said], epsilons: list[float]) -> None:
     high = 1.1
     for label, low in _ARROWS:
         within = [(d, right) for d, right in arrows if d is not None and low <= d < high]
-        told = f"{mean(d for d, _ in within):.3f}" if within else "–"
-        print(f"| {label} | {len(within)} | {told} | {share([right for _, right in within])} |")
+        text = f"{mean(d for d, _ in within):.3f}" if within else "–"
+        print(f"| {label} | {len(within)} | {text} | {share([right for _, right in within])} |")
         high = low
     print("\n| no edge, ε | verdict | pairs | share with a true edge |\n|---|---|---|---|")
     for verdict in _VERDICTS:
-        told_so = [s for s in every if s.finding.verdict == verdict]
+        concerned = [s for s in every if s.finding.verdict == verdict]
         for epsilon in epsilons:
-            missed = [s.true_edge for s in told_so if s.epsilon == epsilon]
+            missed = [s.true_edge for s in concerned if s.epsilon == epsilon]
             print(f"| {epsilon:g} | {verdict} | {len(missed)} | {share(missed)} |")
-        missed = [s.true_edge for s in told_so]
+        missed = [s.true_edge for s in concerned]
         print(f"| all | {verdict} | {len(missed)} | {share(missed)} |", flush=True)
 
 

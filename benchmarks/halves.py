@@ -55,8 +55,8 @@ def said(source: InMemoryCounts, epsilons: Sequence[float], splits: int) -> dict
 
 def row(statements: Statements) -> str:
     stated, seen = zip(*statements, strict=True)
-    sure = [came for told, came in statements if told > 0.99]
-    never = [came for told, came in statements if told < 0.01]
+    sure = [came for probability, came in statements if probability > 0.99]
+    never = [came for probability, came in statements if probability < 0.01]
     ends = (f"{sum(end) / len(end):.3f} of {len(end)}" if end else "–" for end in (sure, never))
     mean, share = sum(stated) / len(stated), sum(seen) / len(seen)
     error = reliability(stated, seen).error

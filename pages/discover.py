@@ -308,8 +308,10 @@ def show_run(
     drawn: dict[str, Drawn] = {}
     if algorithm.private:
         drawn["Private graph"] = Drawn("private-graph", result.graph, against)
-        beside = shown.names["same"] if kind == "same" else f"Without privacy ({base_title})"
-        drawn[beside] = Drawn("reference-graph", base.graph, before)
+        reference_title = (
+            shown.names["same"] if kind == "same" else f"Without privacy ({base_title})"
+        )
+        drawn[reference_title] = Drawn("reference-graph", base.graph, before)
     else:
         drawn[algorithm.title] = Drawn("reference-graph", result.graph, against)
     if with_truth:
@@ -391,7 +393,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         if mixed:
             st.caption(mixed)
         if result.findings:
-            st.caption(f"{findings.width_sentence(result)} {findings.apart_sentence(result)}")
+            st.caption(f"{findings.width_sentence(result)} {findings.no_edge_sentence(result)}")
         if overruled := overruled_sentence(result):
             st.caption(texts.plain(overruled))
         if said := hidden_sentence(result):

@@ -10,7 +10,7 @@ from pages.ui.controls.address import chosen, news, write
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.papers import charts as paper_charts
-from pages.ui.running import LiveHooks, kept
+from pages.ui.running import LiveHooks, cached_result
 from pages.ui.texts import plain
 from privcore.errors import PrivcoreError
 from privcore.extras.lab.reliability import shipped_reliability
@@ -110,7 +110,7 @@ def rerun(item: Item) -> Reproduced | None:
         made: Reproduced = papers.reproduce(papers.REPRODUCTIONS[item.name], work)
         return made
 
-    return kept(("reproduction", item.name), f"Reproducing {item.item}", compute)
+    return cached_result(("reproduction", item.name), f"Reproducing {item.item}", compute)
 
 
 def measures_of(item: Item, result: Reproduced) -> list[str]:

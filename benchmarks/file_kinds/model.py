@@ -131,13 +131,15 @@ USUAL = {
 }
 
 
-def beside(generator: np.random.Generator, cells: Sequence[object], name: str = "x") -> Columns:
+def between_columns(
+    generator: np.random.Generator, cells: Sequence[object], name: str = "x"
+) -> Columns:
     """A column of cells between two others."""
     whom = people(generator, len(cells))
     return {"sex": whom["sex"], name: cells, "age": whom["age"]}
 
 
-BESIDE = ("sex", "x", "age")
+BETWEEN_COLUMNS = ("sex", "x", "age")
 
 
 def mixed(

@@ -61,7 +61,7 @@ def check_adding(
         )
 
 
-def beside(
+def further_charge(
     epsilon: float, planned: Sequence[Event], file: ReleaseFile
 ) -> tuple[float, float | None]:
     """ε and ρ that a further release is charged; ρ is None where it is not known.

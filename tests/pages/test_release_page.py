@@ -317,7 +317,7 @@ def test_a_name_is_shown_as_it_is_in_tables_and_choices(ledger, name):
 def test_a_sum_that_does_not_count_is_said_not_to(unit, epsilon, zcdp, words):
     rho = 0.2 if unit == "zcdp" else None
     budget = Budget("b", unit, 3.0, 1e-5, rho, "", "")
-    text = panels.kept_words(Spending(budget, 3, epsilon, 0.0, rho, zcdp, None, None, None))
+    text = panels.limit_sentence(Spending(budget, 3, epsilon, 0.0, rho, zcdp, None, None, None))
     assert re.search(words, text)
     none = Spending(budget, 0, 0.0, 0.0, rho and 0.0, 0.0, None, None, None)
-    assert "bound" not in panels.kept_words(none)
+    assert "bound" not in panels.limit_sentence(none)

@@ -25,7 +25,7 @@ from privcore.releases.release import release
 from privcore.releases.release_check import check_release
 from privcore.releases.release_file import ReleaseFile, file_text, parsed_file
 from privcore.releases.signing import signed
-from privcore.releases.topping_up import beside
+from privcore.releases.topping_up import further_charge
 from privcore.releases.verification import verify
 from tests.examples import few
 from tests.messages import says, shows
@@ -121,7 +121,7 @@ def test_what_is_charged_is_never_less_than_what_is_missing(first, more):
     if Fraction(repr(epsilon)) <= Fraction(repr(first)):
         return
     planned = (Event("discrete laplace", epsilon / 2, 2),)
-    charged, rho = beside(epsilon, planned, file)
+    charged, rho = further_charge(epsilon, planned, file)
     assert Fraction(repr(charged)) + Fraction(repr(first)) >= Fraction(repr(epsilon))
     assert Fraction(repr(charged)) <= Fraction(repr(more)) * (1 + Fraction(1, 10**6))
     assert Fraction(rho) + Fraction(total_rho(file.planned)) >= Fraction(total_rho(planned))
@@ -137,8 +137,8 @@ def _file(epsilon, planned):
 
 def test_without_a_known_rho_none_is_charged():
     file = _file(1.0, (Event("pure", 1.0, 1, 1e-6),))
-    assert beside(2.0, (Event("gaussian", 3.0),), file) == (1.0, None)
-    assert beside(2.0, (), _file(1.0, (Event("gaussian", 3.0),))) == (1.0, None)
+    assert further_charge(2.0, (Event("gaussian", 3.0),), file) == (1.0, None)
+    assert further_charge(2.0, (), _file(1.0, (Event("gaussian", 3.0),))) == (1.0, None)
 
 
 def test_a_release_is_added_to_once(ledger):

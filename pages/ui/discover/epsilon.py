@@ -103,7 +103,7 @@ class Around:
         return [e for e in STRIP if e in self.grid]
 
     @property
-    def beside(self) -> list[float]:
+    def nearest_values(self) -> list[float]:
         """The values of the slider next to the shown one, nearest first, two on each side."""
         here = self.grid.index(self.epsilon)
         around = (here + step for step in (-1, 1, -2, 2))
@@ -121,7 +121,7 @@ class Around:
         if not self.lively:
             return
         # The targets of the arrow keys come after the targets of a click on the strip.
-        first = [Roll(e, self.seed, trace=True) for e in (*self.strip, *self.beside)]
+        first = [Roll(e, self.seed, trace=True) for e in (*self.strip, *self.nearest_values)]
         rolls = [Roll(self.epsilon, self.seed + k) for k in range(1, ROLLS + 1)]
         others = [
             Roll(e, self.seed + k) for k in range(1, FEW) for e in self.strip if e != self.epsilon

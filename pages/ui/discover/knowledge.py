@@ -14,12 +14,12 @@ from pages.ui.controls.uploads import uploaded_file
 from pages.ui.expectation import surrogates, wished
 from pages.ui.glossary import linked
 from pages.ui.messages import problem
-from pages.ui.running import kept, settings_key
+from pages.ui.running import cached_result, settings_key
 from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.data.network_tiers import TIERS
 from privcore.errors import ParameterError, PrivcoreError
-from privcore.extras.lab.planning.worth import runs_of_worth, worth_of
+from privcore.extras.lab.planning.knowledge_gain import knowledge_gain, most_gain_runs
 from privcore.graphs.knowledge import Knowledge, Mark, Statement, statement
 from privcore.graphs.knowledge_files import parse_knowledge
 
@@ -40,8 +40,8 @@ _RULES: dict[str, tuple[str, Mark]] = {
 }
 
 
-def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
-    """worth: a callback that shows what the knowledge gains."""
+def panel(loaded: Loaded, show_gain: Callable[[], None] = lambda: None) -> None:
+    """show_gain: a callback that shows what the knowledge gains."""
     now = known.held(loaded)
     st.caption(
         linked(
@@ -52,7 +52,7 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
             **{"background-knowledge": "Order the columns in time"},
         )
     )
-    if refused := known.told(loaded):
+    if refused := known.problem_of(loaded):
         problem(ParameterError(refused))
     names = loaded.dataset.names
     _drawn(
@@ -96,7 +96,7 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
             "Save as JSON", now.text, "knowledge.json", "application/json", disabled=not now
         )
     if now:
-        worth()
+        show_gain()
 
 
 def worth_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None:
@@ -108,19 +108,19 @@ def worth_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> Non
         return
     try:
         held = surrogates(loaded)
-        many = runs_of_worth(held)
-        worth = kept(
+        many = most_gain_runs(held)
+        gain = cached_result(
             key,
             "Simulating on public surrogate data",
-            lambda hooks: worth_of(
+            lambda hooks: knowledge_gain(
                 held, algorithm, values, lambda done: hooks.part(done, many, "simulation")
             ),
         )
     except PrivcoreError as error:
         st.warning(plain(str(error)), icon=":material/block:")
         return
-    if worth is not None:
-        st.markdown(worth.sentence)
+    if gain is not None:
+        st.markdown(gain.sentence)
 
 
 def described(names: tuple[str, ...], now: Knowledge) -> dict[str, Any]:
@@ -183,9 +183,9 @@ def _add(loaded: Loaded) -> None:
 
 def _from_file(loaded: Loaded, file: Any) -> None:
     def read() -> Knowledge:
-        told = parse_knowledge(file.getvalue(), file.name)
-        told.on(loaded.dataset.names)
-        return told
+        knowledge = parse_knowledge(file.getvalue(), file.name)
+        knowledge.on(loaded.dataset.names)
+        return knowledge
 
     _take(loaded, read)
 
@@ -195,4 +195,4 @@ def _take(loaded: Loaded, make: Callable[[], Knowledge]) -> None:
     try:
         known.keep(loaded, make())
     except PrivcoreError as error:
-        known.tell(loaded, str(error))
+        known.set_problem(loaded, str(error))

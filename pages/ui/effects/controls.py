@@ -141,9 +141,9 @@ class Width:
         levels = {column.name: len(column.levels) for column in self.data.columns}
         both = levels[self.question.cause], levels[self.question.outcome]
         width = expected_width(self.data.n, both, strata, self.epsilon * share)
-        told = width_sentence(self.question, width, share)
+        sentence = width_sentence(self.question, width, share)
         nothing = "0: no second release; the effect uses only the statistics behind the graph. "
-        self.place.caption(told if self.share else nothing + told)
+        self.place.caption(sentence if self.share else nothing + sentence)
 
     def note(self, answer: Effects) -> None:
         """As `say`, for the adjustment set of the run."""

@@ -8,7 +8,7 @@ from typing import Any
 from pages.ui.controls.data import Loaded
 from pages.ui.discover.runs import base_name, reference_run
 from pages.ui.discover.runs import run as discover_run
-from pages.ui.running import kept, settings_key
+from pages.ui.running import cached_result, settings_key
 from privcore.data import load_network
 from privcore.effects import (
     ALGORITHM,
@@ -37,13 +37,13 @@ def run(
         made = discover_run(loaded, ALGORITHM, values, seed, None)
         if made is None:
             return None
-        return kept(
+        return cached_result(
             ("effects", loaded.key, settings_key(values), question, share, seed),
             "Computing the effect",
             lambda hooks: effects_of(made, loaded.dataset, plan, values),
             shared=loaded.is_network,
         )
-    return kept(
+    return cached_result(
         ("effects", loaded.key, settings_key(values), question, share, seed),
         "Finding the effect",
         lambda hooks: effects(
@@ -76,7 +76,7 @@ def compared(loaded: Loaded, answer: Effects) -> Compared:
         if base is not None:
             key = ("effects-exact", loaded.key, answer.question, base.graph)
             graph = base.graph
-            made = kept(
+            made = cached_result(
                 key,
                 "Computing the effect without privacy",
                 lambda hooks: without_privacy(loaded.dataset, graph, answer.question),

@@ -76,8 +76,8 @@ class RunPictures:
         framed: as for `graph`.
         """
         against = self.comparisons()[-1]
-        beside: Reference = "same" if "same" in self.references else "non_private"
-        base, title = self.references[beside], self.names[beside]
+        reference: Reference = "same" if "same" in self.references else "non_private"
+        base, title = self.references[reference], self.names[reference]
         lines = run_lines(self.result, self.dataset, seed=self.seed, compared=True)
         return pair_picture(
             Drawing(

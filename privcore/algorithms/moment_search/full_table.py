@@ -36,7 +36,7 @@ from privcore.algorithms.moment_search.posterior import (
     Masks,
     bits,
 )
-from privcore.algorithms.moment_search.search import parent_worth
+from privcore.algorithms.moment_search.search import parent_log_prior
 from privcore.arrays import Vector
 from privcore.graphs.constraints import Constraints
 from privcore.kernels.arguments import Near
@@ -75,7 +75,7 @@ class TableScore:
         self.levels, self.n, self.scale = counts.shape, float(n), max(scale, _LEAST_SCALE)
         self.columns, self.max_parents = counts.ndim, min(max_parents, counts.ndim - 1)
         self.known = known or Constraints.none(counts.ndim)
-        self._worth = parent_worth(self.known, n)
+        self._parent_log_prior = parent_log_prior(self.known, n)
         self._prior = _log_prior(math.comb(self.columns, 2))
         self._counts = counts.ravel()
         self._likelihood = CellLikelihood(self._counts, self.scale)
@@ -94,8 +94,10 @@ class TableScore:
         nearest table: a start at the fit of a similar DAG often gets stuck where that DAG's
         expectations are close to 0, and so would the search.
         """
-        beside = self.worth(dag) + float(self._prior[sum(mask.bit_count() for mask in dag)])
-        key, hopeless = class_of(dag), wanted - beside - kernels.table_fits.HOPELESS
+        prior = self.knowledge_log_prior(dag) + float(
+            self._prior[sum(mask.bit_count() for mask in dag)]
+        )
+        key, hopeless = class_of(dag), wanted - prior - kernels.table_fits.HOPELESS
         fit = self._fits.get(key)
         if fit is None or not (fit.exact or fit.value < hopeless):
             masks = np.array(dag, dtype=np.int64)
@@ -107,20 +109,20 @@ class TableScore:
                     self._levels,
                     masks,
                     self._start,
-                    wanted - beside,
+                    wanted - prior,
                 )
             )
-        return fit._replace(value=fit.value + beside)
+        return fit._replace(value=fit.value + prior)
 
-    def worth(self, dag: Masks) -> float:
+    def knowledge_log_prior(self, dag: Masks) -> float:
         """Log prior of a DAG by background knowledge alone."""
-        return sum(self._known_worth(*family) for family in enumerate(dag))
+        return sum(self._family_log_prior(*family) for family in enumerate(dag))
 
-    def _known_worth(self, column: int, parents: int) -> float:
+    def _family_log_prior(self, column: int, parents: int) -> float:
         """Log prior of the parents of a column by background knowledge alone."""
         if self.known.empty:
             return 0.0
-        return float(sum(self._worth[column, parent] for parent in bits(parents)))
+        return float(sum(self._parent_log_prior[column, parent] for parent in bits(parents)))
 
     def near(self, fit: Fit, mixed: float = _MIXED) -> Families:
         """Scores of families near a fit, all columns being candidates.
@@ -135,7 +137,7 @@ class TableScore:
 
         def score(column: int, parents: int) -> float:
             scored = float(kernels.table_fits.family_score(column, parents, near))
-            return scored + self._known_worth(column, parents)
+            return scored + self._family_log_prior(column, parents)
 
         every = [range(self.columns)] * self.columns
         return Families(score, every, self._prior, self.max_parents)

@@ -34,7 +34,7 @@ from privcore.algorithms.moment_search.released import (
 )
 from privcore.algorithms.moment_search.report import Found
 from privcore.algorithms.moment_search.rounds import run_in_rounds
-from privcore.algorithms.moment_search.search import OrderSearch, parent_worth
+from privcore.algorithms.moment_search.search import OrderSearch, parent_log_prior
 from privcore.algorithms.moment_search.shapes import even_points, in_lines
 from privcore.algorithms.moment_search.steps import between, record_release
 from privcore.algorithms.search import common
@@ -95,9 +95,9 @@ def searched_lines(
     parameters, names, n = run.parameters, run.source.names, statistics.n
     evidence = LineEvidence(statistics, penalty=LINE_PENALTY * log(n))
     known = run.known
-    worth = parent_worth(known, n)
+    log_prior = parent_log_prior(known, n)
     around = _candidates(run, evidence)
-    search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], around)
+    search = OrderSearch(lambda c, those: evidence.gains(c, those) + log_prior[c], around)
     dag = search.best(range(len(names)), lambda moves: between(run, moves))
     dag = kept_edges(evidence, known.repaired(dag), parameters.false_edges, known)
     for (cause, effect), p_value in edge_p_values(evidence, dag).items():

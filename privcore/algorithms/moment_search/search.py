@@ -182,24 +182,24 @@ class OrderSearch:
     def _grow_and_shrink(self, column: int, left: list[int]) -> tuple[frozenset[int], float]:
         """left: columns that may be parents, in order."""
         chosen: frozenset[int] = frozenset()
-        worth = 0.0
+        gain = 0.0
         while left:
             gained = self._gains(column, chosen)
             best = max(left, key=gained.__getitem__)
             if gained[best] <= 0:
                 break
             left.remove(best)
-            chosen, worth = chosen | {best}, worth + float(gained[best])
+            chosen, gain = chosen | {best}, gain + float(gained[best])
         while len(chosen) > 1:
             held = {c: self._gains(column, chosen - {c})[c] for c in sorted(chosen)}
             least = min(held, key=held.__getitem__)
             if held[least] >= 0:
                 break
-            chosen, worth = chosen - {least}, worth - float(held[least])
-        return chosen, worth
+            chosen, gain = chosen - {least}, gain - float(held[least])
+        return chosen, gain
 
 
-def parent_worth(known: Constraints, n: int) -> Matrix:
+def parent_log_prior(known: Constraints, n: int) -> Matrix:
     """Log prior of a parent (second) of a column (first) by background knowledge, shape (p, p).
 
     Very negative where no arrow is allowed; very large where an edge is required, of which a DAG
@@ -207,21 +207,21 @@ def parent_worth(known: Constraints, n: int) -> Matrix:
     up to e²⁵⁰ levels.
     """
     much = 1e6 + 1e3 * n
-    worth = np.where(known.allowed.T, 0.0, -much)
+    log_prior = np.where(known.allowed.T, 0.0, -much)
     for i, j in known.required:
         for cause, effect in ((i, j), (j, i)):
             if known.allowed[cause, effect]:
-                worth[effect, cause] = much
-    return worth
+                log_prior[effect, cause] = much
+    return log_prior
 
 
 def obeying(score: Scorer, known: Constraints, n: int) -> Scorer:
     """The score with the log prior of parents by background knowledge; n: rows."""
     if known.empty:
         return score
-    worth = parent_worth(known, n)
+    log_prior = parent_log_prior(known, n)
 
     def known_score(column: int, parents: frozenset[int]) -> float:
-        return score(column, parents) + float(worth[column, sorted(parents)].sum())
+        return score(column, parents) + float(log_prior[column, sorted(parents)].sum())
 
     return known_score

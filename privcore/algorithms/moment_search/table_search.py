@@ -117,7 +117,11 @@ class TableSearch:
         members = [dag]
         if held == _ANY:
             others = [self._member(dag) for _ in range(_MEMBERS - 1)]
-            members += [m for m in others if self._score.worth(m) >= self._score.worth(dag)]
+            members += [
+                m
+                for m in others
+                if self._score.knowledge_log_prior(m) >= self._score.knowledge_log_prior(dag)
+            ]
         promising: dict[Masks, float] = {}
         for member in dict.fromkeys(members):
             promising |= steps(near, member, self._score.max_parents, held)

@@ -181,9 +181,9 @@ def _findings(
             findings[pair] = stated_finding("edge", pair, stated, effect, arrows=graph.directed)
             continue
         visible = smallest_seen(seen, best.parents, pair, frozenset(), 1.0, 1.0)
-        told = visible is not None and visible <= parameters.reference_effect
-        told = told and stated[pair] + stated[pair[::-1]] <= _NO_EDGE
-        verdict: Verdict = "no edge seen" if told else "not enough budget"
+        visible_enough = visible is not None and visible <= parameters.reference_effect
+        visible_enough = visible_enough and stated[pair] + stated[pair[::-1]] <= _NO_EDGE
+        verdict: Verdict = "no edge seen" if visible_enough else "not enough budget"
         findings[pair] = stated_finding(verdict, pair, stated, effect, visible)
     return findings
 
