@@ -117,8 +117,8 @@ def worth(options: argparse.Namespace) -> None:
                 continue
             for kind, known in kinds.items():
                 surrogates = Surrogates(shape, range(1, options.seeds + 1), known.text)
-                said = knowledge_gain(surrogates, name, {"epsilon": 0.3}).sentence
-                print(f"{columns} columns, {name}, {kind}: {said}", flush=True)
+                sentence = knowledge_gain(surrogates, name, {"epsilon": 0.3}).sentence
+                print(f"{columns} columns, {name}, {kind}: {sentence}", flush=True)
 
 
 def sensitivity() -> None:

@@ -46,7 +46,7 @@ class Task(NamedTuple):
     epsilons: tuple[float, ...]
 
 
-class Said(NamedTuple):
+class Statement(NamedTuple):
     """One statement and whether it is true."""
 
     epsilon: float
@@ -62,7 +62,7 @@ def graph_of_numbers(seed: int) -> StructuralExample:
     return StructuralExample("linear-gaussian", nodes=nodes, density=density, graph_seed=seed)
 
 
-def said(task: Task) -> list[Said]:
+def statements_of(task: Task) -> list[Statement]:
     drawn = graph_of_numbers(task.seed) if task.numbers else random_network(task.seed)
     statements = []
     for rows in task.rows:
@@ -77,12 +77,12 @@ def said(task: Task) -> list[Said]:
                     there = (names[i], names[j]) in arrows or (names[j], names[i]) in arrows
                     if finding.probability is None:
                         continue
-                    statements.append(Said(epsilon, False, finding.probability, there))
+                    statements.append(Statement(epsilon, False, finding.probability, there))
                     if finding.direction is not None:
                         cause, effect = (i, j) if (i, j) in run.graph.directed else (j, i)
                         right = (names[cause], names[effect]) in arrows
                         stated = finding.probability * finding.direction
-                        statements.append(Said(epsilon, True, stated, right))
+                        statements.append(Statement(epsilon, True, stated, right))
     return statements
 
 
@@ -94,7 +94,7 @@ def table(title: str, rated: Reliability) -> str:
     return "\n".join([figures, "", "| stated | true | statements |", "|---|---|---|", *rows, ""])
 
 
-def of(statements: list[Said]) -> Reliability:
+def of(statements: list[Statement]) -> Reliability:
     return reliability([s.probability for s in statements], [s.true for s in statements])
 
 
@@ -144,7 +144,7 @@ def main() -> None:
         seeds = [int(network.name.split()[1]) for network in chosen]
     tasks = [Task(seed, options.numbers, rows, epsilons) for seed in seeds]
     with get_context("spawn").Pool(2) as pool:
-        every = [s for part in pool.map(said, tasks, chunksize=1) for s in part]
+        every = [s for part in pool.map(statements_of, tasks, chunksize=1) for s in part]
     pairs, arrows = ([s for s in every if s.arrow is arrow] for arrow in (False, True))
     print(table("Edges", of(pairs)))
     print(table("Arrows", of(arrows)))

@@ -42,7 +42,7 @@ _PC = {"score": "g2", "threshold": 0.01}
 _SHARE, _GROUPS = 0.5, 200
 
 
-class Said(NamedTuple):
+class RivalAnswer(NamedTuple):
     """One answer; interval: None where the question was left open."""
 
     method: str
@@ -101,7 +101,7 @@ def answers(
     python: Path,
     limit: int,
     many: int,
-) -> Iterator[Said]:
+) -> Iterator[RivalAnswer]:
     """By each method, of each question; seed: of the sample."""
     source = count(data)
     assert isinstance(source, InMemoryCounts)
@@ -118,29 +118,29 @@ def answers(
         indexed = question.on(data.columns)
         truth = true_effect(network, indexed)
         ours = effects_of(run, data, EffectPlan(question, _SHARE), whole, noise=noise)
-        yield Said(OURS, epsilon, truth, of_effects(ours.shown)[0], ours.interval)
+        yield RivalAnswer(OURS, epsilon, truth, of_effects(ours.shown)[0], ours.interval)
         if rows is not None:
             try:
                 middle, interval = of_effects(without_privacy(rows, graph, question))
             except PrivcoreError:
                 middle, interval = math.nan, None
-            yield Said(AIM, epsilon, truth, middle, interval)
+            yield RivalAnswer(AIM, epsilon, truth, middle, interval)
         parents = network.variables[indexed.cause].parents
         middle, interval = averaged_groups(data, indexed, parents, epsilon, 900 + 31 * seed + k)
-        yield Said(GROUPS, epsilon, truth, middle, interval)
+        yield RivalAnswer(GROUPS, epsilon, truth, middle, interval)
 
 
-def line(name: str, epsilon: float, method: str, said: list[Said]) -> str:
-    closed = [(s, s.interval) for s in said if s.interval is not None]
+def line(name: str, epsilon: float, method: str, given: list[RivalAnswer]) -> str:
+    closed = [(s, s.interval) for s in given if s.interval is not None]
     if not closed:
-        return f"| {name} | {epsilon:g} | {method} | – | – | – | {len(said)} of {len(said)} |"
+        return f"| {name} | {epsilon:g} | {method} | – | – | – | {len(given)} of {len(given)} |"
     held = mean(low - 1e-9 <= s.truth <= high + 1e-9 for s, (low, high) in closed)
     width = median(high - low for _, (low, high) in closed)
-    away = mean(abs(s.middle - s.truth) for s in said if not math.isnan(s.middle))
-    opened = len(said) - len(closed)
+    away = mean(abs(s.middle - s.truth) for s in given if not math.isnan(s.middle))
+    opened = len(given) - len(closed)
     return (
         f"| {name} | {epsilon:g} | {method} | {held:.2f} | {width:.3f} | {away:.3f} | "
-        f"{opened} of {len(said)} |"
+        f"{opened} of {len(given)} |"
     )
 
 
@@ -161,9 +161,9 @@ def main() -> None:
         network = load_network(name)
         for epsilon in map(float, options.epsilons.split(",")):
             every = [
-                said
+                answer
                 for seed in range(options.seeds)
-                for said in answers(
+                for answer in answers(
                     network,
                     network.sample(options.rows, 1000 + seed),
                     epsilon,

@@ -30,7 +30,9 @@ _NO_NOISE = 1_000.0
 Statements = list[tuple[float, bool]]
 
 
-def said(source: InMemoryCounts, epsilons: Sequence[float], splits: int) -> dict[str, Statements]:
+def statements_of(
+    source: InMemoryCounts, epsilons: Sequence[float], splits: int
+) -> dict[str, Statements]:
     """What one half states and whether the other sees it, by "ε | by what"."""
     statements: dict[str, Statements] = {}
     for split in range(splits):
@@ -82,7 +84,7 @@ def main() -> None:
             source = count(data)
             if not isinstance(source, InMemoryCounts):
                 sys.exit(f"{path.name} has numbers that are not cut; choose another table.")
-            for key, statements in said(source, epsilons, options.splits).items():
+            for key, statements in statements_of(source, epsilons, options.splits).items():
                 print(f"| {path.name.split('.')[0]} | {key} | {row(statements)} |", flush=True)
 
 

@@ -396,8 +396,8 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
             st.caption(f"{findings.width_sentence(result)} {findings.no_edge_sentence(result)}")
         if overruled := overruled_sentence(result):
             st.caption(texts.plain(overruled))
-        if said := hidden_sentence(result):
-            lines = f"{linked(texts.OF_PAG, pag='A circle')} {said}"
+        if sentence := hidden_sentence(result):
+            lines = f"{linked(texts.OF_PAG, pag='A circle')} {sentence}"
         elif algorithm.output == "dag":
             lines = texts.ALL_DIRECTED
         else:

@@ -57,12 +57,12 @@ def choose() -> Item:
     """The chosen paper and its table or figure; the URL names the item."""
     # Not bound by Streamlit, which would write the item's title to the URL; titles are not unique.
     first = most_telling(next(iter(PAPERS)))
-    asked = news("item", first) or st.session_state.get("item", first)
-    name = asked if asked in ITEMS else first
-    if asked != name:
+    wanted = news("item", first) or st.session_state.get("item", first)
+    name = wanted if wanted in ITEMS else first
+    if wanted != name:
         here = ITEMS[name]
         st.info(
-            f"There is no item “{plain(short(asked, 40))}”; showing {here.item} of "
+            f"There is no item “{plain(short(wanted, 40))}”; showing {here.item} of "
             f"{plain(here.paper.title)} instead."
         )
     st.session_state["item"], st.session_state["paper"] = name, ITEMS[name].paper.name
@@ -96,8 +96,8 @@ def choose() -> Item:
 
 def rerun(item: Item) -> Reproduced | None:
     """A quick result computed on request; None if not requested or if cancelled."""
-    asked = st.session_state.setdefault("_made_here", set())
-    if item.name not in asked:
+    requested = st.session_state.setdefault("_made_here", set())
+    if item.name not in requested:
         return None
     plural = "replicate" if item.quick == 1 else "replicates"
 

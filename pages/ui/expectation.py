@@ -101,8 +101,8 @@ def wishes(loaded: Loaded) -> None:
 
 def wished(title: str, key: Hashable, widget: str) -> bool:
     """Whether an answer is requested now or was computed before."""
-    asked = st.button(title, key=widget, on_click=forget_cancelled)
-    return asked or key in st.session_state.get("_results", {})
+    pressed = st.button(title, key=widget, on_click=forget_cancelled)
+    return pressed or key in st.session_state.get("_results", {})
 
 
 def say(key: Hashable, find: Callable[[LiveHooks], Reached]) -> None:

@@ -243,14 +243,14 @@ def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None
 
     A guarantee other than the requested one must not reach any page or certificate.
     """
-    asked = _calibration(run)
+    requested = _calibration(run)
     stated = outcome.guarantee
-    if stated.calibration != asked:
+    if stated.calibration != requested:
         raise ParameterError(
-            f"{algorithm.name} was run with the {asked} calibration and returned a "
+            f"{algorithm.name} was run with the {requested} calibration and returned a "
             f"{stated.calibration} guarantee; its `run` must respect parameters.calibration."
         )
-    if asked == "proven" and stated.epsilon != run.parameters.epsilon:
+    if requested == "proven" and stated.epsilon != run.parameters.epsilon:
         raise ParameterError(
             f"{algorithm.name} was asked to prove epsilon {run.parameters.epsilon:g} and promises "
             f"{stated.epsilon:g}; its `run` must stay within the given total."

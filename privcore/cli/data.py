@@ -448,12 +448,12 @@ def raw_table(options: argparse.Namespace) -> RawTable:
         )
     path = Path(options.csv)
     memory = getattr(options, "memory", None)
-    said = vars(options)
+    values = vars(options)
     reading = ReadingOptions(
-        said.get("encoding"),
-        said.get("header"),
-        said.get("sheet"),
-        whole(said.get("leave_last", "0"), "leave-last"),
+        values.get("encoding"),
+        values.get("header"),
+        values.get("sheet"),
+        whole(values.get("leave_last", "0"), "leave-last"),
     )
     raw = read_table(
         file_bytes(path), path.name, reading, memory=MEMORY if memory is None else _bytes_of(memory)
@@ -461,7 +461,7 @@ def raw_table(options: argparse.Namespace) -> RawTable:
     if bound is not None:
         raw = raw.answered("persons")
     kept = None if unit is None else bounded(raw, unit, ROWS_PER_UNIT.parse(bound))
-    options.said_of_file = [
+    options.file_sentences = [
         *raw.sentences,
         *_encodings(raw),
         *([] if kept is None else [f"{kept.kept_sentence} {_EXACT}"]),

@@ -73,7 +73,7 @@ def stored_document(path: Path) -> dict[str, Any]:
 def _described(path: Path) -> StoredCertificate | None:
     try:
         document = stored_document(path)
-        said = document["time"], document["ledger"]["budget"], document["algorithm"]["name"]
+        facts = document["time"], document["ledger"]["budget"], document["algorithm"]["name"]
     except (CertificateError, KeyError, TypeError):
         return None
-    return StoredCertificate(path, *map(str, said))
+    return StoredCertificate(path, *map(str, facts))

@@ -61,17 +61,17 @@ def open_pairs(result: Discovery, statistics: Any) -> list[OpenPair]:
 
     prices: dict[tuple[Any, ...], float | None] = {}
     entries = []
-    for pair, said in sorted(result.findings.items()):
-        if said.verdict != "not enough budget":
+    for pair, finding in sorted(result.findings.items()):
+        if finding.verdict != "not enough budget":
             continue
         at_once = visible(pair, spent)
         # The visible dependence of this pair scales as that of the plan.
         # For a pair with no visible dependence at all, a perfect one is a lower bound.
-        share = 1.0 if at_once is None else min(at_once / (said.visible or 1.0), 1.0)
+        share = 1.0 if at_once is None else min(at_once / (finding.visible or 1.0), 1.0)
         kind = (tuple(sorted(levels[c] for c in pair)) if levels else (), round(share, 2))
         if kind not in prices:
             prices[kind] = _price(partial(visible, pair), wanted * kind[1], spent)
-        entries.append(OpenPair(pair, said.visible, prices[kind]))
+        entries.append(OpenPair(pair, finding.visible, prices[kind]))
     return sorted(
         entries, key=lambda entry: (entry.epsilon is None, entry.epsilon or 0, entry.pair)
     )

@@ -192,8 +192,8 @@ def _hidden_columns(columns: Sequence[str]) -> list[str]:
     Names that the network does not have are ignored; if fewer than two columns would remain, none
     is hidden.
     """
-    asked = news(HIDE, "") if columns else None
-    held = st.session_state.get(HIDE, []) if asked is None else asked.split(",")
+    in_url = news(HIDE, "") if columns else None
+    held = st.session_state.get(HIDE, []) if in_url is None else in_url.split(",")
     hide = [name for name in dict.fromkeys(held) if name in columns]
     return hide if len(hide) <= len(columns) - 2 else []
 

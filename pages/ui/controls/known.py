@@ -23,11 +23,11 @@ def known_text(loaded: Loaded | None) -> str:
     """The knowledge parameter that all algorithms share, for the present columns; "" for none."""
     if loaded is None:
         return ""
-    asked = news(_NAME, "")
-    if asked is not None:
+    in_url = news(_NAME, "")
+    if in_url is not None:
         try:
-            Knowledge.read(asked)
-            st.session_state[_key(_TEXT, loaded)] = asked
+            Knowledge.read(in_url)
+            st.session_state[_key(_TEXT, loaded)] = in_url
         except ParameterError as error:
             set_problem(loaded, f"Ignored background knowledge in the URL: {error}")
     text = held(loaded).text

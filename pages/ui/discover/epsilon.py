@@ -112,9 +112,9 @@ class Around:
     @property
     def lively(self) -> bool:
         """Whether further runs are quick enough to start by themselves."""
-        asked: set[tuple[Any, ...]] = st.session_state.setdefault("_strip_asked", set())
+        requested: set[tuple[Any, ...]] = st.session_state.setdefault("_strip_asked", set())
         unasked = self.result.seconds < _PATIENCE_SECONDS and runs_beside_allowed()
-        return unasked or self.loaded.key in asked
+        return unasked or self.loaded.key in requested
 
     def want(self) -> None:
         """Request the runs that the strip, the curve and the sentence need."""

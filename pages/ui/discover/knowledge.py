@@ -127,15 +127,15 @@ def described(names: tuple[str, ...], now: Knowledge) -> dict[str, Any]:
     """The editor's data, with columns by number."""
     index = {name: i for i, name in enumerate(names)}
     placed = {name for tier in now.tiers for name in tier}
-    rules = [("forbid", said) for said in sorted(now.forbidden)]
-    rules += [("require", said) for said in sorted(now.required)]
+    rules = [("forbid", rule) for rule in sorted(now.forbidden)]
+    rules += [("require", rule) for rule in sorted(now.required)]
     return {
         "names": list(names),
         "tiers": [sorted(index[name] for name in tier) for tier in now.tiers],
         "loose": [i for i, name in enumerate(names) if name not in placed],
         "rules": [
-            {"verb": verb, "a": index[said.a], "mark": said.mark, "b": index[said.b]}
-            for verb, said in rules
+            {"verb": verb, "a": index[rule.a], "mark": rule.mark, "b": index[rule.b]}
+            for verb, rule in rules
         ],
         "muted": PALETTES[current()].muted,
     }
@@ -148,22 +148,22 @@ def changed(names: tuple[str, ...], now: Knowledge, act: Mapping[str, Any]) -> K
             tiers = tuple(tuple(names[int(i)] for i in tier) for tier in act["tiers"])
             return Knowledge(tiers, now.forbidden, now.required)
         mark: Mark = "->" if act["mark"] == "->" else "--"
-        said = statement(names[int(act["a"])], mark, names[int(act["b"])])
+        rule = statement(names[int(act["a"])], mark, names[int(act["b"])])
         verb = {"forbid": "forbid", "require": "require", "": ""}[act["verb"]]
     except (KeyError, TypeError, ValueError, IndexError):
         raise ParameterError("The editor sent an unknown request; reload the page.") from None
-    return with_rule(now, verb, said)
+    return with_rule(now, verb, rule)
 
 
-def with_rule(now: Knowledge, verb: str, said: Statement) -> Knowledge:
+def with_rule(now: Knowledge, verb: str, rule: Statement) -> Knowledge:
     """Replace all statements about two columns by one; verb: "" for none."""
-    ends = {said.a, said.b}
+    ends = {rule.a, rule.b}
     forbidden, required = (
         {other for other in own if {other.a, other.b} != ends}
         for own in (now.forbidden, now.required)
     )
     if verb:
-        (forbidden if verb == "forbid" else required).add(said)
+        (forbidden if verb == "forbid" else required).add(rule)
     return Knowledge(now.tiers, frozenset(forbidden), frozenset(required))
 
 

@@ -43,8 +43,8 @@ def summary(loaded: Loaded, result: Discovery) -> None:
         return
     judged = _judged(loaded, result, runs)
     if judged is not None:
-        said = f"{judged.sentence()} {judged.seldom_sentence()}".strip()
-        st.markdown(f"{plain(said)} {NOT_PRIVATE}")
+        text = f"{judged.sentence()} {judged.seldom_sentence()}".strip()
+        st.markdown(f"{plain(text)} {NOT_PRIVATE}")
         st.button("Open Stability", on_click=_open, icon=":material/table_rows:")
 
 

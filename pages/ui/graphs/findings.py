@@ -71,5 +71,5 @@ def pair_panel(result: Discovery) -> None:
     )
     # Graphs have posterior probabilities only if all combinations of levels are counted.
     made = _OF_DRAWS if result.unit == "probability" else _OF_TESTS
-    said = _OF_PROBABILITIES if result.hidden_stage is None else _OF_PAG_PROBABILITIES
-    st.caption(linked(said.format(made=made), posterior="posterior probability"))
+    text = _OF_PROBABILITIES if result.hidden_stage is None else _OF_PAG_PROBABILITIES
+    st.caption(linked(text.format(made=made), posterior="posterior probability"))

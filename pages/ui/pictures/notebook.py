@@ -52,9 +52,9 @@ def notebook(
     made = f"Made with CausalVeil {__version__}."
     if pictures.private:
         made += f" {SIMULATED}"
-    said = (pictures.title, plain_guarantee(result), settings_line(result, dataset, pictures.seed))
+    lines = (pictures.title, plain_guarantee(result), settings_line(result, dataset, pictures.seed))
     cells = [
-        _text("# " + "\n\n".join([*map(plain, said), made])),
+        _text("# " + "\n\n".join([*map(plain, lines), made])),
         _text("## The data"),
         _code(load.strip()),
         _text("## The run"),

@@ -74,10 +74,10 @@ class LinearTests:
             self._rows[key] = Statistics(*tests.T)
         return self._rows[key]
 
-    def tests(self, asked: Sequence[tuple[int, int, Columns]]) -> Statistics:
+    def tests(self, tests: Sequence[tuple[int, int, Columns]]) -> Statistics:
         """Tests of x and y given others, with conditioning sets of one size."""
-        xs, ys = (np.array([test[k] for test in asked], np.int64) for k in range(2))
-        others = np.array([test[2] for test in asked], np.int64).reshape(len(asked), -1)
+        xs, ys = (np.array([test[k] for test in tests], np.int64) for k in range(2))
+        others = np.array([test[2] for test in tests], np.int64).reshape(len(tests), -1)
         return Statistics(*kernels.moment_tests.linear_tests_each(*self._known, xs, ys, others).T)
 
     def gains(self, column: int, parents: frozenset[int]) -> Vector:

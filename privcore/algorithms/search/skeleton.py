@@ -183,7 +183,7 @@ def search_skeleton(
                     remove(x, y)
                     separating[(x, y)] = frozenset(answer.separating_set)
                 continue
-            for asked, conditioning_set in enumerate(conditioning_sets(frozen, x, y, order)):
+            for tried, conditioning_set in enumerate(conditioning_sets(frozen, x, y, order)):
                 if hooks.cancelled():
                     raise Cancelled
                 if not decision.fits(x, y, conditioning_set):
@@ -196,7 +196,7 @@ def search_skeleton(
                 except BudgetError as error:
                     stopped = error.reason
                     here = [count_sets(frozen, *pair, order) for pair in pairs[done:]]
-                    unreached = {order: sum(here) - asked}
+                    unreached = {order: sum(here) - tried}
                     unreached |= _tests_from(open_pairs, adjacent, order + 1, max_order)
                     break
                 tests += 1
