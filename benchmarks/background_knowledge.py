@@ -55,11 +55,11 @@ def known_of(data: Dataset, seed: int) -> dict[str, Knowledge]:
 def measured(name: str, epsilon: float | None, data: Dataset, seed: int) -> dict[str, list[float]]:
     """Skeleton F1, CPDAG F1 and share of true arrows, by kind; raises PrivcoreError."""
     source, algorithm = count(data), ALGORITHMS[name]
-    asked = {} if epsilon is None else {"epsilon": epsilon}
+    chosen = {} if epsilon is None else {"epsilon": epsilon}
     arrows = PDAG.from_names(data.names, data.true_edges or ()).directed
     values = {}
     for kind, known in known_of(data, seed).items():
-        settings = {**asked, "knowledge": known.text}
+        settings = {**chosen, "knowledge": known.text}
         graph = discover(source, name, settings, seed=500 + seed, keep_trace=False).graph
         truth = true_graph(algorithm, data.names, data.true_edges or (), known.text)
         values[kind] = [
@@ -138,17 +138,17 @@ def _without(columns: int, one_in: int) -> float:
     A column that differs moves its own code by 2, and the product with each asked column that does
     not by 2k, with k = 1 − 1/levels; that with one that does, too, by 2 less than both.
     """
-    asked = ~np.eye(columns, dtype=bool)
+    measured_pairs = ~np.eye(columns, dtype=bool)
     pairs = list(combinations(range(columns), 2))
     for k in np.random.default_rng(977).choice(len(pairs), len(pairs) // one_in, replace=False):
         i, j = pairs[k]
-        asked[i, j] = asked[j, i] = False
-    alone = 2 + 2 * asked @ np.full(columns, 0.5)
+        measured_pairs[i, j] = measured_pairs[j, i] = False
+    alone = 2 + 2 * measured_pairs @ np.full(columns, 0.5)
     best, inside = np.zeros(1), np.zeros((1, columns))
     for column in range(columns):
         more = best + alone[column] - 2 * inside[:, column]
         best = np.concatenate([best, more])
-        inside = np.concatenate([inside, inside + asked[column]])
+        inside = np.concatenate([inside, inside + measured_pairs[column]])
     return float(np.sqrt(best.max()))
 
 

@@ -73,8 +73,8 @@ def main() -> None:
         for rows in map(int, options.rows.split(",")):
             for permute in (False, True):
                 with alone.Pool(1) as pool:
-                    asked = (columns, rows, options.epsilon, permute)
-                    print(pool.apply(measured, asked), flush=True)
+                    arguments = (columns, rows, options.epsilon, permute)
+                    print(pool.apply(measured, arguments), flush=True)
 
 
 if __name__ == "__main__":

@@ -147,8 +147,8 @@ def choose_data() -> None:
         return
     # The slider below has not yet read a new value from the URL.
     held = None if stepping() else st.session_state.get("rows")
-    asked = str(held or st.query_params.get("rows"))
-    rows = next((n for n in ROWS if str(n) == asked), 100_000)
+    wanted = str(held or st.query_params.get("rows"))
+    rows = next((n for n in ROWS if str(n) == wanted), 100_000)
     columns = load_network(st.session_state["data"]).names if _is_network() else ()
     hide = _hidden_columns(columns)
     title = f"{rows:,} rows" + (f", {len(hide)} hidden" if hide else "")

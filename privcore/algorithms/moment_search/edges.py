@@ -91,14 +91,14 @@ def completed(
             for x, y in _nonadjacent_pairs(dag, suspects)
             if len(dag[y]) < max_parents
         ]
-        asked = [
+        promising = [
             entry
             for entry in p_values
             if entry[0] < (enough if entry[3] in candidates[entry[2]] else _LOOKED_AT)
         ]
-        if not asked:
+        if not promising:
             return dag
-        _, _, x, y = min(asked)
+        _, _, x, y = min(promising)
         dag = tuple(parents | {x} if c == y else parents for c, parents in enumerate(dag))
 
 

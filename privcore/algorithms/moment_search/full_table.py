@@ -186,15 +186,15 @@ def nearest_table(counts: Vector, n: float) -> Vector:
 @lru_cache(maxsize=10_000)
 def class_of(dag: Masks) -> tuple[Masks, frozenset[tuple[int, int, int]]]:
     """Skeleton and v-structures, which equivalent DAGs share (Verma & Pearl 1990)."""
-    near = list(dag)
+    neighbours = list(dag)
     for effect, mask in enumerate(dag):
         for cause in bits(mask):
-            near[cause] |= 1 << effect
+            neighbours[cause] |= 1 << effect
     colliders = frozenset(
         (a, b, effect)
         for effect, mask in enumerate(dag)
         if mask & (mask - 1)
         for a in bits(mask)
-        for b in bits(mask & ~near[a] & -(2 << a))
+        for b in bits(mask & ~neighbours[a] & -(2 << a))
     )
-    return tuple(near), colliders
+    return tuple(neighbours), colliders

@@ -92,12 +92,12 @@ class LinearTests:
         return self._gains[key]
 
     def _gained(self, tests: Statistics) -> Vector:
-        says = tests.second > 0
-        value, first, second = (np.where(says, f, 1.0) for f in tests[:3])
+        informative = tests.second > 0
+        value, first, second = (np.where(informative, f, 1.0) for f in tests[:3])
         scale = second / first
         shared = np.minimum(value / (scale * scale * self.n), _MOST)
         gains = -self.n * np.log1p(-shared) - self.penalty * first / (scale * scale)
-        return np.where(says, np.round(gains, DIGITS), -np.inf)
+        return np.where(informative, np.round(gains, DIGITS), -np.inf)
 
     def _made(self, xs: Integers, y: int, conditioning_set: Columns) -> Matrix:
         """Tests of y and each of xs (rows); no information for y and the conditioning set."""

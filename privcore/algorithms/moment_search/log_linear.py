@@ -94,18 +94,18 @@ class Codes(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], asked: Axes) -> Codes:
-    """Each product once, in the first margin that holds its axes; `asked` last.
+def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], tested_axes: Axes) -> Codes:
+    """Each product once, in the first margin that holds its axes; `tested_axes` last.
 
     The constant 1 is in the first margin.
     """
-    held: list[list[Axes]] = [[] for _ in terms] + [[asked]]
+    held: list[list[Axes]] = [[] for _ in terms] + [[tested_axes]]
     for subset in ((), *closed(terms)):
         held[next(k for k, term in enumerate(terms) if set(subset) <= set(term))].append(subset)
     sizes = [sum(math.prod(levels[axis] - 1 for axis in subset) for subset in own) for own in held]
     return Codes(
         tuple(subset for own in held for subset in own),
-        tuple(axes for axes, own in zip((*terms, asked), held, strict=True) for _ in own),
+        tuple(axes for axes, own in zip((*terms, tested_axes), held, strict=True) for _ in own),
         np.cumsum([0, *sizes]),
     )
 
@@ -117,8 +117,8 @@ def codes_by_cell(codes: Sequence[Matrix], inside: Sequence[bool]) -> Vector:
     product.
     """
     products: Matrix = np.ones((1, 1))
-    for own, asked in zip(codes, inside, strict=True):
-        products = np.asarray(np.kron(products, own.T if asked else np.ones((1, len(own)))))
+    for own, contained in zip(codes, inside, strict=True):
+        products = np.asarray(np.kron(products, own.T if contained else np.ones((1, len(own)))))
     return products.reshape(-1)
 
 
@@ -189,28 +189,28 @@ class LogLinear:
 
     def _test(self, pair: Columns, conditioning_set: Columns) -> Statistic | None:
         columns = tuple(sorted({*pair, *conditioning_set}))
-        asked = tuple(columns.index(c) for c in pair)
-        off = self._difference(columns, self._terms(columns, asked), asked)
+        tested_axes = tuple(columns.index(c) for c in pair)
+        off = self._difference(columns, self._terms(columns, tested_axes), tested_axes)
         return None if off is None else off.statistic
 
     def _difference(
-        self, columns: Columns, terms: tuple[Axes, ...], asked: Axes
+        self, columns: Columns, terms: tuple[Axes, ...], tested_axes: Axes
     ) -> Difference | None:
-        """Difference from the model in the moments of `asked`, axes that no term contains.
+        """Difference from the model in the moments of `tested_axes`, axes that no term contains.
 
         None if the columns are too many.
         """
-        released, axes = self._moments, (*terms, asked)
+        released, axes = self._moments, (*terms, tested_axes)
         if _cells([released.levels[c] for c in columns], axes) > _MOST_CODES:
             return None
         table = self._model(columns, terms)
         if table is None:
             return None
-        n, about = released.n, columns_of(columns, asked)
-        expected = margin(table, asked)
+        n, about = released.n, columns_of(columns, tested_axes)
+        expected = margin(table, tested_axes)
         codes = turned_by(expected, [self._codes_of(c).T for c in about])
         moments = released.sums(*about) / n - codes
-        held = codes_of(table.shape, terms, asked)
+        held = codes_of(table.shape, terms, tested_axes)
         products = [
             self._by_cell(columns_of(columns, margin), columns_of(columns, subset))
             for margin, subset in zip(held.within, held.subsets, strict=True)

@@ -206,16 +206,18 @@ class _NoiseAware(Decision):
         tests = [0] * len(pairs)
         waiting = list(range(len(pairs)))
         while waiting:
-            asked = []
+            requested = []
             for k in waiting:
                 for others in sets[k]:
                     tests[k] += 1
                     if not needs_table or self._evidence.tabulated(*pairs[k], *others):
-                        asked.append((k, others))
+                        requested.append((k, others))
                         break
-            made = self._evidence.tests([(*pairs[k], others) for k, others in asked])
+            made = self._evidence.tests([(*pairs[k], others) for k, others in requested])
             verdicts, waiting = (made.p_values > self._level) & made.informative, []
-            for (k, others), p_value, verdict in zip(asked, made.p_values, verdicts, strict=True):
+            for (k, others), p_value, verdict in zip(
+                requested, made.p_values, verdicts, strict=True
+            ):
                 if verdict:
                     separating[k] = others
                 else:

@@ -121,14 +121,16 @@ class OrderSearch:
     def __init__(self, gains: Gains, candidates: Sequence[Iterable[int]]) -> None:
         """candidates: per column, its possible parents."""
         self._gains = gains
-        self._near = [sorted(set(others) - {column}) for column, others in enumerate(candidates)]
-        self._bits = [sum(1 << c for c in others) for others in self._near]
+        self._candidates = [
+            sorted(set(others) - {column}) for column, others in enumerate(candidates)
+        ]
+        self._bits = [sum(1 << c for c in others) for others in self._candidates]
         # Per column, its possible parents and children.
-        self._around = [set(others) for others in self._near]
-        for column, others in enumerate(self._near):
+        self._around = [set(others) for others in self._candidates]
+        for column, others in enumerate(self._candidates):
             for other in others:
                 self._around[other].add(column)
-        self._grown: list[dict[int, tuple[frozenset[int], float]]] = [{} for _ in self._near]
+        self._grown: list[dict[int, tuple[frozenset[int], float]]] = [{} for _ in self._candidates]
 
     def best(self, start: Sequence[int], between: Between = lambda moves: None) -> Parents:
         """The parents of each column in the best DAG that was found.
@@ -175,7 +177,7 @@ class OrderSearch:
         """The parents by growing and shrinking among the columns before, and their gain."""
         possible, known = earlier & self._bits[column], self._grown[column]
         if possible not in known:
-            left = [c for c in self._near[column] if possible >> c & 1]
+            left = [c for c in self._candidates[column] if possible >> c & 1]
             known[possible] = self._grow_and_shrink(column, left)
         return known[possible]
 

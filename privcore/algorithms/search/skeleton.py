@@ -153,9 +153,9 @@ def search_skeleton(
 
     def remove(x: int, y: int) -> None:
         open_pairs.discard((x, y))
-        for near in (around, adjacent):
-            near[x].discard(y)
-            near[y].discard(x)
+        for candidates in (around, adjacent):
+            candidates[x].discard(y)
+            candidates[y].discard(x)
 
     while stopped is None and (max_order is None or order <= max_order):
         frozen = [set(neighbours) for neighbours in adjacent] if stable else adjacent
@@ -165,7 +165,13 @@ def search_skeleton(
             break
         orders_run = order + 1
         if prepare:
-            prepare([(i, *sorted(near)) for i, near in enumerate(around) if len(near) > order])
+            prepare(
+                [
+                    (i, *sorted(candidates))
+                    for i, candidates in enumerate(around)
+                    if len(candidates) > order
+                ]
+            )
         decision.begin_order(
             order, len(pairs), partial(_tests_from, open_pairs, adjacent, order, max_order)
         )
