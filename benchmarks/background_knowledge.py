@@ -98,7 +98,7 @@ def _cell(values: list[list[float]]) -> str:
     return " / ".join(f"{mean(column):.3f}" for column in zip(*values, strict=True))
 
 
-def worth(options: argparse.Namespace) -> None:
+def print_gain(options: argparse.Namespace) -> None:
     """On random models of yes/no columns."""
     for columns, rows in ((8, 20_000), (20, 20_000)):
         shape = Shape(rows, levels=(2,) * columns)
@@ -165,7 +165,7 @@ def main() -> None:
     if options.sensitivity:
         sensitivity()
     elif options.worth:
-        worth(options)
+        print_gain(options)
     else:
         table(options)
 

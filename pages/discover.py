@@ -415,7 +415,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         **({"Weights": lambda: panels.weight_panel(result)} if result.weights is not None else {}),
         **({"Pairs": lambda: findings.pair_panel(result)} if result.findings else {}),
         "Background knowledge": lambda: knowledge.panel(
-            loaded, lambda: knowledge.worth_part(loaded, result.algorithm, values)
+            loaded, lambda: knowledge.gain_part(loaded, result.algorithm, values)
         ),
         "Budget": lambda: budget_panel.budget_panel(result),
         "Decisions": lambda: panels.decision_panel(result),

@@ -74,7 +74,7 @@ def _of_table(kind: Kind, raw: RawTable, proposals: list[Proposal]) -> list[str]
     topics = tuple(question.topic for question in raw.questions)
     if topics != kind.topics:
         faults.append(f"it asks on {topics}")
-    if not _is_said(kind.note, "\n".join(_answered(raw).sentences)):
+    if not _is_mentioned(kind.note, "\n".join(_answered(raw).sentences)):
         faults.append(f"it says {_answered(raw).sentences}")
     if kind.encoding and raw.encoding != kind.encoding:
         faults.append(f"it is read as {raw.encoding}")
@@ -92,7 +92,7 @@ def _of_table(kind: Kind, raw: RawTable, proposals: list[Proposal]) -> list[str]
     return faults
 
 
-def _is_said(note: str, texts: str) -> bool:
+def _is_mentioned(note: str, texts: str) -> bool:
     """Whether a note is there; of files that need none there is none."""
     return note in texts if note else not texts.strip()
 

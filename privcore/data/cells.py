@@ -35,7 +35,7 @@ OF_CELL, _OF_DISTINCT = 12, 100
 _MOSTLY, _FEW = 0.5, 10_000
 # Share of distinct cells in a piece above which later pieces are not coded at all: hashing takes
 # most of the time.  Smaller pieces are no evidence.
-_APART, _LEAST_OF_PIECE = 0.8, 1_000
+_DISTINCT_SHARE, _LEAST_OF_PIECE = 0.8, 1_000
 # Pieces of a column that are collected before their distinct texts are merged.
 _MOST_PIECES = 64
 WHERE_IT_IS = (
@@ -99,7 +99,9 @@ class Texts:
                 return
             coded = texts.dictionary_encode()
             distinct = len(coded.dictionary)
-            self._mostly_distinct = len(texts) >= _LEAST_OF_PIECE and distinct > _APART * len(texts)
+            self._mostly_distinct = len(
+                texts
+            ) >= _LEAST_OF_PIECE and distinct > _DISTINCT_SHARE * len(texts)
         written = coded.dictionary
         self._memory.take(written.nbytes + _OF_DISTINCT * len(written))
         known = _known(written, self._decimal_comma)

@@ -31,7 +31,7 @@ _PUSH = 4.0
 # A count is measurable if it is this many standard deviations of the noise.
 _SEEN = 3.0
 # Tolerance of the deviance in the search for the ends of an interval.
-_NEAR = 0.05
+_TOLERANCE = 0.05
 
 
 class Estimate(NamedTuple):
@@ -109,7 +109,7 @@ class StandardisedTable:
         for _ in range(40):
             state = self._pulled(inside[1], pull * weights)
             excess = self._half_deviance(state) - least
-            if abs(excess - wanted) <= _NEAR * wanted:
+            if abs(excess - wanted) <= _TOLERANCE * wanted:
                 return self._mean(state, weights)
             if excess < wanted:
                 inside = pull, state

@@ -47,7 +47,7 @@ _drawn = st.components.v2.component(
 )
 
 
-def runs_beside_allowed() -> bool:
+def background_runs_allowed() -> bool:
     """Whether background runs start by themselves; a shared server can turn this off."""
     return os.environ.get("CAUSALVEIL_BESIDE", "").lower() not in ("off", "0", "no", "false")
 
@@ -113,7 +113,7 @@ class Around:
     def lively(self) -> bool:
         """Whether further runs are quick enough to start by themselves."""
         requested: set[tuple[Any, ...]] = st.session_state.setdefault("_strip_asked", set())
-        unasked = self.result.seconds < _PATIENCE_SECONDS and runs_beside_allowed()
+        unasked = self.result.seconds < _PATIENCE_SECONDS and background_runs_allowed()
         return unasked or self.loaded.key in requested
 
     def want(self) -> None:

@@ -99,7 +99,7 @@ def panel(loaded: Loaded, show_gain: Callable[[], None] = lambda: None) -> None:
         show_gain()
 
 
-def worth_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None:
+def gain_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None:
     """The value of the knowledge in ε, computed on request."""
     if "epsilon" not in values or values.get("calibration") == "published":
         return

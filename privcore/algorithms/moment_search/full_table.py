@@ -124,7 +124,7 @@ class TableScore:
             return 0.0
         return float(sum(self._parent_log_prior[column, parent] for parent in bits(parents)))
 
-    def near(self, fit: Fit, mixed: float = _MIXED) -> Families:
+    def families_near(self, fit: Fit, mixed: float = _MIXED) -> Families:
         """Scores of families near a fit, all columns being candidates.
 
         mixed: weight of the noisy counts in the expectations, so that cells at 0 in the fit can
@@ -133,10 +133,10 @@ class TableScore:
         Each family's probabilities are one step of Fisher scoring away from the fit, and are scored
         by BDeu with the effective number of rows of the noisy counts.
         """
-        near = self.counts_near(fit, mixed)
+        counts = self.counts_near(fit, mixed)
 
         def score(column: int, parents: int) -> float:
-            scored = float(kernels.table_fits.family_score(column, parents, near))
+            scored = float(kernels.table_fits.family_score(column, parents, counts))
             return scored + self._family_log_prior(column, parents)
 
         every = [range(self.columns)] * self.columns

@@ -155,11 +155,11 @@ class OrderSearch:
 
         All places between two consecutive possible neighbours have the same total.
         """
-        near, itself = sorted(self._around[column], key=order.place.__getitem__), 1 << column
+        ranked, itself = sorted(self._around[column], key=order.place.__getitem__), 1 << column
         # Score of the column before the first of them and after each, and its contribution to
         # theirs.
         own, adds, earlier = [self._parents(column, 0)[1]], [], 0
-        for other in near:
+        for other in ranked:
             before = order.before[other] & ~itself
             without = self._parents(other, before)[1]
             adds.append(self._parents(other, before | itself)[1] - without)
@@ -168,9 +168,9 @@ class OrderSearch:
         after = [*list(accumulate(reversed(adds)))[::-1], 0.0]
         totals = [one + more for one, more in zip(own, after, strict=True)]
         best, here = max(range(len(totals)), key=totals.__getitem__), order.place[column]
-        if totals[best] <= totals[sum(order.place[c] < here for c in near)] + _TOO_SMALL:
+        if totals[best] <= totals[sum(order.place[c] < here for c in ranked)] + _TOO_SMALL:
             return None
-        last = order.place[near[best - 1]] if best else -1
+        last = order.place[ranked[best - 1]] if best else -1
         return last + (last < here)
 
     def _parents(self, column: int, earlier: int) -> tuple[frozenset[int], float]:

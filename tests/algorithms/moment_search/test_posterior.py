@@ -50,7 +50,7 @@ def enumerated(score):
 
 def test_masks_and_sets_say_the_same():
     score = score_of(drawn_table(500, 4), 1.0)
-    families = score.near(score.fit(EMPTY))
+    families = score.families_near(score.fit(EMPTY))
     assert families.parents_of(COLLIDER) == (frozenset(), frozenset({0, 2}), frozenset())
     for dag in every_dag():
         assert families.parents_of(dag) == parents_of(dag)
@@ -71,7 +71,7 @@ def test_classes_of_three_columns():
 
 def test_steps_lead_to_every_dag_one_edge_away_and_say_what_it_gains():
     score = score_of(drawn_table(500, 4), 1.0)
-    near = score.near(score.fit(EMPTY))
+    near = score.families_near(score.fit(EMPTY))
     dags = every_dag()
     assert all(map(is_acyclic, dags))
     assert not is_acyclic((2, 4, 1))
