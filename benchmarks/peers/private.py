@@ -126,7 +126,7 @@ def _times(
     given = {"epsilon": 1.0, "delta": 1e-6, "calibration": calibration}
     known = {parameter.name for parameter in ALGORITHMS[algorithm].parameters}
     given = {name: value for name, value in given.items() if name in known}
-    kept = count(dataset)
+    counts = count(dataset)
     rows = Recounted.from_dataset(dataset)
 
     def seconds(source: Callable[[], CountSource], times: int) -> float:
@@ -146,7 +146,7 @@ def _times(
 
     return (
         seconds(lambda: count(dataset), repeats),
-        seconds(lambda: kept, repeats),
+        seconds(lambda: counts, repeats),
         seconds(lambda: rows, min(repeats, 2)),
     )
 

@@ -102,12 +102,12 @@ def ours(codes, columns, folder, cached=False):
     )
     values = tuple(np.ascontiguousarray(codes[:, i]) for i in range(codes.shape[1]))
     dataset = Dataset("measured", described, values)
-    kept = count(dataset)
+    counts = count(dataset)
 
     def run(test, alpha):
         settings = {"score": test, "threshold": alpha, "max_order": None}
         return lambda: discover(
-            kept if cached else count(dataset), "pc", settings, keep_trace=False
+            counts if cached else count(dataset), "pc", settings, keep_trace=False
         )
 
     def edges(found):

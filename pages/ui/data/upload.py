@@ -177,8 +177,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
     """
     triaged: list[Proposal] = st.session_state["upload_triaged"]
     about = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(triaged)} columns"
-    kept = who.choose(raw, triaged)
-    raw = who.answered(raw) if kept is None else kept.table
+    limited = who.choose(raw, triaged)
+    raw = who.answered(raw) if limited is None else limited.table
     if raw.unit.column:
         about += f", with {short(raw.unit.column, 40)} as the identifier of persons"
     if raw.encoding:

@@ -60,8 +60,8 @@ def shrunken(off: Difference) -> tuple[Matrix, float]:
     whiten = turn.T @ whiten
     both = 1 + np.maximum(noise, 0.0)
     share = signal / (signal + both)
-    kept = np.linalg.solve(whiten, share * (whiten @ off.moments.reshape(-1)))
-    return np.asarray(kept.reshape(off.moments.shape)), float((share * share * both).sum())
+    shrunk = np.linalg.solve(whiten, share * (whiten @ off.moments.reshape(-1)))
+    return np.asarray(shrunk.reshape(off.moments.shape)), float((share * share * both).sum())
 
 
 @lru_cache(maxsize=4096)

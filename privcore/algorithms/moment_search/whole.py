@@ -237,5 +237,5 @@ class WholeEvidence:
         """Sums over the other columns; axes in the given order."""
         table = cells.reshape(self._levels)
         others = tuple(c for c in range(table.ndim) if c not in columns)
-        kept = sorted(columns)
-        return np.asarray(table.sum(axis=others).transpose([kept.index(c) for c in columns]))
+        in_order = sorted(columns)
+        return np.asarray(table.sum(axis=others).transpose([in_order.index(c) for c in columns]))
