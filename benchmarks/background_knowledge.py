@@ -11,8 +11,8 @@ the rest), with three (from `privcore.data.network_tiers`), and with a random te
 non-edges forbidden.  CPDAGs are compared with the true one, completed with what is known. Data
 seeds from 1000, noise seeds from 500.
 worth: the ε that knowledge saves on random models of 8 and 20 columns that obey it, by
-`privcore.extras.lab.planning.worth`.  sensitivity: that of the counts of all pairs, and of the
-pairs that a tenth of them, or half, ruled out would leave.
+`privcore.extras.lab.planning.knowledge_gain`.  sensitivity: that of the counts of all pairs, and of
+the pairs that a tenth of them, or half, ruled out would leave.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from privcore.algorithms.moment_search.features import pair_features_sensitivity
 from privcore.data import Dataset, load_network
 from privcore.data.network_tiers import TIERS
 from privcore.errors import PrivcoreError
+from privcore.extras.lab.planning.knowledge_gain import knowledge_gain
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates
-from privcore.extras.lab.planning.worth import worth_of
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge, statement
 from privcore.measures import cpdag_metrics, skeleton_metrics
@@ -44,10 +44,10 @@ def known_of(data: Dataset, seed: int) -> dict[str, Knowledge]:
     three = Knowledge.of(tiers=TIERS[data.name])
     first, *rest = three.tiers
     edges = {frozenset(edge) for edge in data.true_edges or ()}
-    apart = [pair for pair in combinations(data.names, 2) if frozenset(pair) not in edges]
-    many = round(len(apart) / 10)
-    drawn = np.random.default_rng([977, seed]).choice(len(apart), many, replace=False)
-    ruled_out = frozenset(statement(apart[k][0], "--", apart[k][1]) for k in drawn)
+    nonadjacent = [pair for pair in combinations(data.names, 2) if frozenset(pair) not in edges]
+    many = round(len(nonadjacent) / 10)
+    drawn = np.random.default_rng([977, seed]).choice(len(nonadjacent), many, replace=False)
+    ruled_out = frozenset(statement(nonadjacent[k][0], "--", nonadjacent[k][1]) for k in drawn)
     two = Knowledge((first, tuple(name for tier in rest for name in tier)))
     return dict(zip(KINDS, (Knowledge(), two, three, Knowledge((), ruled_out)), strict=True))
 
@@ -55,11 +55,11 @@ def known_of(data: Dataset, seed: int) -> dict[str, Knowledge]:
 def measured(name: str, epsilon: float | None, data: Dataset, seed: int) -> dict[str, list[float]]:
     """Skeleton F1, CPDAG F1 and share of true arrows, by kind; raises PrivcoreError."""
     source, algorithm = count(data), ALGORITHMS[name]
-    asked = {} if epsilon is None else {"epsilon": epsilon}
+    chosen = {} if epsilon is None else {"epsilon": epsilon}
     arrows = PDAG.from_names(data.names, data.true_edges or ()).directed
     values = {}
     for kind, known in known_of(data, seed).items():
-        settings = {**asked, "knowledge": known.text}
+        settings = {**chosen, "knowledge": known.text}
         graph = discover(source, name, settings, seed=500 + seed, keep_trace=False).graph
         truth = true_graph(algorithm, data.names, data.true_edges or (), known.text)
         values[kind] = [
@@ -98,18 +98,18 @@ def _cell(values: list[list[float]]) -> str:
     return " / ".join(f"{mean(column):.3f}" for column in zip(*values, strict=True))
 
 
-def worth(options: argparse.Namespace) -> None:
+def print_gain(options: argparse.Namespace) -> None:
     """On random models of yes/no columns."""
     for columns, rows in ((8, 20_000), (20, 20_000)):
         shape = Shape(rows, levels=(2,) * columns)
         names, third = shape.names, columns // 3
-        apart = list(combinations(names, 2))
-        drawn = np.random.default_rng(977).choice(len(apart), len(apart) // 10, replace=False)
+        pairs = list(combinations(names, 2))
+        drawn = np.random.default_rng(977).choice(len(pairs), len(pairs) // 10, replace=False)
         kinds: Mapping[str, Knowledge] = {
             "two tiers": Knowledge((names[:third], names[third:])),
             "three tiers": Knowledge((names[:third], names[third : 2 * third], names[2 * third :])),
             "a tenth of the pairs ruled out": Knowledge(
-                (), frozenset(statement(apart[k][0], "--", apart[k][1]) for k in drawn)
+                (), frozenset(statement(pairs[k][0], "--", pairs[k][1]) for k in drawn)
             ),
         }
         for name in options.algorithms.split(","):
@@ -117,8 +117,8 @@ def worth(options: argparse.Namespace) -> None:
                 continue
             for kind, known in kinds.items():
                 surrogates = Surrogates(shape, range(1, options.seeds + 1), known.text)
-                said = worth_of(surrogates, name, {"epsilon": 0.3}).sentence
-                print(f"{columns} columns, {name}, {kind}: {said}", flush=True)
+                sentence = knowledge_gain(surrogates, name, {"epsilon": 0.3}).sentence
+                print(f"{columns} columns, {name}, {kind}: {sentence}", flush=True)
 
 
 def sensitivity() -> None:
@@ -138,17 +138,17 @@ def _without(columns: int, one_in: int) -> float:
     A column that differs moves its own code by 2, and the product with each asked column that does
     not by 2k, with k = 1 − 1/levels; that with one that does, too, by 2 less than both.
     """
-    asked = ~np.eye(columns, dtype=bool)
-    apart = list(combinations(range(columns), 2))
-    for k in np.random.default_rng(977).choice(len(apart), len(apart) // one_in, replace=False):
-        i, j = apart[k]
-        asked[i, j] = asked[j, i] = False
-    alone = 2 + 2 * asked @ np.full(columns, 0.5)
+    measured_pairs = ~np.eye(columns, dtype=bool)
+    pairs = list(combinations(range(columns), 2))
+    for k in np.random.default_rng(977).choice(len(pairs), len(pairs) // one_in, replace=False):
+        i, j = pairs[k]
+        measured_pairs[i, j] = measured_pairs[j, i] = False
+    alone = 2 + 2 * measured_pairs @ np.full(columns, 0.5)
     best, inside = np.zeros(1), np.zeros((1, columns))
     for column in range(columns):
         more = best + alone[column] - 2 * inside[:, column]
         best = np.concatenate([best, more])
-        inside = np.concatenate([inside, inside + asked[column]])
+        inside = np.concatenate([inside, inside + measured_pairs[column]])
     return float(np.sqrt(best.max()))
 
 
@@ -165,7 +165,7 @@ def main() -> None:
     if options.sensitivity:
         sensitivity()
     elif options.worth:
-        worth(options)
+        print_gain(options)
     else:
         table(options)
 

@@ -54,8 +54,8 @@ def main() -> None:
         known = {parameter.name for parameter in ALGORITHMS[algorithm].parameters}
         scores, seconds, claimed = [], [], []
         for epsilon in epsilons:
-            asked = {"epsilon": epsilon, "delta": 1e-6, "calibration": calibration}
-            given = {k: v for k, v in asked.items() if k in known}
+            settings = {"epsilon": epsilon, "delta": 1e-6, "calibration": calibration}
+            given = {k: v for k, v in settings.items() if k in known}
             try:
                 runs = [
                     discover(sources[name], algorithm, given, seed=seed, keep_trace=False)

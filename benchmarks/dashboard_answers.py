@@ -30,9 +30,9 @@ def first_page(page: Page, address: str) -> str:
     begun = time.monotonic()
     page.goto(address)
     page.wait_for_selector(_SENTENCE, timeout=60_000)
-    told = time.monotonic() - begun
+    shown = time.monotonic() - begun
     page.wait_for_selector(_GRAPHS, timeout=60_000)
-    return f"{told:.2f} / {time.monotonic() - begun:.2f}"
+    return f"{shown:.2f} / {time.monotonic() - begun:.2f}"
 
 
 def answer(page: Page, act: Callable[[], None]) -> str:
@@ -44,14 +44,14 @@ def answer(page: Page, act: Callable[[], None]) -> str:
     act()
     while sentence.inner_text() == before and time.monotonic() - begun < 60:
         page.wait_for_timeout(10)
-    told = time.monotonic() - begun
+    shown = time.monotonic() - begun
     try:
         page.wait_for_selector(_GRAPHS, timeout=2_500)
         drawn = f"{time.monotonic() - begun:.2f}"
     except TimeoutError:
         drawn = "same"
     page.wait_for_timeout(_PAUSE)
-    return f"{told:.2f} / {drawn}"
+    return f"{shown:.2f} / {drawn}"
 
 
 def answers(page: Page, address: str, wait: float) -> str:

@@ -22,9 +22,9 @@ def dense_network(seed: int) -> BayesianNetwork:
     nodes = int(generator.choice([20, 24, 28]))
     levels = [int(r) for r in generator.choice([2, 3, 4, 5], nodes, p=[0.25, 0.25, 0.35, 0.15])]
     order = [int(node) for node in generator.permutation(nodes)]
-    near = [(i, j) for i in range(nodes) for j in range(i + 1, nodes) if j - i <= nodes // 3]
-    generator.shuffle(near)
-    ends = [(order[i], order[j]) for i, j in near]
+    candidates = [(i, j) for i in range(nodes) for j in range(i + 1, nodes) if j - i <= nodes // 3]
+    generator.shuffle(candidates)
+    ends = [(order[i], order[j]) for i, j in candidates]
     parents = parents_among(ends, levels, round(_EDGES * nodes), 3, _CONFIGURATIONS)
     variables = []
     for node in range(nodes):

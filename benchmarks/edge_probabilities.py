@@ -46,7 +46,7 @@ class Task(NamedTuple):
     epsilons: tuple[float, ...]
 
 
-class Said(NamedTuple):
+class Statement(NamedTuple):
     """One statement and whether it is true."""
 
     epsilon: float
@@ -62,7 +62,7 @@ def graph_of_numbers(seed: int) -> StructuralExample:
     return StructuralExample("linear-gaussian", nodes=nodes, density=density, graph_seed=seed)
 
 
-def said(task: Task) -> list[Said]:
+def statements_of(task: Task) -> list[Statement]:
     drawn = graph_of_numbers(task.seed) if task.numbers else random_network(task.seed)
     statements = []
     for rows in task.rows:
@@ -77,22 +77,24 @@ def said(task: Task) -> list[Said]:
                     there = (names[i], names[j]) in arrows or (names[j], names[i]) in arrows
                     if finding.probability is None:
                         continue
-                    statements.append(Said(epsilon, False, finding.probability, there))
+                    statements.append(Statement(epsilon, False, finding.probability, there))
                     if finding.direction is not None:
                         cause, effect = (i, j) if (i, j) in run.graph.directed else (j, i)
                         right = (names[cause], names[effect]) in arrows
                         stated = finding.probability * finding.direction
-                        statements.append(Said(epsilon, True, stated, right))
+                        statements.append(Statement(epsilon, True, stated, right))
     return statements
 
 
-def table(title: str, told: Reliability) -> str:
-    rows = [f"| {r.stated:.3f} | {r.true:.3f} | {r.many:,} |" for r in told.ranges]
-    figures = f"{title}: expected calibration error {told.error:.3f}, Brier score {told.brier:.4f}"
+def table(title: str, rated: Reliability) -> str:
+    rows = [f"| {r.stated:.3f} | {r.true:.3f} | {r.many:,} |" for r in rated.ranges]
+    figures = (
+        f"{title}: expected calibration error {rated.error:.3f}, Brier score {rated.brier:.4f}"
+    )
     return "\n".join([figures, "", "| stated | true | statements |", "|---|---|---|", *rows, ""])
 
 
-def of(statements: list[Said]) -> Reliability:
+def of(statements: list[Statement]) -> Reliability:
     return reliability([s.probability for s in statements], [s.true for s in statements])
 
 
@@ -106,11 +108,11 @@ def draw(path: str) -> None:
     held = shipped_reliability()
     figure, axes = plt.subplots(figsize=(5.2, 4.6), dpi=130)
     axes.plot([0, 1], [0, 1], ":", color="#777777", label="as stated")
-    for name, told, marker in (("edges", held.edges, "o"), ("arrows", held.arrows, "s")):
-        stated, true = ([getattr(r, part) for r in told.ranges] for part in ("stated", "true"))
+    for name, rated, marker in (("edges", held.edges, "o"), ("arrows", held.arrows, "s")):
+        stated, true = ([getattr(r, part) for r in rated.ranges] for part in ("stated", "true"))
         (line,) = axes.plot(stated, true, linewidth=1.2, label=name)
-        most = max(r.many for r in told.ranges)
-        sizes = [15 + 110 * r.many / most for r in told.ranges]
+        most = max(r.many for r in rated.ranges)
+        sizes = [15 + 110 * r.many / most for r in rated.ranges]
         axes.scatter(stated, true, sizes, marker=marker, color=line.get_color())
     axes.set(xlabel="stated probability", ylabel="share that is true")
     axes.legend(frameon=False)
@@ -142,13 +144,13 @@ def main() -> None:
         seeds = [int(network.name.split()[1]) for network in chosen]
     tasks = [Task(seed, options.numbers, rows, epsilons) for seed in seeds]
     with get_context("spawn").Pool(2) as pool:
-        every = [s for part in pool.map(said, tasks, chunksize=1) for s in part]
+        every = [s for part in pool.map(statements_of, tasks, chunksize=1) for s in part]
     pairs, arrows = ([s for s in every if s.arrow is arrow] for arrow in (False, True))
     print(table("Edges", of(pairs)))
     print(table("Arrows", of(arrows)))
     by_epsilon = {e: of([s for s in pairs if s.epsilon == e]) for e in epsilons}
-    for epsilon, told in by_epsilon.items():
-        print(table(f"Edges at ε = {epsilon:g}", told))
+    for epsilon, rated in by_epsilon.items():
+        print(table(f"Edges at ε = {epsilon:g}", rated))
     if options.write:
         path = Path(shipped.__file__).parent / "results" / "edge_probabilities.json"
         listed = ", ".join(f"{n:,}" for n in rows)

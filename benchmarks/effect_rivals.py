@@ -33,7 +33,7 @@ from privcore.counts import InMemoryCounts
 from privcore.data import Dataset, load_network
 from privcore.data.network import BayesianNetwork
 from privcore.effects import Effect, EffectPlan, Question, effects_of, true_effect, without_privacy
-from privcore.effects.question import Asked
+from privcore.effects.question import IndexedQuestion
 from privcore.errors import PrivcoreError
 from privcore.privacy.mechanisms import SimulatedNoise
 
@@ -42,7 +42,7 @@ _PC = {"score": "g2", "threshold": 0.01}
 _SHARE, _GROUPS = 0.5, 200
 
 
-class Said(NamedTuple):
+class RivalAnswer(NamedTuple):
     """One answer; interval: None where the question was left open."""
 
     method: str
@@ -65,7 +65,7 @@ def of_effects(effects: tuple[Effect, ...]) -> tuple[float, tuple[float, float] 
 
 
 def averaged_groups(
-    data: Dataset, asked: Asked, parents: tuple[int, ...], epsilon: float, seed: int
+    data: Dataset, indexed: IndexedQuestion, parents: tuple[int, ...], epsilon: float, seed: int
 ) -> tuple[float, tuple[float, float]]:
     """The mean of the groups' effects and its 95 % interval, ε-DP for one record replaced.
 
@@ -74,16 +74,16 @@ def averaged_groups(
     """
     noise = SimulatedNoise(seed)
     groups = np.random.default_rng(seed).permutation(data.n) % _GROUPS
-    causes, outcomes = data.values[asked.cause], data.values[asked.outcome]
+    causes, outcomes = data.values[indexed.cause], data.values[indexed.outcome]
     strata = np.zeros(data.n, dtype=np.int64)
     for parent in parents:
         strata = strata * data.levels[parent] + data.values[parent]
     many = math.prod(data.levels[p] for p in parents)
     here = np.zeros((_GROUPS, many, 2, 2))
     total = np.zeros((_GROUPS, many))
-    for at, value in enumerate((asked.compared, asked.to)):
+    for at, value in enumerate((indexed.compared, indexed.to)):
         of = causes == value
-        np.add.at(here, (groups[of], strata[of], at, (outcomes[of] == asked.level) * 1), 1)
+        np.add.at(here, (groups[of], strata[of], at, (outcomes[of] == indexed.level) * 1), 1)
     np.add.at(total, (groups, strata), 1)
     rates = (here[..., 1] + 0.5) / (here.sum(axis=3) + 1)
     each = ((rates[..., 1] - rates[..., 0]) * total).sum(axis=1) / total.sum(axis=1)
@@ -101,7 +101,7 @@ def answers(
     python: Path,
     limit: int,
     many: int,
-) -> Iterator[Said]:
+) -> Iterator[RivalAnswer]:
     """By each method, of each question; seed: of the sample."""
     source = count(data)
     assert isinstance(source, InMemoryCounts)
@@ -115,32 +115,32 @@ def answers(
     except (NotMade, PrivcoreError) as why:
         print(f"{network.name}, ε = {epsilon:g}: AIM {why}", flush=True)
     for k, question in enumerate(questions_of(network, many)):
-        asked = question.on(data.columns)
-        truth = true_effect(network, asked)
+        indexed = question.on(data.columns)
+        truth = true_effect(network, indexed)
         ours = effects_of(run, data, EffectPlan(question, _SHARE), whole, noise=noise)
-        yield Said(OURS, epsilon, truth, of_effects(ours.shown)[0], ours.interval)
+        yield RivalAnswer(OURS, epsilon, truth, of_effects(ours.shown)[0], ours.interval)
         if rows is not None:
             try:
                 middle, interval = of_effects(without_privacy(rows, graph, question))
             except PrivcoreError:
                 middle, interval = math.nan, None
-            yield Said(AIM, epsilon, truth, middle, interval)
-        parents = network.variables[asked.cause].parents
-        middle, interval = averaged_groups(data, asked, parents, epsilon, 900 + 31 * seed + k)
-        yield Said(GROUPS, epsilon, truth, middle, interval)
+            yield RivalAnswer(AIM, epsilon, truth, middle, interval)
+        parents = network.variables[indexed.cause].parents
+        middle, interval = averaged_groups(data, indexed, parents, epsilon, 900 + 31 * seed + k)
+        yield RivalAnswer(GROUPS, epsilon, truth, middle, interval)
 
 
-def line(name: str, epsilon: float, method: str, said: list[Said]) -> str:
-    closed = [(s, s.interval) for s in said if s.interval is not None]
+def line(name: str, epsilon: float, method: str, given: list[RivalAnswer]) -> str:
+    closed = [(s, s.interval) for s in given if s.interval is not None]
     if not closed:
-        return f"| {name} | {epsilon:g} | {method} | – | – | – | {len(said)} of {len(said)} |"
+        return f"| {name} | {epsilon:g} | {method} | – | – | – | {len(given)} of {len(given)} |"
     held = mean(low - 1e-9 <= s.truth <= high + 1e-9 for s, (low, high) in closed)
     width = median(high - low for _, (low, high) in closed)
-    away = mean(abs(s.middle - s.truth) for s in said if not math.isnan(s.middle))
-    opened = len(said) - len(closed)
+    away = mean(abs(s.middle - s.truth) for s in given if not math.isnan(s.middle))
+    opened = len(given) - len(closed)
     return (
         f"| {name} | {epsilon:g} | {method} | {held:.2f} | {width:.3f} | {away:.3f} | "
-        f"{opened} of {len(said)} |"
+        f"{opened} of {len(given)} |"
     )
 
 
@@ -161,9 +161,9 @@ def main() -> None:
         network = load_network(name)
         for epsilon in map(float, options.epsilons.split(",")):
             every = [
-                said
+                answer
                 for seed in range(options.seeds)
-                for said in answers(
+                for answer in answers(
                     network,
                     network.sample(options.rows, 1000 + seed),
                     epsilon,
@@ -174,9 +174,9 @@ def main() -> None:
                 )
             ]
             for method in (OURS, AIM, GROUPS):
-                told = [s for s in every if s.method == method]
-                if told:
-                    print(line(name, epsilon, method, told), flush=True)
+                own = [s for s in every if s.method == method]
+                if own:
+                    print(line(name, epsilon, method, own), flush=True)
 
 
 if __name__ == "__main__":

@@ -113,11 +113,11 @@ def tried(task: Task) -> list[Tried]:
             exact = Tables([ExactTables(source)], rows)
             runs = {}
             for k, question in enumerate(questions_of(network, task.questions)):
-                asked = question.on(columns)
-                truth = true_effect(network, asked)
-                parents = frozenset(network.variables[asked.cause].parents)
-                ways = adjustment_sets(graph, asked.cause, asked.outcome)
-                best = exact.answer(asked, tuple(sorted(parents)), False)
+                indexed = question.on(columns)
+                truth = true_effect(network, indexed)
+                parents = frozenset(network.variables[indexed.cause].parents)
+                ways = adjustment_sets(graph, indexed.cause, indexed.outcome)
+                best = exact.answer(indexed, tuple(sorted(parents)), False)
                 assert best is not None or len(parents) > 3
                 least = np.nan if best is None else best.effect.high - best.effect.low
                 for epsilon in task.epsilons:
@@ -133,8 +133,8 @@ def tried(task: Task) -> list[Tried]:
                                     seed=500 + seed,
                                     keep_trace=False,
                                 )
-                            said = effects_of(runs[epsilon], data, plan, whole, noise=noise)
-                            interval = said.interval
+                            estimated = effects_of(runs[epsilon], data, plan, whole, noise=noise)
+                            interval = estimated.interval
                         elif not ways.affected:
                             continue
                         else:
@@ -143,7 +143,7 @@ def tried(task: Task) -> list[Tried]:
                             if task.share or all_at_once is None:
                                 only = ParentSet(parents, ways, graph, True, 1.0)
                                 spent = epsilon * (task.share or 0.5)
-                                release = measured(source, asked, [only], spent, noise)
+                                release = measured(source, indexed, [only], spent, noise)
                             else:
                                 release = release_whole(source, all_at_once, noise).moments
                             evidence = Tables([release], rows)
@@ -151,7 +151,7 @@ def tried(task: Task) -> list[Tried]:
                                 (*ways.minimal, ways.efficient, ways.parents),
                                 key=lambda columns: evidence.cells(tuple(columns)),
                             )
-                            answer = evidence.answer(asked, tuple(sorted(others)), False)
+                            answer = evidence.answer(indexed, tuple(sorted(others)), False)
                             interval = answer and (answer.effect.low, answer.effect.high)
                     if interval is None:
                         made.append(Tried(task.network, rows, epsilon, None, np.nan, least))

@@ -85,7 +85,7 @@ def renew_references(path: Path) -> None:
     held = read_sweep(path)
     plan = plan_of(held.command)
     runner = Runner(plan)
-    found = [runner.reference(asked).graph for asked in plan.references]
+    found = [runner.reference(wanted).graph for wanted in plan.references]
     rows = []
     for row in held.rows:
         for number in plan.cells[row["cell"]].setting.references:

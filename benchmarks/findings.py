@@ -45,7 +45,7 @@ _ARROWS = (
 _VERDICTS = ("no edge seen", "not enough budget")
 
 
-class Said(NamedTuple):
+class PairStatement(NamedTuple):
     """What one run said of a pair, whether that has a true edge, and whether its arrow is right."""
 
     epsilon: float
@@ -54,7 +54,7 @@ class Said(NamedTuple):
     right: bool
 
 
-def said(samples: Iterable[Dataset], epsilons: list[float]) -> Iterator[Said]:
+def statements_of(samples: Iterable[Dataset], epsilons: list[float]) -> Iterator[PairStatement]:
     for k, data in enumerate(samples):
         source = count(data)
         truth = PDAG.from_names(data.names, directed=data.true_edges or ())
@@ -65,14 +65,14 @@ def said(samples: Iterable[Dataset], epsilons: list[float]) -> Iterator[Said]:
             arrows = {(min(edge), max(edge)): edge for edge in result.graph.directed}
             for pair, finding in result.findings.items():
                 right = arrows.get(pair) in truth.directed
-                yield Said(epsilon, finding, pair in truth.skeleton, right)
+                yield PairStatement(epsilon, finding, pair in truth.skeleton, right)
 
 
 def share(of: list[bool]) -> str:
     return f"{mean(of):.4f}" if of else "–"
 
 
-def show(title: str, every: list[Said], epsilons: list[float]) -> None:
+def show(title: str, every: list[PairStatement], epsilons: list[float]) -> None:
     print(f"\n{title}\n\n| edges of probability | edges | share true |\n|---|---|---|")
     high = 1.1
     for label, low in _EDGES:
@@ -88,16 +88,16 @@ def show(title: str, every: list[Said], epsilons: list[float]) -> None:
     high = 1.1
     for label, low in _ARROWS:
         within = [(d, right) for d, right in arrows if d is not None and low <= d < high]
-        told = f"{mean(d for d, _ in within):.3f}" if within else "–"
-        print(f"| {label} | {len(within)} | {told} | {share([right for _, right in within])} |")
+        text = f"{mean(d for d, _ in within):.3f}" if within else "–"
+        print(f"| {label} | {len(within)} | {text} | {share([right for _, right in within])} |")
         high = low
     print("\n| no edge, ε | verdict | pairs | share with a true edge |\n|---|---|---|---|")
     for verdict in _VERDICTS:
-        told_so = [s for s in every if s.finding.verdict == verdict]
+        concerned = [s for s in every if s.finding.verdict == verdict]
         for epsilon in epsilons:
-            missed = [s.true_edge for s in told_so if s.epsilon == epsilon]
+            missed = [s.true_edge for s in concerned if s.epsilon == epsilon]
             print(f"| {epsilon:g} | {verdict} | {len(missed)} | {share(missed)} |")
-        missed = [s.true_edge for s in told_so]
+        missed = [s.true_edge for s in concerned]
         print(f"| all | {verdict} | {len(missed)} | {share(missed)} |", flush=True)
 
 
@@ -122,11 +122,11 @@ def main() -> None:
         chosen = islice(networks_from(options.first, options.cells), options.random)
         networks = (network.sample(options.rows, 1000) for network in chosen)
         title = f"{options.random} random networks, {options.rows:,} rows"
-        show(title, list(said(networks, epsilons)), epsilons)
+        show(title, list(statements_of(networks, epsilons)), epsilons)
     if options.numbers > 0:
         numbers = graphs_of_numbers(options.numbers, options.first)
         title = f"{options.numbers} linear-Gaussian graphs of each kind, 20 columns"
-        show(title, list(said(numbers, epsilons)), epsilons)
+        show(title, list(statements_of(numbers, epsilons)), epsilons)
 
 
 if __name__ == "__main__":

@@ -123,9 +123,9 @@ def lasting(value: Any) -> Any:
     return [lasting(item) for item in value] if isinstance(value, list) else value
 
 
-def answered(data: Dataset, name: str, asked: dict[str, Any], seed: int) -> str:
+def answered(data: Dataset, name: str, settings: dict[str, Any], seed: int) -> str:
     try:
-        result = discover(data, name, asked, seed=seed)
+        result = discover(data, name, settings, seed=seed)
     except PrivcoreError as refusal:
         return f"refused {digest(str(refusal))}"
     report = run_report(result, data, references_of(data, result), seed=seed)
@@ -151,12 +151,12 @@ def runs() -> Iterator[tuple[str, str]]:
                     if calibration != "proven" and variant not in ("default", "large"):
                         continue
                     few = {key: value for key, value in _FEW.items() if key in declared}
-                    asked = {**few, **changed}
+                    settings = {**few, **changed}
                     if calibration != "none":
-                        asked["calibration"] = calibration
+                        settings["calibration"] = calibration
                     for seed in (1, 2):
                         line = f"{name} {calibration} {kind} {variant} {seed}"
-                        yield line, answered(data, name, asked, seed)
+                        yield line, answered(data, name, settings, seed)
 
 
 def releases(folder: Path) -> Iterator[tuple[str, str]]:
@@ -205,7 +205,7 @@ def printed(*words: str) -> str:
 
 
 def commands() -> Iterator[tuple[str, str]]:
-    asked = {
+    calls = {
         "effect": (
             "effect",
             "--cause",
@@ -221,7 +221,7 @@ def commands() -> Iterator[tuple[str, str]]:
         "known": ("discover", "--network", "asia", "--seed", "3", "--forbid", "smoke--lung"),
         "example": ("discover", "--example", "linear-gaussian", "--seed", "3"),
     }
-    for name, words in asked.items():
+    for name, words in calls.items():
         yield f"command {name}", printed(*words)
 
 

@@ -30,7 +30,9 @@ _NO_NOISE = 1_000.0
 Statements = list[tuple[float, bool]]
 
 
-def said(source: InMemoryCounts, epsilons: Sequence[float], splits: int) -> dict[str, Statements]:
+def statements_of(
+    source: InMemoryCounts, epsilons: Sequence[float], splits: int
+) -> dict[str, Statements]:
     """What one half states and whether the other sees it, by "ε | by what"."""
     statements: dict[str, Statements] = {}
     for split in range(splits):
@@ -55,8 +57,8 @@ def said(source: InMemoryCounts, epsilons: Sequence[float], splits: int) -> dict
 
 def row(statements: Statements) -> str:
     stated, seen = zip(*statements, strict=True)
-    sure = [came for told, came in statements if told > 0.99]
-    never = [came for told, came in statements if told < 0.01]
+    sure = [came for probability, came in statements if probability > 0.99]
+    never = [came for probability, came in statements if probability < 0.01]
     ends = (f"{sum(end) / len(end):.3f} of {len(end)}" if end else "–" for end in (sure, never))
     mean, share = sum(stated) / len(stated), sum(seen) / len(seen)
     error = reliability(stated, seen).error
@@ -82,7 +84,7 @@ def main() -> None:
             source = count(data)
             if not isinstance(source, InMemoryCounts):
                 sys.exit(f"{path.name} has numbers that are not cut; choose another table.")
-            for key, statements in said(source, epsilons, options.splits).items():
+            for key, statements in statements_of(source, epsilons, options.splits).items():
                 print(f"| {path.name.split('.')[0]} | {key} | {row(statements)} |", flush=True)
 
 

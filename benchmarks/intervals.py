@@ -67,9 +67,9 @@ def main() -> None:
                         density=options.density,
                     )
                     data = cut_evenly(example.sample(rows, seed), count)
-                    asked = {"epsilon": epsilon}
+                    settings = {"epsilon": epsilon}
                     result = discover(
-                        data, "moment-search", asked, seed=seed + 500, keep_trace=False
+                        data, "moment-search", settings, seed=seed + 500, keep_trace=False
                     )
                     found.append(scores(result.graph, truth_of(data)))
                 skeletons, cpdags = zip(*found, strict=True)

@@ -52,11 +52,11 @@ def measured(columns: int, rows: int, epsilon: float, permute: bool) -> str:
     found = discover(count(data), "moment-search", {"epsilon": epsilon}, seed=1, keep_trace=False)
     seconds = time.perf_counter() - start
     skeleton, cpdag = scores(found.graph, truth)
-    near = "– | –" if permute else f"{skeleton:.3f} | {cpdag:.3f}"
+    agreement = "– | –" if permute else f"{skeleton:.3f} | {cpdag:.3f}"
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return (
         f"| {columns} {'permuted' if permute else 'columns'} | {rows:,} | {seconds:.1f} | "
-        f"{memory:.2f} GiB | {len(found.graph.skeleton)} of {len(truth.skeleton)} | {near} |"
+        f"{memory:.2f} GiB | {len(found.graph.skeleton)} of {len(truth.skeleton)} | {agreement} |"
     )
 
 
@@ -73,8 +73,8 @@ def main() -> None:
         for rows in map(int, options.rows.split(",")):
             for permute in (False, True):
                 with alone.Pool(1) as pool:
-                    asked = (columns, rows, options.epsilon, permute)
-                    print(pool.apply(measured, asked), flush=True)
+                    arguments = (columns, rows, options.epsilon, permute)
+                    print(pool.apply(measured, arguments), flush=True)
 
 
 if __name__ == "__main__":

@@ -106,14 +106,14 @@ def main() -> None:
                     continue
                 truth = cpdag_of_names(data.names, data.true_edges or ())
                 kept = NumericRows(data.names, ((-1.0, 1.0),) * data.p, scaled)
-                asked = {"epsilon": epsilon}
+                settings = {"epsilon": epsilon}
                 # What moments would find is asked, whatever the shapes are.
                 with patch.object(lines, "in_lines", lambda pairs: True):
                     tried = [
-                        discover(source, "moment-search", asked, seed=seed)
+                        discover(source, "moment-search", settings, seed=seed)
                         for source in (intervals(data, 4), cut_evenly(data, parts), kept)
                     ]
-                tried.append(discover(data, "moment-search", asked, seed=seed))
+                tried.append(discover(data, "moment-search", settings, seed=seed))
                 cut += tried[-1].intervals is not None
                 for results, result in zip(ways, tried, strict=True):
                     results.append(scores(result.graph, truth))

@@ -116,9 +116,9 @@ def main() -> None:
     shares = []
     sources = [count(permuted(data, k)) for k, data in enumerate(drawn)]
     for epsilon in epsilons:
-        asked = {**given, "epsilon": epsilon}
+        settings = {**given, "epsilon": epsilon}
         graphs = [
-            discover(source, "moment-search", asked, seed=500 + k, keep_trace=False).graph
+            discover(source, "moment-search", settings, seed=500 + k, keep_trace=False).graph
             for k, source in enumerate(sources)
         ]
         shares.append(mean(bool(graph.skeleton) for graph in graphs))

@@ -85,11 +85,11 @@ def moved(graph: PDAG, other: PDAG) -> int:
 
 
 def by_rules(data: Dataset, level: float, rules: dict[str, str]) -> Found:
-    asked = {"score": "g2", "threshold": level, "max_order": None, **rules}
+    settings = {"score": "g2", "threshold": level, "max_order": None, **rules}
     start = time.perf_counter()
-    graph = discover(count(data), "pc", asked, keep_trace=False).graph
+    graph = discover(count(data), "pc", settings, keep_trace=False).graph
     seconds = time.perf_counter() - start
-    again = discover(count(permuted(data, 1)), "pc", asked, keep_trace=False).graph
+    again = discover(count(permuted(data, 1)), "pc", settings, keep_trace=False).graph
     return scored(data, graph, again, seconds)
 
 
@@ -128,8 +128,8 @@ def published(folder: Path) -> Iterator[str]:
         ones = np.ones(len(rows), dtype=np.int64)
         source = InMemoryCounts(names, levels, tuple(columns), ones)
         theirs = graph_of(np.loadtxt(path), names)
-        asked = {"score": "chi2", "threshold": 0.05, "max_order": None, "collider_rule": "union"}
-        ours = discover(source, "pc", {**asked, "in_turn": True}, keep_trace=False).graph
+        settings = {"score": "chi2", "threshold": 0.05, "max_order": None, "collider_rule": "union"}
+        ours = discover(source, "pc", {**settings, "in_turn": True}, keep_trace=False).graph
         both = theirs.skeleton | ours.skeleton
         differ = sum(ours.mark(i, j) != theirs.mark(i, j) for i, j in both)
         cycle = (
@@ -151,8 +151,8 @@ def scored(data: Dataset, graph: PDAG, again: PDAG, seconds: float) -> Found:
 def row(name: str, samples: Iterable[Dataset], level: float, *, peer: bool) -> str:
     found: dict[str, list[Found]] = {}
     for data in samples:
-        for rule, asked in _RULES.items():
-            found.setdefault(rule, []).append(by_rules(data, level, asked))
+        for rule, settings in _RULES.items():
+            found.setdefault(rule, []).append(by_rules(data, level, settings))
         if peer:
             found.setdefault("causal-learn", []).append(by_peer(data, level))
     cells = [
@@ -174,9 +174,9 @@ def every_rule(samples: Iterable[Dataset], level: float) -> str:
         source, truth = count(data), truth_of(data)
         for rules in product(COLLIDER_RULE.choices, CONFLICT_RULE.choices):
             names = (COLLIDER_RULE.name, CONFLICT_RULE.name)
-            asked = {"score": "g2", "threshold": level, "max_order": None}
+            settings = {"score": "g2", "threshold": level, "max_order": None}
             graph = discover(
-                source, "pc", {**asked, **dict(zip(names, rules, strict=True))}, keep_trace=False
+                source, "pc", {**settings, **dict(zip(names, rules, strict=True))}, keep_trace=False
             ).graph
             found.setdefault(rules, []).append(cpdag_metrics(graph, truth).f1)
     lines = [

@@ -186,8 +186,8 @@ def health(rng: Generator, n: int, age_group: Any) -> Any:
 
 
 def satisfaction(rng: Generator, n: int, income: Any, health: Any) -> Any:
-    said = pd.Series(income).astype("float64").fillna(2200).to_numpy()
-    return _answer(rng, 1.3 + 0.5 * health + 1.0 * np.clip((said - 1500) / 1500, 0, 1))
+    stated_income = pd.Series(income).astype("float64").fillna(2200).to_numpy()
+    return _answer(rng, 1.3 + 0.5 * health + 1.0 * np.clip((stated_income - 1500) / 1500, 0, 1))
 
 
 def voted(rng: Generator, n: int, age_group: Any, trust: Any) -> Any:

@@ -133,15 +133,15 @@ def main() -> None:
     )
     print(f"| algorithm | {' | '.join(names)} |")
     print("|---" * (1 + len(names)) + "|")
-    apart = []
+    lines = []
     for row in CHOICES if options.choices else ROWS:
         cells = [cell(row, name) for name in names]
         print(f"| {row.label} | {' | '.join(text for text, _ in cells)} |", flush=True)
-        apart.append(f"| {row.label} | {' | '.join(text for _, text in cells)} |")
+        lines.append(f"| {row.label} | {' | '.join(text for _, text in cells)} |")
     print("\nStructural Hamming distance to the true DAG\n")
     print(f"| algorithm | {' | '.join(names)} |")
     print("|---" * (1 + len(names)) + "|")
-    print("\n".join(apart))
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

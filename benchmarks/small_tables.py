@@ -112,8 +112,8 @@ def shapes(seeds: range, epsilon: float) -> None:
     print("| columns × rows | " + " | ".join(ways) + " |\n|---|" + "---|" * len(ways))
     for columns, rows in SHAPES:
         tables = [of_answers(columns, rows, seed) for seed in seeds]
-        said = [scored(tables, *way) for way in ways.values()]
-        cells = ["{:.2f} / {:.2f}, {:.2f} s".format(*one) for one in said if one]
+        scores = [scored(tables, *way) for way in ways.values()]
+        cells = ["{:.2f} / {:.2f}, {:.2f} s".format(*one) for one in scores if one]
         print(f"| {columns} × {rows:,} | " + " | ".join(cells) + " |", flush=True)
 
 
@@ -124,9 +124,9 @@ def by_algorithm(names: Sequence[str], seeds: range, epsilon: float) -> None:
     tables |= {("m", n): [of_mixed(10, n, seed) for seed in seeds] for n in ROWS}
     for name in names:
         declared = {parameter.name for parameter in get_algorithm(name).parameters}
-        asked = {"epsilon": epsilon} if "epsilon" in declared else {}
-        said = [scored(each, name, asked) for each in tables.values()]
-        cells = [f"{one[0]:.2f}" if one else "–" for one in said]
+        settings = {"epsilon": epsilon} if "epsilon" in declared else {}
+        scores = [scored(each, name, settings) for each in tables.values()]
+        cells = [f"{one[0]:.2f}" if one else "–" for one in scores]
         print(f"| `{name}` | " + " | ".join(cells) + " |", flush=True)
 
 

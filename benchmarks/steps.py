@@ -46,8 +46,8 @@ def runs_of(data: Dataset, seed: int) -> dict[str, Discovery]:
         )
 
     def again(parts: list[Discovery], *, same_rows: bool) -> Discovery:
-        kept = together([p.released.kept for p in parts if p.released], same_rows=same_rows)
-        return search_again("moment-search", kept, data.names, {}, parts[0].guarantee)
+        pooled = together([p.released.statistics for p in parts if p.released], same_rows=same_rows)
+        return search_again("moment-search", pooled, data.names, {}, parts[0].guarantee)
 
     first, second, whole = run(0.3, 1), run(0.7, 2), run(1.0, 3)
     assert first.released is not None
@@ -57,7 +57,7 @@ def runs_of(data: Dataset, seed: int) -> dict[str, Discovery]:
     ]
     return {
         "0.3": first,
-        "0.3, topped up by 0.7": run(1.0, 6, before=first.released.kept),
+        "0.3, topped up by 0.7": run(1.0, 6, before=first.released.statistics),
         "0.3 and 0.7, put together": again([first, second], same_rows=True),
         "1 at once": whole,
         "5 rows": run(1.0, 7, settings={"rows_per_unit": 5}),

@@ -11,7 +11,7 @@ from pages.ui.controls.address import chosen, news, write
 from pages.ui.controls.params import number_text
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
-from pages.ui.running import LiveHooks, kept, settings_key
+from pages.ui.running import LiveHooks, cached_result, settings_key
 from pages.ui.texts import plain
 from privcore.errors import PrivcoreError
 from privcore.extras.audits import (
@@ -201,7 +201,7 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
     )
     few, many = PICTURE_RUNS
     runs = max(few, min(many, case.ci_runs // 2))
-    outputs: tuple[Outputs, Outputs] | None = kept(
+    outputs: tuple[Outputs, Outputs] | None = cached_result(
         ("audit-picture", case.kind, case.name, result.epsilon, seed),
         "Drawing outputs",
         lambda hooks: simulate(case.make(result.epsilon, result.delta), runs, seed, 1),
@@ -271,7 +271,7 @@ try:
 
         return audit(case, **settings, progress=progress)
 
-    result = kept(
+    result = cached_result(
         ("audit", case.kind, case.name, settings_key(settings)),
         f"Auditing {case.title}",
         compute,

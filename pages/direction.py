@@ -10,7 +10,7 @@ from pages.ui.direction.result import guarantee_panel, headline, pictures, score
 from pages.ui.frame import require_frame
 from pages.ui.layout import tabbed
 from pages.ui.messages import problem
-from pages.ui.running import kept, settings_key
+from pages.ui.running import cached_result, settings_key
 from privcore.errors import PrivcoreError
 from privcore.extras.pairs import PARAMETERS, Pair, infer
 
@@ -23,7 +23,7 @@ def results(pair: Pair, key: Key) -> None:
         values = declared_controls(PARAMETERS, lambda p, calibration: f"direction_{p.name}")
         choose_seed()
     seed = int(st.session_state.get("seed", 1))
-    result = kept(
+    result = cached_result(
         ("direction", key, settings_key(values), seed),
         "Inferring the direction",
         lambda hooks: infer(pair, values, seed=seed),

@@ -308,8 +308,10 @@ def show_run(
     drawn: dict[str, Drawn] = {}
     if algorithm.private:
         drawn["Private graph"] = Drawn("private-graph", result.graph, against)
-        beside = shown.names["same"] if kind == "same" else f"Without privacy ({base_title})"
-        drawn[beside] = Drawn("reference-graph", base.graph, before)
+        reference_title = (
+            shown.names["same"] if kind == "same" else f"Without privacy ({base_title})"
+        )
+        drawn[reference_title] = Drawn("reference-graph", base.graph, before)
     else:
         drawn[algorithm.title] = Drawn("reference-graph", result.graph, against)
     if with_truth:
@@ -391,11 +393,11 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         if mixed:
             st.caption(mixed)
         if result.findings:
-            st.caption(f"{findings.width_sentence(result)} {findings.apart_sentence(result)}")
+            st.caption(f"{findings.width_sentence(result)} {findings.no_edge_sentence(result)}")
         if overruled := overruled_sentence(result):
             st.caption(texts.plain(overruled))
-        if said := hidden_sentence(result):
-            lines = f"{linked(texts.OF_PAG, pag='A circle')} {said}"
+        if sentence := hidden_sentence(result):
+            lines = f"{linked(texts.OF_PAG, pag='A circle')} {sentence}"
         elif algorithm.output == "dag":
             lines = texts.ALL_DIRECTED
         else:
@@ -413,7 +415,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         **({"Weights": lambda: panels.weight_panel(result)} if result.weights is not None else {}),
         **({"Pairs": lambda: findings.pair_panel(result)} if result.findings else {}),
         "Background knowledge": lambda: knowledge.panel(
-            loaded, lambda: knowledge.worth_part(loaded, result.algorithm, values)
+            loaded, lambda: knowledge.gain_part(loaded, result.algorithm, values)
         ),
         "Budget": lambda: budget_panel.budget_panel(result),
         "Decisions": lambda: panels.decision_panel(result),

@@ -49,27 +49,27 @@ def results(loaded: Loaded) -> None:
         values["epsilon"], share, width = budget(loaded, question)
     st.session_state["parameters"] = values
     words = st.container(key="answer", gap="xxsmall")
-    said = run(loaded, question, values, share, seed)
-    if said is None:
+    answer = run(loaded, question, values, share, seed)
+    if answer is None:
         words.title(TITLE)
         return
-    width.note(said)
-    other = compared(loaded, said)
-    set_foot(run_lines(said.result, loaded.dataset, seed=seed, compared=True))
+    width.note(answer)
+    other = compared(loaded, answer)
+    set_foot(run_lines(answer.result, loaded.dataset, seed=seed, compared=True))
     with words:
-        result.header(said, loaded)
+        result.header(answer, loaded)
         if prior := known.sentence(loaded):
             st.caption(texts.plain(prior))
-    result.pictures(said, other, loaded)
+    result.pictures(answer, other, loaded)
     contents: dict[str, Callable[[], None]] = {
-        "Each set of parents": lambda: result.parents_panel(said),
+        "Each set of parents": lambda: result.parents_panel(answer),
         **(
-            {"Probabilities": lambda: result.means_panel(said)}
-            if any(effect.means for effect in said.shown)
+            {"Probabilities": lambda: result.means_panel(answer)}
+            if any(effect.means for effect in answer.shown)
             else {}
         ),
-        "What is promised": lambda: guarantee_panel(said.result),
-        "Export": lambda: exports.panel(said, loaded, values, share, seed),
+        "What is promised": lambda: guarantee_panel(answer.result),
+        "Export": lambda: exports.panel(answer, loaded, values, share, seed),
     }
     with st.container(key="after"):
         tabbed(contents, "effects_tab")

@@ -40,7 +40,7 @@ def show_matching(words: str) -> None:
         )
 
 
-def show_asked(term: Term) -> None:
+def show_wanted(term: Term) -> None:
     with st.container(border=True):
         symbol = f" · {plain(term.symbol)}" if term.symbol else ""
         st.header(f"{plain(term.title)}{symbol}", anchor=False)
@@ -50,9 +50,9 @@ def show_asked(term: Term) -> None:
 
 st.title("Glossary")
 terms = glossary()
-asked = st.query_params.get("term", "")
+wanted = st.query_params.get("term", "")
 # So that the frame does not report it as an unknown parameter.
-st.session_state["_term_written"] = asked
+st.session_state["_term_written"] = wanted
 words = st.text_input(
     "Search",
     key="glossary_search",
@@ -62,11 +62,13 @@ words = st.text_input(
 )
 if words.strip():
     show_matching(words)
-elif asked in terms:
-    show_asked(terms[asked])
+elif wanted in terms:
+    show_wanted(terms[wanted])
 else:
-    if asked:
-        st.warning(f"The glossary has no term “{plain(short(asked))}”; all terms are listed below.")
+    if wanted:
+        st.warning(
+            f"The glossary has no term “{plain(short(wanted))}”; all terms are listed below."
+        )
     kind = st.segmented_control(
         "Which",
         [TERMS, PARAMETERS],

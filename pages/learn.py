@@ -47,9 +47,9 @@ def choose_place() -> str:
     """The chosen lesson, or the playground if the URL names a panel."""
     first = next(iter(LESSONS))
     named = PLAYGROUND if "panel" in st.query_params else first
-    asked = PLAYGROUND if news("panel", "") else news("lesson", named)
-    if asked in (*LESSONS, PLAYGROUND):
-        st.session_state["lesson"] = asked
+    wanted = PLAYGROUND if news("panel", "") else news("lesson", named)
+    if wanted in (*LESSONS, PLAYGROUND):
+        st.session_state["lesson"] = wanted
     elif st.session_state.get("lesson") not in (*LESSONS, PLAYGROUND):
         st.session_state["lesson"] = named
     place = chosen(

@@ -10,7 +10,7 @@ from pages.ui.controls.address import chosen, news, write
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.papers import charts as paper_charts
-from pages.ui.running import LiveHooks, kept
+from pages.ui.running import LiveHooks, cached_result
 from pages.ui.texts import plain
 from privcore.errors import PrivcoreError
 from privcore.extras.lab.reliability import shipped_reliability
@@ -57,12 +57,12 @@ def choose() -> Item:
     """The chosen paper and its table or figure; the URL names the item."""
     # Not bound by Streamlit, which would write the item's title to the URL; titles are not unique.
     first = most_telling(next(iter(PAPERS)))
-    asked = news("item", first) or st.session_state.get("item", first)
-    name = asked if asked in ITEMS else first
-    if asked != name:
+    wanted = news("item", first) or st.session_state.get("item", first)
+    name = wanted if wanted in ITEMS else first
+    if wanted != name:
         here = ITEMS[name]
         st.info(
-            f"There is no item “{plain(short(asked, 40))}”; showing {here.item} of "
+            f"There is no item “{plain(short(wanted, 40))}”; showing {here.item} of "
             f"{plain(here.paper.title)} instead."
         )
     st.session_state["item"], st.session_state["paper"] = name, ITEMS[name].paper.name
@@ -96,8 +96,8 @@ def choose() -> Item:
 
 def rerun(item: Item) -> Reproduced | None:
     """A quick result computed on request; None if not requested or if cancelled."""
-    asked = st.session_state.setdefault("_made_here", set())
-    if item.name not in asked:
+    requested = st.session_state.setdefault("_made_here", set())
+    if item.name not in requested:
         return None
     plural = "replicate" if item.quick == 1 else "replicates"
 
@@ -110,7 +110,7 @@ def rerun(item: Item) -> Reproduced | None:
         made: Reproduced = papers.reproduce(papers.REPRODUCTIONS[item.name], work)
         return made
 
-    return kept(("reproduction", item.name), f"Reproducing {item.item}", compute)
+    return cached_result(("reproduction", item.name), f"Reproducing {item.item}", compute)
 
 
 def measures_of(item: Item, result: Reproduced) -> list[str]:

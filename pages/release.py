@@ -48,14 +48,16 @@ def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check |
         check = panels.checked(loaded, subject, name, values, accepted)
     except PrivcoreError as error:
         stated = subject.unconfirmed if isinstance(subject, StatedTable) else subject.undeclared
-        asked = next((q for q in subject.questions if q.sentence in str(error)), None)
-        if stated and asked is None and isinstance(error, ReleaseError):
+        question = next((q for q in subject.questions if q.sentence in str(error)), None)
+        if stated and question is None and isinstance(error, ReleaseError):
             st.subheader("First: what is public")
             public_domain.panel(own, where="on the page Data")
             return None
-        said = str(error) if asked is None else f"{asked.sentence} Answer this on the page Data."
-        st.warning(plain(said), icon=":material/block:")
-        if asked:
+        sentence = (
+            str(error) if question is None else f"{question.sentence} Answer this on the page Data."
+        )
+        st.warning(plain(sentence), icon=":material/block:")
+        if question:
             st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
         return None
     for warning in check.warnings:

@@ -236,9 +236,9 @@ def parse_all(
         if name.replace("-", "_") not in known:
             options = ", ".join(parameter.option for parameter in parameters)
             raise ParameterError(f"{owner} has no parameter {short(name)!r}; it has {options}.")
-    asked = {name.replace("-", "_"): value for name, value in stated.items()}
+    by_name = {name.replace("-", "_"): value for name, value in stated.items()}
     values = {
-        name: parameter.parse(asked.get(name, parameter.default))
+        name: parameter.parse(by_name.get(name, parameter.default))
         for name, parameter in known.items()
     }
     for name, parameter in known.items():

@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from benchmarks.file_kinds.model import BESIDE, Kind, Said, Taken, beside, mixed, people, text
+from benchmarks.file_kinds.model import (
+    BETWEEN_COLUMNS,
+    Kind,
+    StatedOptions,
+    Taken,
+    between_columns,
+    mixed,
+    people,
+    text,
+)
 
 Generator = np.random.Generator
 Cells = Callable[[Generator], Sequence[object]]
@@ -20,10 +29,10 @@ def _column(name: str, cells: Cells, taken: Taken, **options: object) -> Kind:
     def make(generator: Generator) -> bytes:
         sep = str(options.get("sep", ","))
         shown = [f'"{c}"' if sep in str(c) else c for c in cells(generator)]
-        return text(beside(generator, shown, title), sep).encode()
+        return text(between_columns(generator, shown, title), sep).encode()
 
     kept = {key: value for key, value in options.items() if key != "sep"}
-    names = BESIDE if title == "x" else ("sex", title, "age")
+    names = BETWEEN_COLUMNS if title == "x" else ("sex", title, "age")
     return Kind(name, "table.csv", make, names, _ROWS, {title: taken}, **kept)  # type: ignore[arg-type]
 
 
@@ -74,7 +83,7 @@ def _skewed(generator: Generator) -> bytes:
     """No cut parts the rows, for nearly all of them are one number."""
     rows = 400
     amounts = ["0.0"] * (rows - 25) + [f"{x:.3f}" for x in generator.uniform(1, 9, 25)]
-    return text(beside(generator, list(generator.permutation(amounts)))).encode()
+    return text(between_columns(generator, list(generator.permutation(amounts)))).encode()
 
 
 def _visits(name: str, form: str) -> Callable[[Generator], bytes]:
@@ -181,7 +190,7 @@ CELLS = (
         "a number that is nearly always 0",
         "table.csv",
         _skewed,
-        BESIDE,
+        BETWEEN_COLUMNS,
         400,
         {"x": Taken("intervals")},
     ),
@@ -208,7 +217,7 @@ CELLS = (
         300,
         {"patient_id": Taken("left out"), "age": Taken("intervals")},
         ("persons",),
-        said=Said(unit="patient_id", rows_per_unit=8),
+        stated=StatedOptions(unit="patient_id", rows_per_unit=8),
         after=(_VISITS, 300),
     ),
     Kind(
@@ -219,7 +228,7 @@ CELLS = (
         300,
         {"USUBJID": Taken("left out")},
         ("persons",),
-        said=Said(rows_per_unit=1),
+        stated=StatedOptions(rows_per_unit=1),
     ),
     Kind(
         "codes such as P017 that repeat",
@@ -229,6 +238,6 @@ CELLS = (
         300,
         {"who": Taken("left out")},
         ("persons",),
-        said=Said(rows_per_unit=1),
+        stated=StatedOptions(rows_per_unit=1),
     ),
 )

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from benchmarks.file_kinds.model import PEOPLE, USUAL, Kind, Said, Taken, people, text
+from benchmarks.file_kinds.model import PEOPLE, USUAL, Kind, StatedOptions, Taken, people, text
 
 Generator = np.random.Generator
 _UNNAMED = tuple(f"col_{k}" for k in range(1, 6))
@@ -51,9 +51,15 @@ def _qualtrics(generator: Generator) -> bytes:
         "Q2": list(map(str, generator.integers(1, 6, 200))),
         "Q3": whom["ward"],
     }
-    asked = ["Start Date", "Progress", "How old are you?", "How well do you sleep?", "Your ward"]
+    questions = [
+        "Start Date",
+        "Progress",
+        "How old are you?",
+        "How well do you sleep?",
+        "Your ward",
+    ]
     ids = [json.dumps({"ImportId": f"QID{k}"}).replace('"', '""') for k in range(5)]
-    above = ",".join(columns) + "\n" + ",".join(asked) + "\n"
+    above = ",".join(columns) + "\n" + ",".join(questions) + "\n"
     above += ",".join(f'"{each}"' for each in ids) + "\n"
     return (above + text(columns, header=False)).encode()
 
@@ -182,7 +188,7 @@ LAYOUTS = (
         names=_UNNAMED,
         topics=("header",),
         taken=_NO_HEADER,
-        said=Said(header=False),
+        stated=StatedOptions(header=False),
     ),
     _csv(
         "header ends with a comma",
@@ -205,7 +211,7 @@ LAYOUTS = (
         ("respondent_id", "age", "sex", *(f"q{k}" for k in range(1, 37))),
         300,
         {"respondent_id": Taken("left out"), "q1": Taken("levels in order", ("99",))},
-        said=Said(columns="age,sex,q3*"),
+        stated=StatedOptions(columns="age,sex,q3*"),
     ),
     Kind(
         "1,500 columns",
@@ -214,7 +220,7 @@ LAYOUTS = (
         tuple(f"g{k}" for k in range(1_500)),
         80,
         {"g7": Taken("levels in order", levels=("0", "1", "2"))},
-        said=Said(columns="g1,g2,g3,g4,g5"),
+        stated=StatedOptions(columns="g1,g2,g3,g4,g5"),
     ),
     _csv(
         "comments (#) before the header",
@@ -241,7 +247,7 @@ LAYOUTS = (
         rows=201,
         taken={"age": Taken("intervals")},
         note="looks like a total",
-        said=Said(leave_last=1),
+        stated=StatedOptions(leave_last=1),
         after=(PEOPLE, 200),
     ),
     _csv("units below the names", _units_below, note="explain"),

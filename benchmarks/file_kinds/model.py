@@ -32,7 +32,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Said:
+class StatedOptions:
     """What the owner of a file says, on whichever surface."""
 
     encoding: str | None = None
@@ -44,13 +44,13 @@ class Said:
     columns: str | None = None
 
     @property
-    def asked(self) -> ReadingOptions:
+    def reading_options(self) -> ReadingOptions:
         return ReadingOptions(self.encoding, self.header, self.sheet, self.leave_last)
 
     @property
     def options(self) -> list[str]:
         """The same on the command line."""
-        said = {
+        arguments = {
             "--encoding": self.encoding,
             "--sheet": self.sheet,
             "--leave-last": self.leave_last or None,
@@ -58,7 +58,7 @@ class Said:
             "--rows-per-unit": self.rows_per_unit,
             "--columns": self.columns,
         }
-        pairs = [text for name, value in said.items() if value for text in (name, str(value))]
+        pairs = [text for name, value in arguments.items() if value for text in (name, str(value))]
         flags = {None: [], True: ["--header"], False: ["--no-header"]}[self.header]
         return [*pairs, *flags]
 
@@ -70,7 +70,8 @@ class Kind:
     name: in a few words, as in the manual.  make: its bytes.  names, rows: of the table as read by
     itself.  taken: what some columns are taken as.  topics: of the questions that stay open.
     note: a part of what is said of it.  refusal: a part of the sentence that refuses it.
-    encoding: it is read in.  said: what settles it; after: names and rows then, where they differ.
+    encoding: it is read in.  stated: options that settle its questions; after: names and rows then,
+    where they differ.
     child: whether the file is looked at in another process.
     """
 
@@ -84,7 +85,7 @@ class Kind:
     note: str = ""
     refusal: str = ""
     encoding: str = ""
-    said: Said = Said()
+    stated: StatedOptions = StatedOptions()
     after: tuple[tuple[str, ...], int] | None = None
     child: bool = False
 
@@ -130,13 +131,15 @@ USUAL = {
 }
 
 
-def beside(generator: np.random.Generator, cells: Sequence[object], name: str = "x") -> Columns:
+def between_columns(
+    generator: np.random.Generator, cells: Sequence[object], name: str = "x"
+) -> Columns:
     """A column of cells between two others."""
     whom = people(generator, len(cells))
     return {"sex": whom["sex"], name: cells, "age": whom["age"]}
 
 
-BESIDE = ("sex", "x", "age")
+BETWEEN_COLUMNS = ("sex", "x", "age")
 
 
 def mixed(

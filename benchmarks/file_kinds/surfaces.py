@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.file_kinds.model import Kind, Said
+from benchmarks.file_kinds.model import Kind, StatedOptions
 from privcore.api.tables import read_table as read_path
 from privcore.cli import main
 from privcore.data import RawTable, read_table
@@ -37,12 +37,12 @@ def in_engine(kind: Kind) -> list[str]:
     if kind.refusal:
         return ["it is not refused"]
     faults = _of_table(kind, raw, triage(raw))
-    if kind.said.asked == ReadingOptions():
+    if kind.stated.reading_options == ReadingOptions():
         return faults
-    settled = read_table(kind.content(), kind.filename, kind.said.asked)
-    if kind.said.unit is None:
+    settled = read_table(kind.content(), kind.filename, kind.stated.reading_options)
+    if kind.stated.unit is None:
         faults += _of_shape((settled.names, len(settled.frame)), kind.after or _shape(kind))
-    if kind.said.header is not None and any(q.topic == "header" for q in settled.questions):
+    if kind.stated.header is not None and any(q.topic == "header" for q in settled.questions):
         faults.append("the header is still asked")
     return faults
 
@@ -74,7 +74,7 @@ def _of_table(kind: Kind, raw: RawTable, proposals: list[Proposal]) -> list[str]
     topics = tuple(question.topic for question in raw.questions)
     if topics != kind.topics:
         faults.append(f"it asks on {topics}")
-    if not _is_said(kind.note, "\n".join(_answered(raw).sentences)):
+    if not _is_mentioned(kind.note, "\n".join(_answered(raw).sentences)):
         faults.append(f"it says {_answered(raw).sentences}")
     if kind.encoding and raw.encoding != kind.encoding:
         faults.append(f"it is read as {raw.encoding}")
@@ -92,7 +92,7 @@ def _of_table(kind: Kind, raw: RawTable, proposals: list[Proposal]) -> list[str]
     return faults
 
 
-def _is_said(note: str, texts: str) -> bool:
+def _is_mentioned(note: str, texts: str) -> bool:
     """Whether a note is there; of files that need none there is none."""
     return note in texts if note else not texts.strip()
 
@@ -101,17 +101,17 @@ def on_command_line(kind: Kind) -> list[str]:
     """As `discover --csv` reads it, first without and then with what settles it."""
     faults: list[str] = []
     with _as_file(kind) as path:
-        for said in _tries(kind):
+        for stated in _tries(kind):
             out, err = io.StringIO(), io.StringIO()
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 command = ["discover", "--csv", str(path), "--epsilon", "1", "--json"]
-                code = main([*command, *said.options])
+                code = main([*command, *stated.options])
             if code:
                 faults += _of_refusal(kind, err.getvalue())
                 continue
             report = json.loads(out.getvalue())
             names = [*report["nodes"], *report["left_out"]]
-            faults += _of_run(kind, said, names, report["data"]["rows"], err.getvalue())
+            faults += _of_run(kind, stated, names, report["data"]["rows"], err.getvalue())
     return faults
 
 
@@ -119,19 +119,19 @@ def in_python(kind: Kind) -> list[str]:
     """As `privcore.read_table` reads it, first without and then with what settles it."""
     faults: list[str] = []
     with _as_file(kind) as path:
-        for said in _tries(kind):
+        for stated in _tries(kind):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 try:
                     data = read_path(
                         path,
-                        columns=_chosen(kind, said),
-                        unit=said.unit,
-                        rows_per_unit=said.rows_per_unit,
-                        encoding=said.encoding,
-                        header=said.header,
-                        sheet=said.sheet,
-                        leave_last=said.leave_last,
+                        columns=_chosen(kind, stated),
+                        unit=stated.unit,
+                        rows_per_unit=stated.rows_per_unit,
+                        encoding=stated.encoding,
+                        header=stated.header,
+                        sheet=stated.sheet,
+                        leave_last=stated.leave_last,
                     )
                 except DataError as error:
                     faults += _of_refusal(kind, str(error))
@@ -140,33 +140,39 @@ def in_python(kind: Kind) -> list[str]:
             left = [text for text in texts if text.startswith("Left out: ")]
             names = [*data.names, *(text[10:].split(" (")[0] for text in left)]
             texts = [text for text in texts if text not in left]
-            faults += _of_run(kind, said, names, data.n, "\n".join(texts))
+            faults += _of_run(kind, stated, names, data.n, "\n".join(texts))
     return faults
 
 
-def _tries(kind: Kind) -> list[Said]:
+def _tries(kind: Kind) -> list[StatedOptions]:
     """By itself, and as settled; wide tables and other sheets need to be settled at once."""
-    at_once = kind.said.columns or kind.said.sheet
-    return [kind.said] if at_once else [Said(), *([kind.said] if kind.said != Said() else [])]
+    at_once = kind.stated.columns or kind.stated.sheet
+    return (
+        [kind.stated]
+        if at_once
+        else [StatedOptions(), *([kind.stated] if kind.stated != StatedOptions() else [])]
+    )
 
 
-def _chosen(kind: Kind, said: Said) -> list[str] | None:
-    if said.columns is None:
+def _chosen(kind: Kind, stated: StatedOptions) -> list[str] | None:
+    if stated.columns is None:
         return None
-    wanted = said.columns.split(",")
+    wanted = stated.columns.split(",")
     return [name for name in kind.names if any(fnmatch.fnmatch(name, each) for each in wanted)]
 
 
-def _of_run(kind: Kind, said: Said, names: list[str], rows: int, texts: str) -> list[str]:
+def _of_run(
+    kind: Kind, stated: StatedOptions, names: list[str], rows: int, texts: str
+) -> list[str]:
     if kind.refusal:
         return ["it is not refused"]
-    wanted = kind.after if said != Said() and kind.after else _shape(kind)
-    chosen = _chosen(kind, said)
+    wanted = kind.after if stated != StatedOptions() and kind.after else _shape(kind)
+    chosen = _chosen(kind, stated)
     faults = _of_shape((names, rows), wanted if chosen is None else (tuple(chosen), rows), False)
-    if said == Said():
-        asked = {"header": "To settle it, give --no-header", "persons": "give --unit"}
+    if stated == StatedOptions():
+        answers = {"header": "To settle it, give --no-header", "persons": "give --unit"}
         for topic in kind.topics:
-            if asked[topic] not in texts:
+            if answers[topic] not in texts:
                 faults.append(f"nothing asks on {topic}")
         if kind.note not in texts:
             faults.append(f"it says {texts}")
@@ -204,8 +210,8 @@ def what_happens(kind: Kind) -> str:
         texts.append(f"{words} ({proposal.problem})" if proposal.problem else words)
     if raw.encoding not in ("", "utf-8"):
         texts.append(f"read as {raw.encoding}")
-    asked = {"header": "whether the first line holds names", "persons": "whose rows are whose"}
-    texts += [f"asks {asked[question.topic]}" for question in raw.questions]
+    topics = {"header": "whether the first line holds names", "persons": "whose rows are whose"}
+    texts += [f"asks {topics[question.topic]}" for question in raw.questions]
     return "; ".join([*texts, *map(_short, _answered(raw).sentences)])
 
 

@@ -182,13 +182,13 @@ def _tables(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
     for run in runs(settings, work):
         network, title = run.row["data"], run.title
         if title == pc:
-            if run.measured is not None and run.asked == 1:
+            if run.measured is not None and run.requested == 1:
                 case = ("6", network, pc, AGAINST_TRUTH)
                 yield sample(case, run, AGAINST_TRUTH)
             continue
-        if run.asked != 1:
+        if run.requested != 1:
             for name in (AGAINST_TRUTH, AGAINST_EXACT):
-                yield sample(("4", network, title, f"{name}, ε = {run.asked:g}"), run, name)
+                yield sample(("4", network, title, f"{name}, ε = {run.requested:g}"), run, name)
         else:
             if run.row["algorithm"] in _TEST_ALGORITHMS:
                 yield sample(("5", network, title, f"{TESTS}, ε = 1"), run, TESTS)

@@ -86,11 +86,13 @@ class Measured:
 
     def _reference(self, number: int) -> PDAG:
         if number not in self._exact:
-            asked = self._plan.references[number]
-            if asked.algorithm == "pc":
+            reference = self._plan.references[number]
+            if reference.algorithm == "pc":
                 # As the papers compare: with v-structures from the sets that the search found.
-                asked = replace(asked, settings={**asked.settings, "collider_rule": "first"})
-            graph = self._runner.reference(asked).graph
+                reference = replace(
+                    reference, settings={**reference.settings, "collider_rule": "first"}
+                )
+            graph = self._runner.reference(reference).graph
             # The sweep has refused the runs whose reference there is not.
             assert graph is not None
             self._exact[number] = graph

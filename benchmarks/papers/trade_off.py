@@ -30,7 +30,7 @@ class Run(NamedTuple):
     """One run: series, the requested total ε, its row, and its graph if it was not refused."""
 
     series: str
-    asked: float
+    requested: float
     row: Row
     measured: Found | None
 
@@ -55,15 +55,15 @@ def runs(settings: Mapping[str, Any], work: Work) -> Iterator[Run]:
             if row["epsilon"] is None:
                 yield from (Run("exact", total, row, measured) for total in totals)
             else:
-                asked = totals[plan.grids["epsilon"].index(row["epsilon"])]
-                yield Run(calibration, asked, row, measured)
+                requested = totals[plan.grids["epsilon"].index(row["epsilon"])]
+                yield Run(calibration, requested, row, measured)
 
 
 def trade_off(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
     """Cases (network, algorithm, measure, requested ε), of the measures that the settings name."""
     for run in runs(settings, work):
         for name in settings["measures"]:
-            case = (run.row["data"], run.title, name, run.asked)
+            case = (run.row["data"], run.title, name, run.requested)
             yield sample(case, run, name)
             first = run.series == "proven" and run.row["replicate"] == 0
             # What the same search finds without noise, as the level to be reached.

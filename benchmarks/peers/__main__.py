@@ -200,8 +200,8 @@ def _equality(dataset: Dataset, peer: Contestant, notes: list[str]) -> list[dict
                 notes.append(f"- {dataset.name}, {test}, alpha = {alpha}: {answer['failed']}")
                 continue
             found = theirs(dataset.names, answer["directed"], answer["undirected"])
-            asked = {"score": test, "threshold": alpha, "max_order": None}
-            mine = discover(source, "pc", asked, keep_trace=False)
+            settings = {"score": test, "threshold": alpha, "max_order": None}
+            mine = discover(source, "pc", settings, keep_trace=False)
             left = differences(source, mine, found)
             same = "same" if mine.graph.skeleton == found.skeleton else "DIFFERENT"
             notes.append(

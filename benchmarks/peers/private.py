@@ -82,13 +82,13 @@ def main() -> None:
                 more = "> " if plain == inf else ""
                 cells.append(f"{shown} ({more}{min(plain, options.limit) / here:.0f}×)")
             print(f"| {algorithm}, {calibration} | {' | '.join(cells)} |", flush=True)
-    quoted = _beside_quoted(first) if options.rows == 100_000 else []
+    quoted = _quoted_rows(first) if options.rows == 100_000 else []
     if quoted:
         print("\nThe authors' code (quoted), in seconds, and how many times ours that is:\n")
         print("\n".join(quoted))
 
 
-def _beside_quoted(first: dict[tuple[str, str, str], float]) -> list[str]:
+def _quoted_rows(first: dict[tuple[str, str, str], float]) -> list[str]:
     """A line for each quoted time that was measured here too."""
     lines = []
     for (algorithm, name), quoted in _QUOTED.items():
@@ -126,7 +126,7 @@ def _times(
     given = {"epsilon": 1.0, "delta": 1e-6, "calibration": calibration}
     known = {parameter.name for parameter in ALGORITHMS[algorithm].parameters}
     given = {name: value for name, value in given.items() if name in known}
-    kept = count(dataset)
+    counts = count(dataset)
     rows = Recounted.from_dataset(dataset)
 
     def seconds(source: Callable[[], CountSource], times: int) -> float:
@@ -146,7 +146,7 @@ def _times(
 
     return (
         seconds(lambda: count(dataset), repeats),
-        seconds(lambda: kept, repeats),
+        seconds(lambda: counts, repeats),
         seconds(lambda: rows, min(repeats, 2)),
     )
 

@@ -102,11 +102,13 @@ def ours(codes, columns, folder, cached=False):
     )
     values = tuple(np.ascontiguousarray(codes[:, i]) for i in range(codes.shape[1]))
     dataset = Dataset("measured", described, values)
-    kept = count(dataset)
+    counts = count(dataset)
 
     def run(test, alpha):
-        asked = {"score": test, "threshold": alpha, "max_order": None}
-        return lambda: discover(kept if cached else count(dataset), "pc", asked, keep_trace=False)
+        settings = {"score": test, "threshold": alpha, "max_order": None}
+        return lambda: discover(
+            counts if cached else count(dataset), "pc", settings, keep_trace=False
+        )
 
     def edges(found):
         return list(found.graph.directed), list(found.graph.undirected)
@@ -125,11 +127,11 @@ LIBRARIES = {
 }
 
 
-def answered(run, edges, asked):
+def answered(run, edges, request):
     """Runs as often as fits into a turn: their median time, and the graph of the last."""
     times = []
     while sum(times) < _TURN and len(times) < _RUNS:
-        learn = run(asked["test"], asked["alpha"])
+        learn = run(request["test"], request["alpha"])
         start = time.process_time()
         found = learn()
         times.append(time.process_time() - start)
@@ -146,15 +148,15 @@ def main():
     sys.path[0] = sys.argv[2] if len(sys.argv) > 2 else sys.path[0]
     run = edges = None
     for line in sys.stdin:
-        asked = json.loads(line)
-        if "load" in asked:
-            folder = Path(asked["load"])
+        request = json.loads(line)
+        if "load" in request:
+            folder = Path(request["load"])
             columns = json.loads((folder / "columns.json").read_text())
             run, edges = LIBRARIES[library](np.load(folder / "codes.npy"), columns, folder)
             answer = {}
         else:
             try:
-                answer = answered(run, edges, asked)
+                answer = answered(run, edges, request)
             except Exception as error:  # whatever a library raises: the others go on
                 answer = {"failed": f"{type(error).__name__}: {error}"[:200]}
         print(json.dumps(answer), file=sys.__stdout__, flush=True)

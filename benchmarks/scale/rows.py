@@ -125,10 +125,10 @@ def against_rows(sizes: list[int], folder: Path, out: str) -> None:
 
 def _far(way: str, lines: list[dict[str, Any]]) -> None:
     """Extrapolation to 10⁸ rows from the last two sizes, by a power law."""
-    said = []
+    parts = []
     for name, unit in (("all", "s"), ("peak", "GB")):
         before, last = lines[-2][name], lines[-1][name]
         ratio = math.log(lines[-1]["rows"] / lines[-2]["rows"])
         power = math.log(last / before) / ratio
-        said.append(f"{last * (_FAR / lines[-1]['rows']) ** power:.1f} {unit} (power {power:.2f})")
-    print(f"\n{way}, extrapolated to {_FAR:,} rows: {', '.join(said)}")
+        parts.append(f"{last * (_FAR / lines[-1]['rows']) ** power:.1f} {unit} (power {power:.2f})")
+    print(f"\n{way}, extrapolated to {_FAR:,} rows: {', '.join(parts)}")

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.ui.controls.data import Loaded
 from pages.ui.controls.known import known_text
 from pages.ui.glossary import glossary_note
-from pages.ui.running import LiveHooks, forget_cancelled, kept, settings_key
+from pages.ui.running import LiveHooks, cached_result, forget_cancelled, settings_key
 from pages.ui.texts import plain
 from privcore.errors import PrivcoreError
 from privcore.extras.lab.planning.quality_target import epsilon_for_quality, most_runs
@@ -24,7 +24,7 @@ def quality(loaded: Loaded) -> None:
     if not wished("Simulate the expected quality", key, "release_quality"):
         return
     held = surrogates(loaded)
-    expected: Quality | None = kept(
+    expected: Quality | None = cached_result(
         key,
         "Simulating on public surrogate data",
         lambda hooks: held.quality(
@@ -101,13 +101,13 @@ def wishes(loaded: Loaded) -> None:
 
 def wished(title: str, key: Hashable, widget: str) -> bool:
     """Whether an answer is requested now or was computed before."""
-    asked = st.button(title, key=widget, on_click=forget_cancelled)
-    return asked or key in st.session_state.get("_results", {})
+    pressed = st.button(title, key=widget, on_click=forget_cancelled)
+    return pressed or key in st.session_state.get("_results", {})
 
 
 def say(key: Hashable, find: Callable[[LiveHooks], Reached]) -> None:
     try:
-        reached = kept(key, "Simulating at several ε", find)
+        reached = cached_result(key, "Simulating at several ε", find)
     except PrivcoreError as error:
         st.warning(plain(str(error)), icon=":material/block:")
         return

@@ -19,7 +19,7 @@ from privcore.text import short
 
 _HERE = Path(__file__).parent
 _ACTIONS = "_actions"
-_ASKED = "_address_at_first"
+_FIRST_QUERY = "_address_at_first"
 _UNKNOWN = "_unknown_in_address"
 _LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="190" height="40" viewBox="0 0 190 40">
 <g fill="none" stroke="{primary}" stroke-width="3" stroke-linecap="round">
@@ -79,7 +79,7 @@ def actions() -> DeltaGenerator:
 
 def note_address() -> None:
     """Before any control is drawn: record the URL parameters at the start of a session."""
-    st.session_state.setdefault(_ASKED, st.query_params.to_dict())
+    st.session_state.setdefault(_FIRST_QUERY, st.query_params.to_dict())
 
 
 def name_unknown(place: DeltaGenerator, page: str) -> None:
@@ -87,10 +87,10 @@ def name_unknown(place: DeltaGenerator, page: str) -> None:
 
     The message stays until another page is opened.
     """
-    asked = st.session_state[_ASKED]
-    if asked:
-        st.session_state[_ASKED] = {}
-        ignored = [f"“{short(f'{k}={v}', 60)}”" for k, v in asked.items() if _ignored(k, v)]
+    query = st.session_state[_FIRST_QUERY]
+    if query:
+        st.session_state[_FIRST_QUERY] = {}
+        ignored = [f"“{short(f'{k}={v}', 60)}”" for k, v in query.items() if _ignored(k, v)]
         st.session_state[_UNKNOWN] = page, plain(" and ".join(ignored))
     opened, words = st.session_state.get(_UNKNOWN, (page, ""))
     if opened != page:

@@ -94,11 +94,11 @@ def presence() -> Callable[[], bool]:
 
 
 def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Settings as a part of the cache key of `kept`."""
+    """Settings as a part of the cache key of `cached_result`."""
     return tuple(sorted(values.items()))
 
 
-def kept(
+def cached_result(
     key: Hashable, title: str, compute: Callable[[LiveHooks], Value], *, shared: bool = False
 ) -> Value | None:
     """The result of `compute`, with progress or from the cache; None if cancelled.

@@ -151,21 +151,21 @@ def stability(
     rows = []
     for i, j in {*judged.pairs, *reference.skeleton, *unclear}:
         seen = {head: often(source, (i, j)) for head, source in sources.items()}
-        apart = (i, j) not in graph.skeleton
+        nonadjacent = (i, j) not in graph.skeleton
         names = f"{graph.nodes[i]} · {graph.nodes[j]}"
         row: dict[str, object] = {
-            "pair": names if apart else edge_text(graph, i, j),
+            "pair": names if nonadjacent else edge_text(graph, i, j),
             **{head: frequency.adjacent for head, frequency in seen.items()},
         }
         if findings:
             row["verdict"] = VERDICTS[findings[i, j].verdict]
         else:
-            row["in this run"] = "no" if apart else "yes"
+            row["in this run"] = "no" if nonadjacent else "yes"
         for head, frequency in seen.items() if graph.directed else ():
             arrow = {"->": frequency.forward, "<-": frequency.backward}.get(graph.mark(i, j) or "")
             row[f"arrow {head}"] = "" if arrow is None else percent(arrow)
         row[f"in {reference_name}"] = "yes" if (i, j) in reference.skeleton else "no"
-        rows.append((apart, -seen[OVER_HALVES].adjacent, (i, j), row))
+        rows.append((nonadjacent, -seen[OVER_HALVES].adjacent, (i, j), row))
     return pd.DataFrame([row for *_, row in sorted(rows, key=lambda entry: entry[:3])])
 
 

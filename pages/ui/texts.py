@@ -46,10 +46,10 @@ def assumed(result: Discovery) -> str:
     """A note that a graph assumes no unobserved confounders; empty for a PAG."""
     if result.hidden_stage is not None:
         return ""
-    said = "This graph assumes no unobserved confounders"
+    sentence = "This graph assumes no unobserved confounders"
     if HIDDEN_CAUSES.name in result.parameters:
-        return f"{said}; the switch “{HIDDEN_CAUSES.title}” removes this assumption."
-    return f"{said}."
+        return f"{sentence}; the switch “{HIDDEN_CAUSES.title}” removes this assumption."
+    return f"{sentence}."
 
 
 def plain(text: str) -> str:

@@ -82,9 +82,9 @@ def discover(
         algorithms need one of the two.  With `NoNoise()` they give no guarantee (see `no_noise`).
     test_limit: maximum number of tests of a search made of tests, None for no limit; edges not
         tested by then stay (see `work`).
-    before: the release of an earlier run on the same rows (`Released.kept`), to which this run
-        adds; epsilon is then the total of both.  only: pairs of positions (i < j) to measure, empty
-        for all.
+    before: the release of an earlier run on the same rows (`Released.statistics`), to which this
+        run adds; epsilon is then the total of both.  only: pairs of positions (i < j) to measure,
+        empty for all.
 
     Raises ParameterError, DataError, or Cancelled if the hooks say so.
     """
@@ -163,7 +163,7 @@ def _unpromised(chosen: Algorithm, outcome: Outcome) -> Outcome:
 
 def search_again(
     algorithm: str,
-    kept: Keepable,
+    statistics: Keepable,
     columns: Sequence[str],
     parameters: Mapping[str, Any] | None,
     guarantee: Guarantee,
@@ -173,8 +173,8 @@ def search_again(
 ) -> Discovery:
     """Search a run's released numbers with other settings; by post-processing this costs nothing.
 
-    kept: see `Released`. columns: their names. parameters: of the search, by name; the budget is
-    not used.  guarantee: of the release, which covers everything computed from it.
+    statistics: see `Released`. columns: their names. parameters: of the search, by name; the budget
+    is not used.  guarantee: of the release, which covers everything computed from it.
 
     Raises ParameterError for an algorithm that keeps nothing, and DataError for columns that the
     release does not have.
@@ -184,7 +184,7 @@ def search_again(
         raise ParameterError(
             f"{chosen.name} keeps no released numbers that could be searched again."
         )
-    source = PublicColumns(tuple(columns), kept.n, kept.levels)
+    source = PublicColumns(tuple(columns), statistics.n, statistics.levels)
     if len(source.own_levels) != len(columns):
         raise DataError("The release has another number of columns than the file names.")
     run = Run(
@@ -195,7 +195,7 @@ def search_again(
         keep_trace,
     )
     start = time.perf_counter()
-    outcome = chosen.again(run, kept)._replace(guarantee=guarantee)
+    outcome = chosen.again(run, statistics)._replace(guarantee=guarantee)
     seconds = time.perf_counter() - start
     wrong = run.known.violation(outcome.graph)
     if wrong is not None:
@@ -243,14 +243,14 @@ def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None
 
     A guarantee other than the requested one must not reach any page or certificate.
     """
-    asked = _calibration(run)
+    requested = _calibration(run)
     stated = outcome.guarantee
-    if stated.calibration != asked:
+    if stated.calibration != requested:
         raise ParameterError(
-            f"{algorithm.name} was run with the {asked} calibration and returned a "
+            f"{algorithm.name} was run with the {requested} calibration and returned a "
             f"{stated.calibration} guarantee; its `run` must respect parameters.calibration."
         )
-    if asked == "proven" and stated.epsilon != run.parameters.epsilon:
+    if requested == "proven" and stated.epsilon != run.parameters.epsilon:
         raise ParameterError(
             f"{algorithm.name} was asked to prove epsilon {run.parameters.epsilon:g} and promises "
             f"{stated.epsilon:g}; its `run` must stay within the given total."

@@ -231,11 +231,11 @@ class NoisyFisher(FreeDecision):
     def __init__(
         self, run: Run[PrivPCStarParameters], released: Released, recorder: common.Recorder
     ) -> None:
-        asked = run.parameters.null
-        if asked is None:
+        null = run.parameters.null
+        if null is None:
             proven = run.parameters.calibration == "proven"
-            asked = "sampling and noise" if proven else "sampling"
-        self._aware = asked == "sampling and noise"
+            null = "sampling and noise" if proven else "sampling"
+        self._aware = null == "sampling and noise"
         self._n = run.source.n
         self._released = released
         self._quantile = z_threshold(run.parameters.threshold)

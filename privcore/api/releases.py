@@ -51,7 +51,7 @@ def release(
         ReleaseError: if there are caveats that are not accepted, with their texts.
         BudgetError: if the remaining budget is too small; nothing is charged then.
     """
-    kept = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     earlier = None if adds_to is None else read_release_file(adds_to)
     if earlier is not None:
         more = float(EPSILON.parse(parameters.get("epsilon", EPSILON.default)))
@@ -60,7 +60,7 @@ def release(
         dataset_of(data),
         algorithm,
         parameters,
-        ledger=kept,
+        ledger=opened,
         budget=budget,
         accepted=accepted,
         effect=effect,

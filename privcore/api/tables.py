@@ -170,14 +170,14 @@ def triage(source: pd.DataFrame | Path | str) -> list[Proposal]:
 
 
 def _raw(
-    source: pd.DataFrame | Path | str, asked: reading.ReadingOptions | None = None
+    source: pd.DataFrame | Path | str, options: reading.ReadingOptions | None = None
 ) -> RawTable:
     if isinstance(source, pd.DataFrame):
         content = source.to_csv(index=False).encode()
         return reading.read_table(
             content, "table.csv", reading.ReadingOptions(encoding="utf-8", header=True)
         )
-    return reading.read_table(_bytes_of(source), Path(source).name, asked)
+    return reading.read_table(_bytes_of(source), Path(source).name, options)
 
 
 def dataset_of(data: Table) -> Dataset:

@@ -125,6 +125,6 @@ def _answer(arguments: Sequence[str] | None) -> int:
         print("Not enough memory; use fewer rows or columns.", file=sys.stderr)
         return 2
     # These sentences describe the data, not the result; a refusal is printed alone.
-    for sentence in getattr(options, "said_of_file", ()):
+    for sentence in getattr(options, "file_sentences", ()):
         print(sentence, file=sys.stderr)
     return 0

@@ -161,8 +161,8 @@ def add_reading_options(command: argparse._ActionsContainer) -> None:
     )
 
 
-def add_unit_options(command: argparse.ArgumentParser, kept: str) -> None:
-    """Add the options on the unit of privacy; kept: what the bound on its rows does."""
+def add_unit_options(command: argparse.ArgumentParser, bound_help: str) -> None:
+    """Add the options on the unit of privacy; bound_help: what the bound on its rows does."""
     who = command.add_argument_group("who is protected")
     who.add_argument(
         "--unit",
@@ -171,7 +171,7 @@ def add_unit_options(command: argparse.ArgumentParser, kept: str) -> None:
         "one person are protected together, and the column is not used otherwise",
     )
     who.add_argument(
-        f"--{ROWS_PER_UNIT.option}", metavar="K", help=f"most rows of one person; {kept}"
+        f"--{ROWS_PER_UNIT.option}", metavar="K", help=f"most rows of one person; {bound_help}"
     )
 
 
@@ -448,25 +448,25 @@ def raw_table(options: argparse.Namespace) -> RawTable:
         )
     path = Path(options.csv)
     memory = getattr(options, "memory", None)
-    said = vars(options)
+    values = vars(options)
     reading = ReadingOptions(
-        said.get("encoding"),
-        said.get("header"),
-        said.get("sheet"),
-        whole(said.get("leave_last", "0"), "leave-last"),
+        values.get("encoding"),
+        values.get("header"),
+        values.get("sheet"),
+        whole(values.get("leave_last", "0"), "leave-last"),
     )
     raw = read_table(
         file_bytes(path), path.name, reading, memory=MEMORY if memory is None else _bytes_of(memory)
     )
     if bound is not None:
         raw = raw.answered("persons")
-    kept = None if unit is None else bounded(raw, unit, ROWS_PER_UNIT.parse(bound))
-    options.said_of_file = [
+    limited = None if unit is None else bounded(raw, unit, ROWS_PER_UNIT.parse(bound))
+    options.file_sentences = [
         *raw.sentences,
         *_encodings(raw),
-        *([] if kept is None else [f"{kept.kept_sentence} {_EXACT}"]),
+        *([] if limited is None else [f"{limited.kept_sentence} {_EXACT}"]),
     ]
-    return raw if kept is None else kept.table
+    return raw if limited is None else limited.table
 
 
 def _encodings(raw: RawTable) -> list[str]:

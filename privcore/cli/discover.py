@@ -223,7 +223,7 @@ def _write_page(
     """Write the page to share, if the data allow one."""
     check_may_be_sent(dataset, options.explored or "")
     name = options.algorithm or RECOMMENDED
-    series = run_series(dataset, source, name, parameters, seed=seed, told=_progress)
+    series = run_series(dataset, source, name, parameters, seed=seed, on_progress=_progress)
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr)
     command = ""

@@ -84,65 +84,68 @@ def _run(options: argparse.Namespace) -> None:
     )
     parameters = parameters_of(options, get_algorithm(ALGORITHM))
     noise: NoiseSource = SecureNoise() if options.secure else SimulatedNoise(seed)
-    said = effects(data, plan.question, parameters, share=plan.share, noise=noise)
-    others = {} if options.secure else compared(data, said, options.network)
+    answer = effects(data, plan.question, parameters, share=plan.share, noise=noise)
+    others = {} if options.secure else compared(data, answer, options.network)
     if options.json:
-        print(json.dumps(report(said, others, None if options.secure else seed), indent=1))
+        print(json.dumps(report(answer, others, None if options.secure else seed), indent=1))
         return
-    print("\n".join(_words(said, others, _cost(data, said))))
+    print("\n".join(_words(answer, others, _cost(data, answer))))
 
 
-def _cost(data: Dataset | ParquetTable, said: Effects) -> str:
+def _cost(data: Dataset | ParquetTable, answer: Effects) -> str:
     """The precision of a second release where the answer lacks counts; otherwise empty."""
     columns = {column.name: len(column.levels) for column in data.columns}
-    lacking = [e for e in said.effects if e.estimate is None]
-    if said.share or not lacking or not all(columns.values()):
+    lacking = [e for e in answer.effects if e.estimate is None]
+    if answer.share or not lacking or not all(columns.values()):
         return ""
     strata = prod(columns[name] for name in lacking[0].adjustment)
-    both = columns[said.question.cause], columns[said.question.outcome]
-    width = expected_width(data.n, both, strata, said.guarantee.epsilon / 2)
-    return width_sentence(said.question, width, 0.5)
+    both = columns[answer.question.cause], columns[answer.question.outcome]
+    width = expected_width(data.n, both, strata, answer.guarantee.epsilon / 2)
+    return width_sentence(answer.question, width, 0.5)
 
 
-def compared(data: Dataset | ParquetTable, said: Effects, network: str | None) -> dict[str, Any]:
+def compared(data: Dataset | ParquetTable, answer: Effects, network: str | None) -> dict[str, Any]:
     """The effect without privacy on PC's graph, and in a built-in network.  Not private."""
-    asked = said.question.on(data.columns)
+    indexed = answer.question.on(data.columns)
     others: dict[str, Any] = {}
     try:
-        graph = non_private_reference(source_of(data), said.result).graph
-        others["without_privacy"] = without_privacy(data, graph, said.question)
+        graph = non_private_reference(source_of(data), answer.result).graph
+        others["without_privacy"] = without_privacy(data, graph, answer.question)
     except PrivcoreError as error:
         others["without_privacy_refused"] = str(error)
-    if network is not None and asked.level >= 0:
-        others["truth"] = true_effect(load_network(network), asked)
+    if network is not None and indexed.level >= 0:
+        others["truth"] = true_effect(load_network(network), indexed)
     return others
 
 
-def report(said: Effects, others: dict[str, Any], seed: int | None) -> dict[str, Any]:
+def report(answer: Effects, others: dict[str, Any], seed: int | None) -> dict[str, Any]:
     """The answer and its comparisons, JSON-ready; others: as `compared` returns them."""
     exact = others.get("without_privacy")
     return {
-        **said.as_dict(),
-        "graph": to_json_dict(said.result.graph),
-        "guarantee": said.guarantee.as_dict(),
+        **answer.as_dict(),
+        "graph": to_json_dict(answer.result.graph),
+        "guarantee": answer.guarantee.as_dict(),
         "not_private": {
             **others,
             **({} if exact is None else {"without_privacy": [e.as_dict() for e in exact]}),
         },
-        "parameters": dict(said.result.parameters),
-        "seconds": said.result.seconds,
-        "noise": said.result.noise,
+        "parameters": dict(answer.result.parameters),
+        "seconds": answer.result.seconds,
+        "noise": answer.result.noise,
         "seed": seed,
     }
 
 
-def _words(said: Effects, others: dict[str, Any], cost: str) -> list[str]:
-    lines = [headline(said), *(effect_line(said.question, effect) for effect in said.effects[:8])]
-    if len(said.effects) > 8:
-        lines.append(f"and {len(said.effects) - 8} more sets of parents (--json has all)")
+def _words(answer: Effects, others: dict[str, Any], cost: str) -> list[str]:
+    lines = [
+        headline(answer),
+        *(effect_line(answer.question, effect) for effect in answer.effects[:8]),
+    ]
+    if len(answer.effects) > 8:
+        lines.append(f"and {len(answer.effects) - 8} more sets of parents (--json has all)")
     exact = [e.estimate for e in others.get("without_privacy", ()) if e.estimate is not None]
     if exact:
-        estimates = "; ".join(dict.fromkeys(estimate_text(said.question, e) for e in exact))
+        estimates = "; ".join(dict.fromkeys(estimate_text(answer.question, e) for e in exact))
         lines.append(f"without privacy, on PC's graph: {estimates}")
     if "without_privacy_refused" in others:
         lines.append(f"without privacy: {others['without_privacy_refused']}")
@@ -150,12 +153,12 @@ def _words(said: Effects, others: dict[str, Any], cost: str) -> list[str]:
         lines.append(f"in the network itself: {100 * others['truth']:+.1f} points")
     if cost:
         lines.append(cost)
-    promise = said.guarantee
+    promise = answer.guarantee
     lines.append(
         f"epsilon {promise.epsilon:g}, delta {promise.delta:g} ({promise.calibration}, "
         f"{promise.accountant}; {promise.neighbours})"
     )
     lines += [f"note: {caveat}" for caveat in promise.caveats]
-    if said.result.noise == "simulated":
+    if answer.result.noise == "simulated":
         lines.append("noise simulated from a seed: for exploration, never for a release")
     return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from privcore.errors import ParameterError
-from privcore.releases.archive import kept_certificates
+from privcore.releases.archive import stored_certificates
 from privcore.releases.ledger.entries import TOPS_UP
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Charge, Spending, protected_by
@@ -27,8 +27,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     export = actions.add_parser("export", help="the whole ledger, to standard output")
     export.add_argument("--form", default="csv", choices=("csv", "json"), help="(csv)")
-    kept = actions.add_parser("certificates", help="the certificates kept next to the ledger")
-    for each in (command, listing, total, export, kept):
+    archived = actions.add_parser("certificates", help="the certificates kept next to the ledger")
+    for each in (command, listing, total, export, archived):
         # No default here, so that the option can come before or after the action.
         each.add_argument(
             "--ledger",
@@ -40,7 +40,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     listing.set_defaults(run=_list)
     total.set_defaults(run=_total)
     export.set_defaults(run=_export)
-    kept.set_defaults(run=_certificates)
+    archived.set_defaults(run=_certificates)
 
 
 def open_ledger(options: argparse.Namespace) -> Ledger:
@@ -78,9 +78,9 @@ def _details(charge: Charge) -> str:
 
 def describe(budget: Budget, spending: Spending) -> str:
     """The total, the spending and the remainder of a budget, in words."""
-    kept = "zCDP" if budget.unit == "zcdp" else "basic composition"
+    composition = "zCDP" if budget.unit == "zcdp" else "basic composition"
     words = [
-        f"total epsilon {budget.epsilon:g}, delta {budget.delta:g} by {kept}",
+        f"total epsilon {budget.epsilon:g}, delta {budget.delta:g} by {composition}",
         f"spent epsilon {spending.epsilon:g}, delta {spending.delta:g}",
     ]
     if spending.zcdp_epsilon is not None:
@@ -106,8 +106,8 @@ def _export(options: argparse.Namespace) -> None:
 
 def _certificates(options: argparse.Namespace) -> None:
     folder = open_ledger(options).certificates
-    certificates = kept_certificates(folder)
-    for kept in certificates:
-        print(f"{kept.time} {short(kept.budget)} {short(kept.algorithm)} {kept.path}")
+    certificates = stored_certificates(folder)
+    for stored in certificates:
+        print(f"{stored.time} {short(stored.budget)} {short(stored.algorithm)} {stored.path}")
     if not certificates:
         print(f"{folder}: no certificates")

@@ -65,7 +65,7 @@ def _run(options: argparse.Namespace) -> None:
             raise ParameterError(
                 "--unit and --rows-per-unit are for a draft of --csv; leave them out."
             )
-        _confirm(Path(options.confirm), asked=not options.yes)
+        _confirm(Path(options.confirm), ask_first=not options.yes)
         return
     if options.yes:
         raise ParameterError("--yes is for --confirm; a draft has to be reviewed first.")
@@ -90,10 +90,10 @@ def _run(options: argparse.Namespace) -> None:
     print(_DRAFT)
 
 
-def _confirm(path: Path, *, asked: bool) -> None:
+def _confirm(path: Path, *, ask_first: bool) -> None:
     schema = read_schema(file_bytes(path))
     print("\n".join(_values(schema)))
-    if asked and not _agreed():
+    if ask_first and not _agreed():
         raise ParameterError("Nothing was confirmed; correct the schema, then confirm it.")
     _write(path, schema_json(schema, confirmed=True))
     print(f"Confirmed: {short(path, 200)} can be given as --schema.")

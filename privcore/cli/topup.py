@@ -76,7 +76,7 @@ def _topup(options: argparse.Namespace) -> None:
 
 def _open(file: ReleaseFile) -> list[Edge]:
     """The inconclusive pairs; raises ParameterError if there are none."""
-    pairs = [entry.pair for entry in open_pairs(search_files([file]), file.kept)]
+    pairs = [entry.pair for entry in open_pairs(search_files([file]), file.statistics)]
     if not pairs:
         raise ParameterError(
             "No pair of the earlier release is inconclusive; there is nothing to buy."

@@ -213,8 +213,8 @@ class InMemoryCounts:
             columns = (*conditioning_set, x, y)
             few = self._few_rows()
             if few:
-                asked = np.array(columns, dtype=np.int64)
-                occurring: Table = kernels.tables.stratum_tables(few, asked, strata * rx * ry)
+                chosen = np.array(columns, dtype=np.int64)
+                occurring: Table = kernels.tables.stratum_tables(few, chosen, strata * rx * ry)
                 return occurring
             tables = self._counted(columns).reshape(strata, rx, ry)
         else:

@@ -46,9 +46,9 @@ class NoisyTable:
 
     def table(self, columns: Sequence[int]) -> Table:
         """Noisy counts over `columns`, shape = their levels in the given order."""
-        kept = tuple(sorted(columns))
-        summed = self._sums.get(kept, lambda: self._marginal(kept))
-        ordered = summed.transpose([kept.index(c) for c in columns])
+        in_order = tuple(sorted(columns))
+        summed = self._sums.get(in_order, lambda: self._marginal(in_order))
+        ordered = summed.transpose([in_order.index(c) for c in columns])
         return np.maximum(np.rint(ordered), 0).astype(np.int64)
 
     def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
@@ -81,11 +81,11 @@ class NoisyTable:
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)
 
-    def _marginal(self, kept: tuple[int, ...]) -> NDArray[np.float64]:
-        rest = tuple(c for c in range(len(self.levels)) if c not in kept)
+    def _marginal(self, in_order: tuple[int, ...]) -> NDArray[np.float64]:
+        rest = tuple(c for c in range(len(self.levels)) if c not in in_order)
         if not rest or not self._whole:
             return np.asarray(self._noisy.sum(axis=rest))
         # One column at a time, from the first: a few large sums then serve many small ones.
-        larger = tuple(sorted((*kept, rest[-1])))
+        larger = tuple(sorted((*in_order, rest[-1])))
         summed = self._sums.get(larger, lambda: self._marginal(larger))
         return np.asarray(summed.sum(axis=larger.index(rest[-1])))

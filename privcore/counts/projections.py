@@ -29,12 +29,12 @@ from privcore.counts.encoding import joint_key, merged_rows
 # neighbours of both count twice, and a separated pair is not tested further.
 
 
-Asked = dict[tuple[int, ...], int]
+Demand = dict[tuple[int, ...], int]
 
 
-def asked_of_groups(
+def demand_of_groups(
     starts: Sequence[int], adjacent: Sequence[Collection[int]], order: int, least: int
-) -> Asked:
+) -> Demand:
     """Number of tests that involve exactly `order` + 2 groups, by the groups; at least `least`.
 
     Groups are consecutive columns.  starts: the first column of each.  adjacent: neighbours of
@@ -47,7 +47,7 @@ def asked_of_groups(
     of_column: Integers = np.add.reduceat(around, starts, axis=1)
     if order == 0:
         return _pairs(np.add.reduceat(of_column, starts, axis=0), 0, least)
-    demand: Asked = {}
+    demand: Demand = {}
     for g, (start, end) in enumerate(zip(starts, [*starts[1:], len(adjacent)], strict=True)):
         # The column that is adjacent to the other two is in group g, or in another group.
         within = of_column[start:end].T @ of_column[start:end]
@@ -58,12 +58,12 @@ def asked_of_groups(
     return demand
 
 
-def asked_of_families(adjacent: Sequence[Collection[int]], order: int, least: int) -> Asked:
+def demand_of_families(adjacent: Sequence[Collection[int]], order: int, least: int) -> Demand:
     """Number of tests of a column and a neighbour given `order` of its other neighbours.
 
     By the columns, sorted; families with fewer than `least` tests are left out.
     """
-    demand: Asked = {}
+    demand: Demand = {}
     for column, neighbours in enumerate(adjacent):
         family = tuple(sorted((column, *neighbours)))
         tests = len(neighbours) * comb(max(len(neighbours) - 1, 0), order)
@@ -71,7 +71,7 @@ def asked_of_families(adjacent: Sequence[Collection[int]], order: int, least: in
     return {family: tests for family, tests in demand.items() if tests >= least}
 
 
-def _pairs(tests: Integers, first: int, least: int) -> Asked:
+def _pairs(tests: Integers, first: int, least: int) -> Demand:
     """The entries above the diagonal, of rows and columns numbered from `first`."""
     rows, columns = np.nonzero(np.triu(tests >= least, 1))
     pairs = zip((rows + first).tolist(), (columns + first).tolist(), strict=True)
@@ -178,15 +178,15 @@ class Projections:
         at_once = order + 2
         of_groups = at_once <= _GROUPS_AT_ONCE
         if not of_groups:
-            asked = asked_of_families(adjacent, order, _TESTS_THAT_PAY)
+            demand = demand_of_families(adjacent, order, _TESTS_THAT_PAY)
         elif len(self._grouped()) <= _FEW_GROUPS:
-            asked = dict.fromkeys(combinations(range(len(self._grouped())), at_once), 1)
+            demand = dict.fromkeys(combinations(range(len(self._grouped())), at_once), 1)
         else:
             starts = [min(group.columns) for group in self._grouped()]
-            asked = asked_of_groups(starts, adjacent, order, _TESTS_THAT_PAY)
+            demand = demand_of_groups(starts, adjacent, order, _TESTS_THAT_PAY)
         made: dict[int, Projection] = {}
         used = 0
-        for key in sorted(asked, key=asked.__getitem__, reverse=True):
+        for key in sorted(demand, key=demand.__getitem__, reverse=True):
             projection = self._on_groups(key) if of_groups else self._on_family(frozenset(key))
             if projection is not self.whole and id(projection) not in made:
                 made[id(projection)] = projection

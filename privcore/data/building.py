@@ -61,7 +61,7 @@ def build_dataset(
         available=missing == "available",
         unit=raw.unit,
         questions=raw.questions,
-        asked=raw.asked,
+        reading_options=raw.reading_options,
     )
 
 

@@ -28,8 +28,8 @@ def even_cuts(values: Vector, counts: Vector, parts: int) -> tuple[float, ...]:
         if not candidates.size:
             break
         best = int(candidates[np.argmin(np.abs(below[candidates] - aim))])
-        near = candidates[np.abs(below[candidates] - below[best]) <= share / 10]
-        cuts.append(round_number(float(values[near[0] - 1]), float(values[near[-1]])))
+        nearby = candidates[np.abs(below[candidates] - below[best]) <= share / 10]
+        cuts.append(round_number(float(values[nearby[0] - 1]), float(values[nearby[-1]])))
         start = float(below[np.searchsorted(values, cuts[-1], side="left")])
     if not cuts:
         most = int(np.argmax(counts))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.data.apart import survives
 from privcore.data.cells import MAX_CELLS
+from privcore.data.separate_process import survives
 from privcore.errors import DataError
 from privcore.text import short
 

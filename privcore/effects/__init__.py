@@ -4,7 +4,7 @@ from privcore.effects.asking import effects, effects_of, without_privacy
 from privcore.effects.dowhy import to_dowhy
 from privcore.effects.model import Effect, Effects
 from privcore.effects.plan import ALGORITHM, SHARE, EffectPlan, expected_width
-from privcore.effects.question import Asked, Question
+from privcore.effects.question import IndexedQuestion, Question
 from privcore.effects.standardisation import Estimate
 from privcore.effects.truth import true_effect
 from privcore.effects.words import effect_line, estimate_text, headline, width_sentence
@@ -12,11 +12,11 @@ from privcore.effects.words import effect_line, estimate_text, headline, width_s
 __all__ = [
     "ALGORITHM",
     "SHARE",
-    "Asked",
     "Effect",
     "EffectPlan",
     "Effects",
     "Estimate",
+    "IndexedQuestion",
     "Question",
     "effect_line",
     "effects",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from privcore.effects.evidence import Answer, Evidence
 from privcore.effects.model import Effect
 from privcore.effects.parents import ParentSet
-from privcore.effects.question import Asked
+from privcore.effects.question import IndexedQuestion
 from privcore.effects.standardisation import Estimate
 from privcore.graphs.adjustment import descendants
 from privcore.text import short
@@ -20,14 +20,14 @@ _NONE = Estimate(0.0, 0.0, 0.0)
 
 
 def effect_of(
-    asked: Asked, possible: ParentSet, evidence: Evidence, names: Sequence[str]
+    indexed: IndexedQuestion, possible: ParentSet, evidence: Evidence, names: Sequence[str]
 ) -> Effect:
     """The effect under one set of parents, with the adjustment set that adds the least noise."""
 
     def named(columns: frozenset[int]) -> tuple[str, ...]:
         return tuple(names[column] for column in sorted(columns))
 
-    valid = adjustments(asked, possible)
+    valid = adjustments(indexed, possible)
 
     def effect(adjusted: frozenset[int], answer: Answer | None, why: str) -> Effect:
         return Effect(
@@ -42,7 +42,7 @@ def effect_of(
             reason=why,
         )
 
-    cause, outcome = short(names[asked.cause], 30), short(names[asked.outcome], 30)
+    cause, outcome = short(names[indexed.cause], 30), short(names[indexed.outcome], 30)
     if not valid:
         why = f"{outcome} comes before {cause} here: nothing changes."
         if possible.parents is None:
@@ -51,7 +51,7 @@ def effect_of(
     # Sorting is stable: among sets with equally many counts, a smallest set comes first.
     ranked = sorted(valid, key=lambda columns: evidence.cells(tuple(sorted(columns))))
     for columns in ranked:
-        answer = evidence.answer(asked, tuple(sorted(columns)), possible.shown)
+        answer = evidence.answer(indexed, tuple(sorted(columns)), possible.shown)
         if answer is not None:
             why = _why(columns, ranked, names)
             if possible.parents is None:
@@ -59,11 +59,11 @@ def effect_of(
             elif not possible.adjustment.affected:
                 why = f"No path leads from {cause} to {outcome} here. {why}"
             return effect(columns, answer, why)
-    why = evidence.refusal(asked, tuple(sorted(ranked[0])), names)
+    why = evidence.refusal(indexed, tuple(sorted(ranked[0])), names)
     return effect(ranked[0], None, why)
 
 
-def adjustments(asked: Asked, possible: ParentSet) -> tuple[frozenset[int], ...]:
+def adjustments(indexed: IndexedQuestion, possible: ParentSet) -> tuple[frozenset[int], ...]:
     """Valid adjustment sets, a smallest one first; none if the outcome precedes the cause.
 
     Without a path either way there is no effect, unless an edge is missing.  As noise hides edges,
@@ -73,7 +73,7 @@ def adjustments(asked: Asked, possible: ParentSet) -> tuple[frozenset[int], ...]
     ways = possible.adjustment
     if possible.parents is None:
         return ways.minimal
-    if asked.cause in descendants(possible.graph, asked.outcome):
+    if indexed.cause in descendants(possible.graph, indexed.outcome):
         return ()
     if not ways.affected:
         return (possible.parents,)
@@ -125,7 +125,7 @@ def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, 
 
 
 def table_to_measure(
-    asked: Asked, sets: Sequence[ParentSet], levels: Sequence[int], most: int
+    indexed: IndexedQuestion, sets: Sequence[ParentSet], levels: Sequence[int], most: int
 ) -> tuple[int, ...]:
     """Columns of one table that gives the effect under as many sets of parents as fit.
 
@@ -135,9 +135,9 @@ def table_to_measure(
     def cells(columns: set[int]) -> int:
         return math.prod(levels[column] for column in columns)
 
-    chosen = {asked.cause, asked.outcome}
+    chosen = {indexed.cause, indexed.outcome}
     for possible in sorted(sets, key=lambda one: (not one.shown, -one.share)):
-        ways = adjustments(asked, possible)
+        ways = adjustments(indexed, possible)
         if not ways:
             continue
         best = min(ways, key=lambda columns: (cells(chosen | columns), len(columns)))

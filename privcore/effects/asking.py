@@ -22,7 +22,7 @@ from privcore.effects.evidence import Evidence, ExactTables, Numbers, OneTable, 
 from privcore.effects.model import Effect, Effects
 from privcore.effects.parents import ParentSet, parent_sets
 from privcore.effects.plan import ALGORITHM, MOST_MEASURED, SHARE, EffectPlan
-from privcore.effects.question import Asked, Question
+from privcore.effects.question import IndexedQuestion, Question
 from privcore.errors import DataError, ParameterError, PrivcoreError
 from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints
@@ -93,12 +93,12 @@ def effects_of(
     parameters: of both releases, as `effects` takes them; noise: for the second release.
     Raises ParameterError for a question that the data do not allow.
     """
-    question, asked = plan.question, plan.check(data)
+    question, indexed = plan.question, plan.check(data)
     # From here on, failures are stated, not raised: the run is paid for.
     sets: list[ParentSet] = []
     reason = ""
     try:
-        sets = possible_sets(result, asked)
+        sets = possible_sets(result, indexed)
     except PrivcoreError as error:
         reason = str(error)
     more: list[NoisyTables] = []
@@ -109,7 +109,7 @@ def effects_of(
         assert has_levels(counted)
         if noise is None:
             raise ParameterError("A second release needs a noise source.")
-        more.append(measured(counted, asked, sets, second, noise))
+        more.append(measured(counted, indexed, sets, second, noise))
         guarantee = replace(
             result.guarantee,
             epsilon=plan.total(parameters),
@@ -118,8 +118,8 @@ def effects_of(
         )
         planned = (*result.planned, *plan.second_events(parameters))
         result = replace(result, planned=planned, guarantee=guarantee)
-    evidence = evidence_of(result, data, asked, more)
-    question = stated(question, data, asked)
+    evidence = evidence_of(result, data, indexed, more)
+    question = stated(question, data, indexed)
     if evidence is None:
         reason = (
             "This run summarised each column by a few numbers, from which no effect can be "
@@ -130,30 +130,34 @@ def effects_of(
         )
     if evidence is None or reason:
         return Effects(question, plan.share, result, (), None, reason)
-    found = answered(asked, sets, evidence, data.names)
+    found = answered(indexed, sets, evidence, data.names)
     interval, reason = hull(found, result.settled)
     return Effects(question, plan.share, result, found, interval, reason)
 
 
 def answered(
-    asked: Asked, sets: list[ParentSet], evidence: Evidence, names: tuple[str, ...]
+    indexed: IndexedQuestion, sets: list[ParentSet], evidence: Evidence, names: tuple[str, ...]
 ) -> tuple[Effect, ...]:
     """The effect under each set of parents."""
-    return merged(effect_of(asked, possible, evidence, names) for possible in sets)
+    return merged(effect_of(indexed, possible, evidence, names) for possible in sets)
 
 
-def possible_sets(result: Discovery, asked: Asked) -> list[ParentSet]:
+def possible_sets(result: Discovery, indexed: IndexedQuestion) -> list[ParentSet]:
     """The plausible sets of parents of the cause, from the released numbers of a run."""
     assert result.released is not None
     known = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes)
-    return parent_sets(result.graph, result.released.dags, known, asked.cause, asked.outcome)
+    return parent_sets(result.graph, result.released.dags, known, indexed.cause, indexed.outcome)
 
 
 def measured(
-    source: CountSource, asked: Asked, sets: list[ParentSet], epsilon: float, noise: NoiseSource
+    source: CountSource,
+    indexed: IndexedQuestion,
+    sets: list[ParentSet],
+    epsilon: float,
+    noise: NoiseSource,
 ) -> OneTable:
     """Release one more table, ε-DP: a replaced record changes two of its counts by 1 each."""
-    columns = table_to_measure(asked, sets, source.levels, MOST_MEASURED)
+    columns = table_to_measure(indexed, sets, source.levels, MOST_MEASURED)
     exact = source.table(columns)
     scale = up(2 / epsilon)
     noisy = noise.discrete_laplace_array(exact.reshape(-1).astype(np.int64), scale)
@@ -166,7 +170,7 @@ def measured(
 
 
 def evidence_of(
-    result: Discovery, data: Described, asked: Asked, more: Sequence[NoisyTables] = ()
+    result: Discovery, data: Described, indexed: IndexedQuestion, more: Sequence[NoisyTables] = ()
 ) -> Evidence | None:
     """The released numbers of a run, together with further releases.
 
@@ -179,7 +183,7 @@ def evidence_of(
     rows = data.n if result.rows is None else result.rows
     if released.moments is not None:
         return Numbers(released.moments, rows)
-    columns = (data.columns[asked.cause], data.columns[asked.outcome])
+    columns = (data.columns[indexed.cause], data.columns[indexed.outcome])
     if not all(column.is_categorical for column in columns):
         return None
     tables = [table for table in (released.tables, *more) if table is not None]
@@ -193,7 +197,7 @@ def without_privacy(
 
     Raises DataError if the graph represents no DAG.
     """
-    asked, source = question.on(data.columns), source_of(data)
+    indexed, source = question.on(data.columns), source_of(data)
     counted: MomentSource
     if not isinstance(source, MixedRows):
         counted = source
@@ -211,18 +215,18 @@ def without_privacy(
         assert has_numbers(counted)
         evidence = Numbers.exact(counted)
     known = Constraints.none(len(data.columns))
-    sets = parent_sets(graph, (), known, asked.cause, asked.outcome)
-    return answered(asked, sets, evidence, data.names)
+    sets = parent_sets(graph, (), known, indexed.cause, indexed.outcome)
+    return answered(indexed, sets, evidence, data.names)
 
 
-def stated(question: Question, data: Described, asked: Asked) -> Question:
+def stated(question: Question, data: Described, indexed: IndexedQuestion) -> Question:
     """The question with its default levels filled in."""
-    if asked.level < 0:
+    if indexed.level < 0:
         return question
-    values, results = data.columns[asked.cause].levels, data.columns[asked.outcome].levels
+    values, results = data.columns[indexed.cause].levels, data.columns[indexed.outcome].levels
     return replace(
         question,
-        compared=values[asked.compared],
-        to=values[asked.to],
-        level=results[asked.level],
+        compared=values[indexed.compared],
+        to=values[indexed.to],
+        level=results[indexed.level],
     )

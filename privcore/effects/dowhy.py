@@ -9,7 +9,7 @@ from privcore.graphs.adjustment import consistent_extension, possible_parents
 from privcore.graphs.dowhy import dowhy_script, refuse_pag
 
 
-def to_dowhy(said: Effects) -> str:
+def to_dowhy(answer: Effects) -> str:
     """A script for DoWhy: the graph as GML, the model, and the estimand.
 
     DoWhy takes one DAG, here one that the graph allows; where the graph leaves directions open,
@@ -24,7 +24,7 @@ def to_dowhy(said: Effects) -> str:
     >>> print(script.splitlines()[-1])
     print(model.identify_effect(proceed_when_unidentifiable=True))
     """
-    graph, question = said.result.graph, said.question
+    graph, question = answer.result.graph, answer.question
     refuse_pag(graph)
     if graph.bidirected:
         raise DataError("The graph has edges with both directions, which no DAG has.")
@@ -33,7 +33,7 @@ def to_dowhy(said: Effects) -> str:
         tuple(graph.nodes[i] for i in sorted(parents)): directed
         for parents, directed in possible_parents(graph, cause)
     }
-    shown = [(e.parents, e) for e in said.shown if e.parents is not None and e.parents in ways]
+    shown = [(e.parents, e) for e in answer.shown if e.parents is not None and e.parents in ways]
     # A DAG in which the cause has an effect, if the graph allows one.
     pointing, chosen = min(
         shown, key=lambda one: (not one[1].affected, len(one[0])), default=((), None)
@@ -41,7 +41,7 @@ def to_dowhy(said: Effects) -> str:
     parents = consistent_extension(graph if chosen is None else ways[pointing])
     dag = PDAG(graph.nodes, frozenset((i, j) for j, causes in enumerate(parents) for i in causes))
     notes = ["Made by CausalVeil: DoWhy's model of one DAG that a private graph allows."]
-    if not said.identified:
+    if not answer.identified:
         notes.append("The graph leaves directions open: other DAGs give other effects.")
     # Names are shown by `repr`, so that none of them can end a comment.
     if chosen is not None and chosen.affected:

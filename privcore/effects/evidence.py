@@ -12,7 +12,7 @@ import numpy as np
 from privcore.algorithms.search.result import NoisyMoments, NoisyTables
 from privcore.arrays import Columns, Matrix
 from privcore.counts import CountSource, NumberSource
-from privcore.effects.question import Asked
+from privcore.effects.question import IndexedQuestion
 from privcore.effects.regression import coefficient
 from privcore.effects.standardisation import Estimate, StandardisedTable
 from privcore.text import short
@@ -34,10 +34,10 @@ class Evidence(Protocol):
     def cells(self, others: Columns) -> float:
         """The number of counts behind an answer; fewer counts add less noise."""
 
-    def answer(self, asked: Asked, others: Columns, means: bool) -> Answer | None:
+    def answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> Answer | None:
         """The estimate, None where its numbers are missing; means: whether to state them."""
 
-    def refusal(self, asked: Asked, others: Columns, names: Sequence[str]) -> str:
+    def refusal(self, indexed: IndexedQuestion, others: Columns, names: Sequence[str]) -> str:
         """Why there is no answer, and what to do, in one sentence."""
 
 
@@ -60,19 +60,19 @@ class Numbers:
     def cells(self, others: Columns) -> float:
         return float(len(others))
 
-    def answer(self, asked: Asked, others: Columns, means: bool) -> Answer | None:
-        estimate = coefficient(self.moments, self.n, asked.cause, asked.outcome, others)
+    def answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> Answer | None:
+        estimate = coefficient(self.moments, self.n, indexed.cause, indexed.outcome, others)
         if estimate is None:
             return None
         # Yes/no columns are coded 0 and 1, reversed where the question is about their first level.
-        turned = (asked.to == 0) != (asked.level == 0)
+        turned = (indexed.to == 0) != (indexed.level == 0)
         return Answer(
             Estimate(-estimate.value, -estimate.high, -estimate.low) if turned else estimate
         )
 
-    def refusal(self, asked: Asked, others: Columns, names: Sequence[str]) -> str:
+    def refusal(self, indexed: IndexedQuestion, others: Columns, names: Sequence[str]) -> str:
         return (
-            f"The variance of {short(names[asked.cause], 30)} given the adjustment set cannot be "
+            f"The variance of {short(names[indexed.cause], 30)} given the adjustment set cannot be "
             "measured; raise ε, or leave out columns that follow from others."
         )
 
@@ -83,7 +83,7 @@ class Tables:
 
     releases: Sequence[NoisyTables]
     n: int
-    _answers: dict[tuple[Asked, Columns, bool], Answer | None] = field(
+    _answers: dict[tuple[IndexedQuestion, Columns, bool], Answer | None] = field(
         default_factory=dict, repr=False
     )
 
@@ -94,14 +94,14 @@ class Tables:
     def cells(self, others: Columns) -> float:
         return math.prod(self.levels[c] for c in others)
 
-    def answer(self, asked: Asked, others: Columns, means: bool) -> Answer | None:
-        key = asked, tuple(sorted(others)), means
+    def answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> Answer | None:
+        key = indexed, tuple(sorted(others)), means
         if key not in self._answers:
             self._answers[key] = self._answer(*key)
         return self._answers[key]
 
-    def _answer(self, asked: Asked, others: Columns, means: bool) -> Answer | None:
-        columns = (asked.cause, asked.outcome, *others)
+    def _answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> Answer | None:
+        columns = (indexed.cause, indexed.outcome, *others)
         if math.prod(self.levels[c] for c in columns) > MOST_CELLS:
             return None
         held = [release for release in self.releases if release.covers(columns)]
@@ -113,12 +113,12 @@ class Tables:
         counts = sum(
             weight * release.table(columns) for weight, release in zip(weights, held, strict=True)
         )
-        table = standardised(np.asarray(counts), float(1 / (1 / variances).sum()), self.n, asked)
+        table = standardised(np.asarray(counts), float(1 / (1 / variances).sum()), self.n, indexed)
         both = (table.probability(0), table.probability(1)) if means else None
         return Answer(table.effect(), both)
 
-    def refusal(self, asked: Asked, others: Columns, names: Sequence[str]) -> str:
-        columns = (asked.cause, asked.outcome, *others)
+    def refusal(self, indexed: IndexedQuestion, others: Columns, names: Sequence[str]) -> str:
+        columns = (indexed.cause, indexed.outcome, *others)
         words = ", ".join(short(names[column], 20) for column in columns)
         if math.prod(self.levels[c] for c in columns) > MOST_CELLS:
             return (
@@ -131,20 +131,22 @@ class Tables:
         )
 
 
-def standardised(counts: Matrix, variance: float, n: int, asked: Asked) -> StandardisedTable:
+def standardised(
+    counts: Matrix, variance: float, n: int, indexed: IndexedQuestion
+) -> StandardisedTable:
     """The table of a question, with all other levels merged.
 
     counts: axes of cause, outcome, and adjustment set.  variance: of the noise on each count.
     """
     values, results = counts.shape[:2]
     flat = counts.reshape(values, results, -1).transpose(2, 0, 1)
-    present = flat[:, :, asked.level]
+    present = flat[:, :, indexed.level]
     both = np.stack([flat.sum(axis=2) - present, present], axis=2)
     noise = np.array([variance * (results - 1), variance])
-    pairs = both[:, [asked.compared, asked.to]]
+    pairs = both[:, [indexed.compared, indexed.to]]
     if values == 2:
         return StandardisedTable(pairs, noise, n)
-    rest = [k for k in range(values) if k not in (asked.compared, asked.to)]
+    rest = [k for k in range(values) if k not in (indexed.compared, indexed.to)]
     others = flat[:, rest].sum(axis=(1, 2))
     return StandardisedTable(pairs, noise, n, others, variance * results * (values - 2))
 

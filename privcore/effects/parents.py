@@ -93,10 +93,10 @@ def parent_sets(
 
 def _of_pag(graph: PAG, cause: int, outcome: int) -> ParentSet:
     """An adjustment set valid in every graph of the PAG; raises DataError if there is none."""
-    said = identify(graph, cause, outcome)
-    if said.set is None and said.affected:
-        raise DataError(said.reason)
-    valid = () if said.set is None else (said.set,)
-    columns = frozenset[int]() if said.set is None else said.set
-    ways = Adjustment(frozenset(), columns, valid, said.affected)
+    identified = identify(graph, cause, outcome)
+    if identified.set is None and identified.affected:
+        raise DataError(identified.reason)
+    valid = () if identified.set is None else (identified.set,)
+    columns = frozenset[int]() if identified.set is None else identified.set
+    ways = Adjustment(frozenset(), columns, valid, identified.affected)
     return ParentSet(None, ways, graph, True, 1.0)

@@ -12,7 +12,7 @@ import numpy as np
 from privcore.algorithms.protecting import Protection
 from privcore.algorithms.registry import get_algorithm
 from privcore.data.model import Described
-from privcore.effects.question import Asked, Question
+from privcore.effects.question import IndexedQuestion, Question
 from privcore.effects.standardisation import StandardisedTable
 from privcore.errors import ParameterError
 from privcore.parameter import Parameter, parse_all
@@ -45,7 +45,7 @@ class EffectPlan:
     question: Question
     share: float = 0.0
 
-    def check(self, data: Described) -> Asked:
+    def check(self, data: Described) -> IndexedQuestion:
         """The question by column number; raises ParameterError if data or share do not allow it."""
         if SHARE.parse(self.share) > 0 and not all(
             column.is_categorical for column in data.columns
@@ -54,14 +54,14 @@ class EffectPlan:
                 "A second release counts levels, and some columns hold numbers; set the share for "
                 "the effect to 0, or cut them into levels."
             )
-        asked = self.question.on(data.columns)
-        cells = math.prod(len(data.columns[c].levels) for c in (asked.cause, asked.outcome))
+        indexed = self.question.on(data.columns)
+        cells = math.prod(len(data.columns[c].levels) for c in (indexed.cause, indexed.outcome))
         if self.share > 0 and cells > MOST_MEASURED:
             raise ParameterError(
                 f"Cause and outcome have {cells:,} combinations of levels, and a second release "
                 f"measures {MOST_MEASURED:,} at most; merge levels, or set the share to 0."
             )
-        return asked
+        return indexed
 
     def check_protection(self, data: Described, parameters: Mapping[str, Any] | None) -> None:
         """Raises ParameterError if a second release would protect less than the graph does."""
@@ -93,10 +93,10 @@ class EffectPlan:
 
         Without a second release the effect is estimated from counts, so every level is counted.
         """
-        asked = {**(parameters or {}), "epsilon": self.split(parameters)[0]}
-        if self.share == 0 and asked.get("measured") is None:
-            asked["measured"] = "levels"
-        return asked
+        settings = {**(parameters or {}), "epsilon": self.split(parameters)[0]}
+        if self.share == 0 and settings.get("measured") is None:
+            settings["measured"] = "levels"
+        return settings
 
     def second_events(self, parameters: Mapping[str, Any] | None) -> tuple[Event, ...]:
         """Steps of the second release: a replaced record changes two counts by 1 each."""

@@ -28,7 +28,7 @@ class Question:
     to: str | None = None
     level: str | None = None
 
-    def on(self, columns: Sequence[Column]) -> Asked:
+    def on(self, columns: Sequence[Column]) -> IndexedQuestion:
         """The question by column number; raises ParameterError if these columns do not allow it."""
         named = {column.name: k for k, column in enumerate(columns)}
         for name in (self.cause, self.outcome):
@@ -48,7 +48,7 @@ class Question:
                     "Columns of numbers have no levels: the effect is for one more unit; leave "
                     "the levels out."
                 )
-            return Asked(cause, outcome)
+            return IndexedQuestion(cause, outcome)
         if len(levels) < 2:
             raise ParameterError(
                 f"{short(self.cause)!r} has only one level, so it cannot be set to another; leave "
@@ -65,7 +65,7 @@ class Question:
             raise ParameterError(
                 f"{short(self.cause)!r} is compared with the value it is set to; choose another."
             )
-        return Asked(
+        return IndexedQuestion(
             cause,
             outcome,
             compared,
@@ -75,7 +75,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Asked:
+class IndexedQuestion:
     """A question by column number; levels are −1 for numbers."""
 
     cause: int

@@ -31,7 +31,7 @@ _PUSH = 4.0
 # A count is measurable if it is this many standard deviations of the noise.
 _SEEN = 3.0
 # Tolerance of the deviance in the search for the ends of an interval.
-_NEAR = 0.05
+_TOLERANCE = 0.05
 
 
 class Estimate(NamedTuple):
@@ -108,10 +108,10 @@ class StandardisedTable:
         pull, state = 1.0, self._best
         for _ in range(40):
             state = self._pulled(inside[1], pull * weights)
-            apart = self._half_deviance(state) - least
-            if abs(apart - wanted) <= _NEAR * wanted:
+            excess = self._half_deviance(state) - least
+            if abs(excess - wanted) <= _TOLERANCE * wanted:
                 return self._mean(state, weights)
-            if apart < wanted:
+            if excess < wanted:
                 inside = pull, state
                 if pull > 1e9:
                     break
@@ -119,7 +119,7 @@ class StandardisedTable:
                 outside = pull, state
             if outside is None:
                 # Half the deviance grows with the square of the pull while the mean is linear.
-                pull *= min(max(math.sqrt(wanted / max(apart, 1e-9)), 1.5), 30.0)
+                pull *= min(max(math.sqrt(wanted / max(excess, 1e-9)), 1.5), 30.0)
             else:
                 pull = math.sqrt(max(inside[0], outside[0] / 100) * outside[0])
                 if outside[0] < 1.001 * inside[0]:

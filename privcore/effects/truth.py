@@ -6,14 +6,14 @@ import numpy as np
 
 from privcore.arrays import Vector
 from privcore.data.network import BayesianNetwork
-from privcore.effects.question import Asked
+from privcore.effects.question import IndexedQuestion
 
 
-def true_effect(network: BayesianNetwork, asked: Asked) -> float:
+def true_effect(network: BayesianNetwork, indexed: IndexedQuestion) -> float:
     """P(outcome = level | do(cause = to)) − P(outcome = level | do(cause = compared))."""
     low, high = (
-        set_probabilities(network, asked.cause, value, asked.outcome)[asked.level]
-        for value in (asked.compared, asked.to)
+        set_probabilities(network, indexed.cause, value, indexed.outcome)[indexed.level]
+        for value in (indexed.compared, indexed.to)
     )
     return float(high - low)
 
@@ -53,14 +53,14 @@ def set_probabilities(network: BayesianNetwork, cause: int, value: int, outcome:
 
 def _in_turn(columns: set[int], factors: list[tuple[tuple[int, ...], Vector]]) -> list[int]:
     """The order of elimination: at each step the column with the fewest neighbours."""
-    near = {c: {o for axes, _ in factors if c in axes for o in axes} - {c} for c in columns}
+    neighbours = {c: {o for axes, _ in factors if c in axes for o in axes} - {c} for c in columns}
     order = []
-    while near:
-        column = min(near, key=lambda c: (len(near[c]), c))
+    while neighbours:
+        column = min(neighbours, key=lambda c: (len(neighbours[c]), c))
         order.append(column)
-        around = near.pop(column)
-        for other in around & set(near):
-            near[other] = (near[other] | around) - {other, column}
+        around = neighbours.pop(column)
+        for other in around & set(neighbours):
+            neighbours[other] = (neighbours[other] | around) - {other, column}
     return order
 
 

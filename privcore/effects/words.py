@@ -16,25 +16,25 @@ _SAME = 5e-4
 _QUESTION = ("cause", "outcome", "compared", "to", "level")
 
 
-def headline(said: Effects) -> str:
+def headline(answer: Effects) -> str:
     """The answer in one sentence.
 
     Such as "Setting smoke from no to yes raises the probability of lung = yes by 9.0 points (95 %:
     8.7 to 9.3)."
     """
-    values = [effect.estimate.value for effect in said.shown if effect.estimate is not None]
-    return _sentence(said.question, values, said.interval, said.reason)
+    values = [effect.estimate.value for effect in answer.shown if effect.estimate is not None]
+    return _sentence(answer.question, values, answer.interval, answer.reason)
 
 
-def effects_sentence(said: Mapping[str, Any]) -> str:
+def effects_sentence(answer: Mapping[str, Any]) -> str:
     """The same sentence as `headline`, from `Effects.as_dict`."""
-    question = Question(**{name: said[name] for name in _QUESTION})
-    shown = [effect["estimate"] for effect in said["effects"] if effect["in_graph"]]
-    interval = said["interval"]
+    question = Question(**{name: answer[name] for name in _QUESTION})
+    shown = [effect["estimate"] for effect in answer["effects"] if effect["in_graph"]]
+    interval = answer["interval"]
     if interval is not None:
         low, high = interval
         interval = (-math.inf if low is None else low, math.inf if high is None else high)
-    return _sentence(question, [v for v in shown if v is not None], interval, said["reason"])
+    return _sentence(question, [v for v in shown if v is not None], interval, answer["reason"])
 
 
 def _sentence(

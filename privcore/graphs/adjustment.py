@@ -62,14 +62,14 @@ def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG
             f"direction, and at most {MOST_NEIGHBOURS} can be tried both ways; state background "
             "knowledge about them, such as which columns come first."
         )
-    apart = set(combinations(sorted({*known, *open_ends}), 2)) - graph.skeleton
+    nonadjacent = set(combinations(sorted({*known, *open_ends}), 2)) - graph.skeleton
     possible = []
     for size in range(len(open_ends) + 1):
         for chosen in combinations(open_ends, size):
             # A v-structure is new unless the graph directs both of its arrows.  None arises at a
             # child: what points at an undirected neighbour is adjacent to the cause, by rule 1.
             pairs = (ordered(i, j) for i in chosen for j in {*known, *chosen} - {i})
-            if not apart.isdisjoint(pairs):
+            if not nonadjacent.isdisjoint(pairs):
                 continue
             arrows = {(i, cause) if i in chosen else (cause, i) for i in open_ends}
             turned = _directed(graph, arrows)

@@ -107,11 +107,11 @@ def _pushed(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[
     order = np.argsort(places[:, 0], kind="stable")
     x, y, (wide, high) = places[order, 0], places[order, 1], sizes[order].T
     level = np.abs(y[:, None] - y) < (high[:, None] + high) / 2 + _GAP - 0.1
-    apart = np.where(level, (wide[:, None] + wide) / 2 + _GAP, -np.inf)
+    gaps = np.where(level, (wide[:, None] + wide) / 2 + _GAP, -np.inf)
     right, left = x.copy(), x.copy()
     for k in range(1, len(x)):
-        right[k] = max(right[k], (right[:k] + apart[:k, k]).max())
-        left[-k - 1] = min(left[-k - 1], (left[-k:] - apart[-k - 1, -k:]).min())
+        right[k] = max(right[k], (right[:k] + gaps[:k, k]).max())
+        left[-k - 1] = min(left[-k - 1], (left[-k:] - gaps[-k - 1, -k:]).min())
     pushed = places.copy()
     # The mean of two solutions that keep all distances keeps them, too.
     pushed[order, 0] = (right + left) / 2

@@ -61,10 +61,10 @@ class Constraints:
     @cached_property
     def open(self) -> NDArray[np.bool_]:
         """Whether two columns may but need not be adjacent, shape (p, p)."""
-        asked = self.possible.copy()
+        undecided = self.possible.copy()
         for i, j in self.required:
-            asked[i, j] = asked[j, i] = False
-        return asked
+            undecided[i, j] = undecided[j, i] = False
+        return undecided
 
     @property
     def open_pairs(self) -> int:

@@ -22,7 +22,7 @@ from privcore.graphs.pdag import PDAG, Edge, ordered
 # Whether x and y are independent given a set of columns.
 Independent = Callable[[int, int, tuple[int, ...]], bool]
 Separating = Mapping[Edge, frozenset[int]]
-Near = list[set[int]]
+Neighbours = list[set[int]]
 # Most paths that a rule searches; after that a circle remains where a tail might be proven.
 _MOST_PATHS = 20_000
 
@@ -43,38 +43,44 @@ def fci(
         >>> graph.mark(0, 2), graph.mark(1, 2), graph.mark(0, 1)
         ('o->', 'o->', None)
     """
-    near: Near = [set(range(len(nodes))) - {node} for node in range(len(nodes))]
+    neighbours: Neighbours = [set(range(len(nodes))) - {node} for node in range(len(nodes))]
     separating: dict[Edge, frozenset[int]] = {}
-    _separate(near, separating, independent, max_order)
-    separate_along_paths(near, separating, independent, triples_of(near, separating), max_order)
-    return orient_pag(nodes, near, separating, triples_of(near, separating))
+    _separate(neighbours, separating, independent, max_order)
+    separate_along_paths(
+        neighbours, separating, independent, triples_of(neighbours, separating), max_order
+    )
+    return orient_pag(nodes, neighbours, separating, triples_of(neighbours, separating))
 
 
-def triples_of(near: Near, separating: Separating, rule: ColliderRule = "first") -> Triples:
+def triples_of(
+    neighbours: Neighbours, separating: Separating, rule: ColliderRule = "first"
+) -> Triples:
     """Unshielded triples whose middle is a collider by the separating set of each pair."""
     skeleton = PDAG(
-        tuple(map(str, range(len(near)))),
-        undirected=frozenset((i, j) for i, around in enumerate(near) for j in around if i < j),
+        tuple(map(str, range(len(neighbours)))),
+        undirected=frozenset(
+            (i, j) for i, around in enumerate(neighbours) for j in around if i < j
+        ),
     )
     return read_triples(skeleton, {pair: {held} for pair, held in separating.items()}, rule)
 
 
-def possible_d_sep(near: Near, triples: Triples) -> list[set[int]]:
+def possible_d_sep(neighbours: Neighbours, triples: Triples) -> list[set[int]]:
     """Per column, the columns that may be needed to separate it from a neighbour (possible d-sep).
 
     They are at the end of a path on which every inner column is a collider or in a triangle
     (Spirtes, Glymour & Scheines 2000, Section 6.7).
     """
-    marks = _Marks(near)
+    marks = _Marks(neighbours)
     marks.point(triples.colliders)
     return [_reached(marks, node) for node in marks.nodes]
 
 
-def count_path_tests(near: Near, triples: Triples, max_order: int | None) -> int:
+def count_path_tests(neighbours: Neighbours, triples: Triples, max_order: int | None) -> int:
     """Number of tests that `separate_along_paths` makes if none finds independence."""
-    reach = possible_d_sep(near, triples)
+    reach = possible_d_sep(neighbours, triples)
     total = 0
-    for x, around in enumerate(near):
+    for x, around in enumerate(neighbours):
         for y in around:
             pool = len(reach[x] - {x, y})
             most = pool if max_order is None else min(pool, max_order)
@@ -83,39 +89,43 @@ def count_path_tests(near: Near, triples: Triples, max_order: int | None) -> int
 
 
 def separate_along_paths(
-    near: Near,
+    neighbours: Neighbours,
     separating: dict[Edge, frozenset[int]],
     independent: Independent,
     triples: Triples,
     max_order: int | None,
     held: Collection[Edge] = (),
 ) -> None:
-    """Remove the edges of `near` that sets of `possible_d_sep` separate.
+    """Remove the edges of `neighbours` that sets of `possible_d_sep` separate.
 
     With unobserved confounders two columns can be dependent given any set of their neighbours, but
     independent given some set of these.  held: pairs that are not tested.
     """
-    reach = possible_d_sep(near, triples)
-    for x, y in [(a, b) for a, around in enumerate(near) for b in sorted(around) if a < b]:
+    reach = possible_d_sep(neighbours, triples)
+    for x, y in [(a, b) for a, around in enumerate(neighbours) for b in sorted(around) if a < b]:
         if (x, y) in held:
             continue
         pools = reach[x] - {x, y}, reach[y] - {x, y}
         separator = _separated(x, y, pools, independent, max_order)
         if separator is not None:
-            cut(near, separating, x, y, separator)
+            cut(neighbours, separating, x, y, separator)
 
 
 def cut(
-    near: Near, separating: dict[Edge, frozenset[int]], x: int, y: int, held: Collection[int]
+    neighbours: Neighbours,
+    separating: dict[Edge, frozenset[int]],
+    x: int,
+    y: int,
+    held: Collection[int],
 ) -> None:
     """Remove the edge of x and y, which `held` separates."""
     separating[ordered(x, y)] = frozenset(held)
-    near[x].discard(y)
-    near[y].discard(x)
+    neighbours[x].discard(y)
+    neighbours[y].discard(x)
 
 
 def confirm_triples(
-    near: Near,
+    neighbours: Neighbours,
     separating: dict[Edge, frozenset[int]],
     independent: Independent,
     held: Collection[Edge] = (),
@@ -129,23 +139,23 @@ def confirm_triples(
     changed = True
     while changed:
         changed = False
-        for z in range(len(near)):
-            for x, y in combinations(sorted(near[z]), 2):
-                if y in near[x] or ordered(x, y) not in separating:
+        for z in range(len(neighbours)):
+            for x, y in combinations(sorted(neighbours[z]), 2):
+                if y in neighbours[x] or ordered(x, y) not in separating:
                     continue
                 between = separating[ordered(x, y)] - {z}
                 for end in (x, y):
                     pool = between - {end}
-                    if z not in near[end] or ordered(end, z) in held:
+                    if z not in neighbours[end] or ordered(end, z) in held:
                         continue
                     if independent(*ordered(end, z), tuple(sorted(pool))):
                         smaller = _separated(*ordered(end, z), (pool, set()), independent, None, 0)
-                        cut(near, separating, end, z, pool if smaller is None else smaller)
+                        cut(neighbours, separating, end, z, pool if smaller is None else smaller)
                         changed = True
 
 
 def _separate(
-    near: Near,
+    neighbours: Neighbours,
     separating: dict[Edge, frozenset[int]],
     independent: Independent,
     max_order: int | None,
@@ -153,8 +163,8 @@ def _separate(
     """Remove edges, order by order; an order uses the neighbours at its start."""
     order = 0
     while max_order is None or order <= max_order:
-        held = [set(others) for others in near]
-        pairs = [(x, y) for x in range(len(near)) for y in held[x] if x < y]
+        held = [set(others) for others in neighbours]
+        pairs = [(x, y) for x in range(len(neighbours)) for y in held[x] if x < y]
         if all(max(len(held[x]), len(held[y])) - 1 < order for x, y in pairs):
             return
         for x, y in pairs:
@@ -162,7 +172,7 @@ def _separate(
                 sets = combinations(sorted(pool), order)
                 separator = next((s for s in sets if independent(x, y, s)), None)
                 if separator is not None:
-                    cut(near, separating, x, y, separator)
+                    cut(neighbours, separating, x, y, separator)
                     break
         order += 1
 
@@ -188,7 +198,7 @@ def _separated(
 
 def orient_pag(
     nodes: tuple[str, ...],
-    near: Near,
+    neighbours: Neighbours,
     separating: Separating,
     triples: Triples,
     *,
@@ -197,13 +207,13 @@ def orient_pag(
 ) -> PAG:
     """Orient a skeleton by background knowledge, colliders, and R1 to R10 until none applies.
 
-    near: the neighbours of each column.  separating: the separating set of each pair (i, j), i < j,
+    neighbours: of each column.  separating: the separating set of each pair (i, j), i < j,
     that is not adjacent.  triples: the colliders, and the ambiguous triples; no rule treats the
     middle of an ambiguous triple as a non-collider.  known: as in Tetrad, an arrow i → j that is
     ruled out puts an arrowhead at i, and a required one a tail at i.
     discriminating: whether R4 is used, which RFCI allows only after further tests.
     """
-    marks = _Marks(near, triples.ambiguous)
+    marks = _Marks(neighbours, triples.ambiguous)
     if known is not None:
         marks.obey(known)
     marks.point(triples.colliders)
@@ -221,8 +231,10 @@ def orient_pag(
 class _Marks:
     """Marks during orientation: at[i][j] is the mark at j of the edge between i and j."""
 
-    def __init__(self, near: Near, ambiguous: Collection[Triple] = ()) -> None:
-        self.at: list[dict[int, End]] = [dict.fromkeys(sorted(others), "o") for others in near]
+    def __init__(self, neighbours: Neighbours, ambiguous: Collection[Triple] = ()) -> None:
+        self.at: list[dict[int, End]] = [
+            dict.fromkeys(sorted(others), "o") for others in neighbours
+        ]
         self._ambiguous = frozenset(ambiguous)
 
     @property

@@ -8,7 +8,7 @@ from itertools import combinations
 import networkx as nx
 
 from privcore.graphs.constraints import Constraints
-from privcore.graphs.fci import Near, cut, orient_pag, triples_of
+from privcore.graphs.fci import Neighbours, cut, orient_pag, triples_of
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import Edge
 
@@ -40,26 +40,30 @@ def pag_of_dag(
     graph.add_edges_from(edges)
     seen = [node for node in range(len(nodes)) if node not in set(hidden)]
     above = {node: nx.ancestors(graph, node) | {node} for node in seen}
-    near: Near = [set(range(len(seen))) - {k} for k in range(len(seen))]
+    neighbours: Neighbours = [set(range(len(seen))) - {k} for k in range(len(seen))]
     place = {node: k for k, node in enumerate(seen)}
     separating: dict[Edge, frozenset[int]] = {}
     for x, y in combinations(seen, 2):
         observed = (above[x] | above[y]) & place.keys() - {x, y}
         relevant = graph.subgraph(above[x] | above[y])
         if nx.is_d_separator(relevant, {x}, {y}, observed):
-            cut(near, separating, place[x], place[y], {place[node] for node in observed})
+            cut(neighbours, separating, place[x], place[y], {place[node] for node in observed})
     names = tuple(nodes[node] for node in seen)
-    if known is not None and not _obeys(near, [above[node] for node in seen], place, known):
+    if known is not None and not _obeys(neighbours, [above[node] for node in seen], place, known):
         known = None
-    return orient_pag(names, near, separating, triples_of(near, separating), known=known)
+    return orient_pag(
+        names, neighbours, separating, triples_of(neighbours, separating), known=known
+    )
 
 
-def _obeys(near: Near, above: list[set[int]], place: Mapping[int, int], known: Constraints) -> bool:
-    if any(j not in near[i] for i, j in known.required):
+def _obeys(
+    neighbours: Neighbours, above: list[set[int]], place: Mapping[int, int], known: Constraints
+) -> bool:
+    if any(j not in neighbours[i] for i, j in known.required):
         return False
     return all(
         known.allowed[place[cause], effect]
         for effect, causes in enumerate(above)
         for cause in causes & place.keys()
-        if place[cause] in near[effect]
+        if place[cause] in neighbours[effect]
     )

@@ -90,7 +90,7 @@ class _Marks:
             for c in self.parents[b]
         )
 
-    def asked(self) -> Iterator[Edge]:
+    def implied_arrows(self) -> Iterator[Edge]:
         """Arrows that a rule requires and that contradict nothing."""
         for a, neighbours in enumerate(self.lines):
             for b in neighbours:
@@ -161,7 +161,7 @@ def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
         [('a', 'b'), ('b', 'c')]
     """
     marks = _Marks(graph, ambiguous)
-    while arrows := marks.agreeing(set(marks.asked())):
+    while arrows := marks.agreeing(set(marks.implied_arrows())):
         for a, b in arrows:
             marks.orient(a, b)
     return marks.graph(graph.nodes)

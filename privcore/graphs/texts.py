@@ -150,11 +150,11 @@ def _dagitty_tokens(text: str) -> Iterator[tuple[str, str]]:
         match = _DAGITTY_TOKEN.match(text, at)
         if match is None:
             raise _unreadable("DAGitty")
-        at, kind, said = match.end(), str(match.lastgroup), match.group()
+        at, kind, token = match.end(), str(match.lastgroup), match.group()
         if kind == "quoted":
-            yield kind, said[1:-1].replace('\\"', '"')
+            yield kind, token[1:-1].replace('\\"', '"')
         elif kind != "space":
-            yield kind, said
+            yield kind, token
     # Further calls return the same token.
     while True:
         yield "end", ""
@@ -196,10 +196,10 @@ def from_tetrad(text: str) -> PDAG:
     nodes = [name.strip() for name in listed.split(";" if ";" in listed else ",")]
     known, edges = set(nodes), []
     for line in rest.strip().splitlines():
-        number, _, said = line.strip().partition(". ")
+        number, _, edge = line.strip().partition(". ")
         if not number.isdecimal():
             break  # A blank line ends the edges; attributes may follow.
-        parts = _TETRAD_EDGE.split(said, maxsplit=2)
+        parts = _TETRAD_EDGE.split(edge, maxsplit=2)
         if len(parts) != 3:
             raise _unreadable("Tetrad")
         a, mark, b = parts[0].strip(), parts[1], parts[2].strip()
@@ -302,23 +302,23 @@ def from_json(text: str) -> PDAG:
         'o-o'
     """
     try:
-        said: Any = json.loads(text)
+        document: Any = json.loads(text)
     except (ValueError, RecursionError):
         raise _unreadable("JSON") from None
-    if not isinstance(said, dict) or "nodes" not in said:
+    if not isinstance(document, dict) or "nodes" not in document:
         raise DataError('The JSON graph must be an object with the key "nodes".')
-    strange = next((key for key in said if key not in (*MARKS, "nodes", "positions")), None)
+    strange = next((key for key in document if key not in (*MARKS, "nodes", "positions")), None)
     if strange is not None:
         raise DataError(
             f"The JSON graph has the key {short(strange)!r}; it may have nodes, positions, and the "
             f"kinds of edges {', '.join(MARKS)}."
         )
-    nodes = said["nodes"]
+    nodes = document["nodes"]
     if not isinstance(nodes, list) or not all(isinstance(name, str) for name in nodes):
         raise DataError("The nodes of the JSON graph must be a list of names.")
     known, edges = set(nodes), list[NamedEdge]()
     for kind in MARKS:
-        pairs = said.get(kind, [])
+        pairs = document.get(kind, [])
         if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
             raise DataError(f"{kind!r} of the JSON graph must be a list of pairs of names.")
         for a, b in pairs:
@@ -326,11 +326,15 @@ def from_json(text: str) -> PDAG:
             for name in (a, b):
                 if name not in known:
                     raise _stranger(name)
-    return build_graph(nodes, edges, pag=any("o" in MARKS[kind] for kind in MARKS if kind in said))
+    return build_graph(
+        nodes, edges, pag=any("o" in MARKS[kind] for kind in MARKS if kind in document)
+    )
 
 
-def _is_pair(said: Any) -> bool:
-    return isinstance(said, list) and len(said) == 2 and all(isinstance(end, str) for end in said)
+def _is_pair(value: Any) -> bool:
+    return (
+        isinstance(value, list) and len(value) == 2 and all(isinstance(end, str) for end in value)
+    )
 
 
 def _stranger(name: str) -> DataError:

@@ -96,14 +96,14 @@ def _scanned(
     cells = _cells(source, order)
     critical = critical_values(level, min(cells, _DEGREES))
     around = _matrix(adjacent)
-    asked = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    described = ("scan", score, level, order, around.tobytes(), asked.tobytes())
+    pair_array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    described = ("scan", score, level, order, around.tobytes(), pair_array.tobytes())
     # Once, and not at all if all results are cached.
     packed: Packed | None = None
 
     done = 0
     while done < len(pairs):
-        part = asked[done : done + _PAIRS]
+        part = pair_array[done : done + _PAIRS]
 
         def scan(part: NDArray[np.int64] = part) -> Arrays:
             nonlocal packed
@@ -152,12 +152,12 @@ def _every(
 ) -> Iterator[Vector | None]:
     cells = _cells(source, last)
     around = _matrix(adjacent)
-    asked = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    described = ("every", score, first, last, around.tobytes(), asked.tobytes())
+    pair_array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    described = ("every", score, first, last, around.tobytes(), pair_array.tobytes())
 
     done = 0
     while done < len(pairs):
-        part = asked[done : done + _PAIRS]
+        part = pair_array[done : done + _PAIRS]
 
         def scan(part: NDArray[np.int64] = part) -> Arrays:
             tests = np.empty(len(part), dtype=np.int64)

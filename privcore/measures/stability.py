@@ -118,21 +118,23 @@ class Stability:
         count = len(self.halves)
         over = "one halving" if count == 1 else f"{count:,} halvings"
         if self.over_halves:
-            said = (
+            sentence = (
                 f"Two halves of the rows agree on {percent(self.half_f1)} of the edges "
                 f"(F1 {self.half_f1:.2f}, mean over {over})."
             )
         else:
-            said = f"No half of the rows gives an edge ({over})."
+            sentence = f"No half of the rows gives an edge ({over})."
         if self.refused:
             halvings = "halving" if len(self.refused) == 1 else "halvings"
-            said += f" {len(self.refused):,} more {halvings} could not be run: {self.refused[0]}"
+            sentence += (
+                f" {len(self.refused):,} more {halvings} could not be run: {self.refused[0]}"
+            )
         if self.roll_f1 is None:
-            return said
+            return sentence
         times = {1: "once"}.get(self.same, f"{self.same:,} times")
         return (
             f"In {len(self.rolls):,} noise draws the same graph came out {times} "
-            f"(mean F1 {self.roll_f1:.2f}). {said}"
+            f"(mean F1 {self.roll_f1:.2f}). {sentence}"
         )
 
     def seldom_sentence(self) -> str:

@@ -20,7 +20,7 @@ from privcore.algorithms.moment_search.features import (
     pair_features_sensitivity,
     sum_zero_basis,
 )
-from privcore.algorithms.moment_search.released import kept_as_dict, together
+from privcore.algorithms.moment_search.released import released_as_dict, together
 from privcore.counts import PublicColumns
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.accounting.accountants import side_by_side
@@ -54,7 +54,7 @@ def mu_of(events):
 def test_the_steps_of_both_come_to_no_more_than_the_total(form, rows):
     """By the library's accountants, and of Gaussian noise by its exact δ as well."""
     _, asked, result = first_run(form, 0.5, **ROWS[rows])
-    kept, source = result.released.kept, source_of(FORMS[form][0]())
+    kept, source = result.released.statistics, source_of(FORMS[form][0]())
     for epsilon in (0.51, 1.0, 4.0):
         events = planned_events("moment-search", {**asked, "epsilon": epsilon}, source, kept)
         delta = result.guarantee.delta
@@ -74,7 +74,7 @@ def test_by_the_privacy_loss_of_another_library_both_are_within_the_total():
     _, asked, result = first_run("sums", 0.5)
     source = source_of(levels_table())
     events = planned_events(
-        "moment-search", {**asked, "epsilon": 1.5}, source, result.released.kept
+        "moment-search", {**asked, "epsilon": 1.5}, source, result.released.statistics
     )
     accountant = PLDAccountant()
     for event in events:
@@ -88,7 +88,7 @@ def test_planted_the_first_run_left_out_is_seen():
     """Both at full price come to more than the total."""
     _, asked, result = first_run("sums", 0.5)
     events = planned_events("moment-search", {**asked, "epsilon": 1.0}, source_of(levels_table()))
-    first = Event("gaussian", 1 / result.released.kept.mu)
+    first = Event("gaussian", 1 / result.released.statistics.mu)
     assert gaussian_delta(1.0, mu_of((first, *events))) > DELTA
 
 
@@ -98,14 +98,14 @@ def test_what_is_drawn_is_what_was_planned(form):
     data, asked, result = first_run(form, 0.5)
     noise = Recorder(2)
     asked = {**asked, "epsilon": 1.5}
-    second = discover(data, "moment-search", asked, noise=noise, before=result.released.kept)
+    second = discover(data, "moment-search", asked, noise=noise, before=result.released.statistics)
     kinds = {call[0] for call in noise.calls}
     assert second.guarantee.epsilon == 1.5
     if form == "table":
         assert kinds == {"refined"}
         (call,) = noise.calls
         once = discover(data, "moment-search", asked, seed=1)
-        assert call[2] == second.released.kept.scale == once.released.kept.scale
+        assert call[2] == second.released.statistics.scale == once.released.statistics.scale
         assert second.planned == once.planned
         return
     assert kinds == {"gaussian"}
@@ -115,12 +115,12 @@ def test_what_is_drawn_is_what_was_planned(form):
         assert tables == [pytest.approx(math.sqrt(2) * first)]
         sensitivity, tables = weighted_sensitivity(1.0, data.n, CENTRED_SHARE), []
     else:
-        sensitivity = pair_features_sensitivity(second.released.kept.levels)
+        sensitivity = pair_features_sensitivity(second.released.statistics.levels)
     # Two counts of each table move by 1.
     drawn = (sensitivity / first) ** 2 + math.fsum(2 / sigma**2 for sigma in tables)
-    before = result.released.kept.mu**2
+    before = result.released.statistics.mu**2
     assert before + drawn <= gaussian_mu(1.5, DELTA) ** 2
-    assert second.released.kept.mu == pytest.approx(gaussian_mu(1.5, DELTA), rel=1e-9)
+    assert second.released.statistics.mu == pytest.approx(gaussian_mu(1.5, DELTA), rel=1e-9)
     if form in ("numbers", "lines"):
         assert before + drawn == pytest.approx(gaussian_mu(1.5, DELTA) ** 2, rel=1e-6)
 
@@ -129,9 +129,13 @@ def test_precisions_of_sums_add_up():
     data, asked, result = first_run("sums", 0.5)
     noise = Recorder(2)
     second = discover(
-        data, "moment-search", {**asked, "epsilon": 2.0}, noise=noise, before=result.released.kept
+        data,
+        "moment-search",
+        {**asked, "epsilon": 2.0},
+        noise=noise,
+        before=result.released.statistics,
     )
-    before, after = result.released.kept.moments, second.released.kept.moments
+    before, after = result.released.statistics.moments, second.released.statistics.moments
     sigma = noise.calls[0][2]
     for pair in combinations(range(3), 2):
         least = 1 / before.variance(*pair) + 1 / sigma**2
@@ -147,11 +151,11 @@ def test_precisions_of_sums_add_up():
 def test_units_of_numbers_stay(total):
     """Also where a run at the total would have had longer rows."""
     data, asked, result = first_run("numbers", 0.5)
-    first = result.released.kept
+    first = result.released.statistics
     noise = Recorder(2)
     second = discover(
         data, "moment-search", {**asked, "epsilon": total}, noise=noise, before=first
-    ).released.kept
+    ).released.statistics
     for name in ("centre", "scale", "half"):
         assert (getattr(second.units, name) == getattr(first.units, name)).all()
     assert second.units.radius == first.units.radius
@@ -160,16 +164,16 @@ def test_units_of_numbers_stay(total):
     assert second.mu > first.mu
     if total > 100:
         alone = discover(data, "moment-search", {**asked, "epsilon": total}, seed=2)
-        assert alone.released.kept.units.radius > first.units.radius
+        assert alone.released.statistics.units.radius > first.units.radius
 
 
 def test_points_of_numbers_that_were_cut_stay():
     data, asked, result = first_run("cut", 0.5)
-    kept = result.released.kept
+    kept = result.released.statistics
     assert kept.points is not None
     second = discover(
         data, "moment-search", {**asked, "epsilon": 2.0}, seed=2, before=kept
-    ).released.kept
+    ).released.statistics
     assert second.points == kept.points
     assert second.levels == kept.levels
 
@@ -179,8 +183,8 @@ def test_the_earlier_numbers_are_not_changed_and_the_later_ones_follow_from_nois
     """Two tables with the same noisy numbers have the same result, whatever their rows: the search
     sees what was released, and nothing else."""
     data, asked, result = first_run(form, 0.5)
-    kept = result.released.kept
-    before = kept_as_dict(kept)
+    kept = result.released.statistics
+    before = released_as_dict(kept)
 
     class Fixed(SimulatedNoise):
         """Hands out numbers that do not depend on the table."""
@@ -200,20 +204,22 @@ def test_the_earlier_numbers_are_not_changed_and_the_later_ones_follow_from_nois
     assert data.n == other.n
     assert results[0].graph == results[1].graph
     assert dict(results[0].findings) == dict(results[1].findings)
-    assert kept_as_dict(results[0].released.kept) == kept_as_dict(results[1].released.kept)
-    assert kept_as_dict(kept) == before
+    assert released_as_dict(results[0].released.statistics) == released_as_dict(
+        results[1].released.statistics
+    )
+    assert released_as_dict(kept) == before
 
 
 def test_pairs_alone_leave_everything_else_bit_for_bit():
     data, asked, result = first_run("sums", 0.5)
-    kept, noise = result.released.kept, Recorder(2)
+    kept, noise = result.released.statistics, Recorder(2)
     second = discover(
         *(data, "moment-search", {**asked, "epsilon": 2.0}),
         noise=noise,
         before=kept,
         only=[(0, 2)],
     )
-    before, after = kept.moments, second.released.kept.moments
+    before, after = kept.moments, second.released.statistics.moments
     assert {c for c, _, _ in before.parts()} == {c for c, _, _ in after.parts()}
     for columns, values, variance in before.parts():
         if columns == (0, 2):
@@ -295,7 +301,7 @@ def test_what_cannot_be_added_is_refused(form, case):
             "moment-search",
             {**asked, "epsilon": 2.0, **settings_},
             noise=noise,
-            before=result.released.kept,
+            before=result.released.statistics,
             **options,
         )
     # Where the number of rows is drawn, that is before anything else is looked at.
@@ -305,7 +311,7 @@ def test_what_cannot_be_added_is_refused(form, case):
 @pytest.mark.parametrize("form", FORMS)
 def test_other_rows_algorithms_and_pooled_numbers_are_refused(form):
     data, asked, result = first_run(form, 0.5)
-    kept, asked = result.released.kept, {**asked, "epsilon": 2.0}
+    kept, asked = result.released.statistics, {**asked, "epsilon": 2.0}
     fewer = FORMS[form][0](rows=data.n - 1)
     with pytest.raises(DataError, match=says("earlier-of-other-rows", rows=data.n)):
         discover(fewer, "moment-search", asked, seed=1, before=kept)
@@ -324,7 +330,7 @@ def test_other_rows_algorithms_and_pooled_numbers_are_refused(form):
 def test_numbers_of_another_kind_of_table_are_refused(form, other):
     """Levels that were cut, or none: nothing is measured of a table that does not fit."""
     data, asked, _ = first_run(form, 0.5)
-    kept = first_run(other, 0.5)[2].released.kept
+    kept = first_run(other, 0.5)[2].released.statistics
     kept = replace(kept, n=data.n)
     if {form, other} <= {"table", "sums", "lines"} or (form, other) == ("numbers", "cut"):
         # Of the same columns, and of as many that were all cut.
@@ -339,7 +345,7 @@ def test_columns_of_other_levels_are_refused():
     for parameters in ({}, SUMS):
         data = levels_table()
         asked = {**parameters, "epsilon": 0.5}
-        kept = discover(data, "moment-search", asked, seed=1).released.kept
+        kept = discover(data, "moment-search", asked, seed=1).released.statistics
         wider = replace(data.columns[2], levels=("no", "yes", "never"))
         other = replace(data, columns=(*data.columns[:2], wider))
         for changed in (other, levels_table(columns=4)):
@@ -360,10 +366,10 @@ def test_pairs_alone_need_sums_to_add_to():
                 "moment-search",
                 {**whole, "epsilon": 2.0},
                 seed=1,
-                before=made.released.kept,
+                before=made.released.statistics,
                 only=[(0, 1)],
             )
-    kept = result.released.kept
+    kept = result.released.statistics
     for pair in ((1, 0), (1, 1), (0, 3), (-1, 0)):
         with pytest.raises(ParameterError, match=says("not-one-of-two-columns")):
             discover(data, "moment-search", asked, seed=1, before=kept, only=[pair])
@@ -373,7 +379,7 @@ def test_the_plan_needs_no_rows():
     """What a run is charged follows from public facts and from what was released."""
     data, asked, result = first_run("sums", 0.5)
     public = PublicColumns(data.names, data.n, (2, 2, 2))
-    kept, asked = result.released.kept, {**asked, "epsilon": 2.0}
+    kept, asked = result.released.statistics, {**asked, "epsilon": 2.0}
     for only in ((), ((0, 1),)):
         planned = planned_events("moment-search", asked, public, kept, only)
         assert planned == planned_events("moment-search", asked, source_of(data), kept, only)

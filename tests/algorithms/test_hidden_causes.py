@@ -82,7 +82,7 @@ def test_a_release_made_without_the_switch_is_searched_with_it(more):
         discover(data, "moment-search", {**more, "hidden_causes": switch}, seed=2)
         for switch in (False, True)
     )
-    kept = off.released.kept
+    kept = off.released.statistics
     again = search_again(
         "moment-search", kept, data.names, {**more, "hidden_causes": True}, off.guarantee
     )

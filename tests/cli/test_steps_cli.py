@@ -123,9 +123,9 @@ def test_pairs_that_cannot_be_told_are_measured_alone(files, capsys):
     before, after = read_release_file(path), read_release_file(newest(files))
     open_ = {tuple("abc".index(c) for c in entry["columns"]) for entry in unsettled}
     for pair in ((0, 1), (0, 2), (1, 2)):
-        same = (before.kept.moments.sums(*pair) == after.kept.moments.sums(*pair)).all()
+        same = (before.statistics.moments.sums(*pair) == after.statistics.moments.sums(*pair)).all()
         assert same == (pair not in open_)
-    assert (before.kept.moments.sums(0) == after.kept.moments.sums(0)).all()
+    assert (before.statistics.moments.sums(0) == after.statistics.moments.sums(0)).all()
 
 
 def test_what_counts_all_at_once_is_not_added_to_pair_by_pair(files, capsys):

@@ -6,7 +6,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.counts.projections import asked_of_families, asked_of_groups
+from privcore.counts.projections import demand_of_families, demand_of_groups
 
 MOST_COLUMNS = 9
 
@@ -44,7 +44,7 @@ def test_groups(adjacent, starts, order):
         # One test from either end.
         expected = Counter({touched: tests // 2 for touched, tests in expected.items()})
     for least in (1, 3):
-        found = asked_of_groups(starts, adjacent, order, least)
+        found = demand_of_groups(starts, adjacent, order, least)
         assert found == {key: tests for key, tests in expected.items() if tests >= least}
 
 
@@ -54,5 +54,5 @@ def test_families(adjacent, order):
     for x, _, _ in around_each_end(adjacent, order):
         expected[tuple(sorted((x, *adjacent[x])))] += 1
     for least in (1, 3):
-        found = asked_of_families(adjacent, order, least)
+        found = demand_of_families(adjacent, order, least)
         assert found == {key: tests for key, tests in expected.items() if tests >= least}

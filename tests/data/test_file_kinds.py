@@ -34,7 +34,7 @@ def named(kinds):
 
 def drafted(kind, **changes):
     """A table and the schema that is drafted of it."""
-    raw = read_table(kind.content(), kind.filename, replace(kind.said.asked, **changes))
+    raw = read_table(kind.content(), kind.filename, replace(kind.stated.reading_options, **changes))
     return raw, [column for column in proposed_schema(raw) if column.include]
 
 

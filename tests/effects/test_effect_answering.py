@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from privcore.effects import Asked, Effect, Estimate
+from privcore.effects import Effect, Estimate, IndexedQuestion
 from privcore.effects.answering import effect_of, hull, merged, table_to_measure
 from privcore.effects.evidence import Answer
 from privcore.effects.parents import ENOUGH, ParentSet, parent_sets
@@ -176,14 +176,18 @@ class Held:
     def cells(self, others: tuple[int, ...]) -> float:
         return float(len(others))
 
-    def answer(self, asked: Asked, others: tuple[int, ...], means: bool) -> Answer | None:
+    def answer(
+        self, indexed: IndexedQuestion, others: tuple[int, ...], means: bool
+    ) -> Answer | None:
         if others not in self.sets:
             return None
         estimate = Estimate(0.1 * len(others), 0.0, 1.0)
         return Answer(estimate, (estimate, estimate) if means else None)
 
-    def refusal(self, asked: Asked, others: tuple[int, ...], names: Sequence[str]) -> str:
-        return f"Not released: {[names[c] for c in (asked.cause, asked.outcome, *others)]}."
+    def refusal(
+        self, indexed: IndexedQuestion, others: tuple[int, ...], names: Sequence[str]
+    ) -> str:
+        return f"Not released: {[names[c] for c in (indexed.cause, indexed.outcome, *others)]}."
 
 
 def possible(shown: bool = True, share: float = 0.5) -> ParentSet:
@@ -192,7 +196,7 @@ def possible(shown: bool = True, share: float = 0.5) -> ParentSet:
     return ParentSet(frozenset({0}), adjustment_sets(graph, 1, 2), graph, shown, share)
 
 
-ASKED = Asked(1, 2, 0, 1, 1)
+ASKED = IndexedQuestion(1, 2, 0, 1, 1)
 
 
 def test_it_is_adjusted_for_what_needs_the_fewest_counts_of_what_was_released() -> None:
@@ -234,7 +238,7 @@ def with_parents(*parents: int, shown: bool = False, share: float = 0.1) -> Pare
 
 
 def test_the_table_has_cause_and_outcome_and_keeps_to_its_limit() -> None:
-    asked, levels = Asked(0, 1), (2, 3, 4, 5, 2, 2, 7, 2)
+    asked, levels = IndexedQuestion(0, 1), (2, 3, 4, 5, 2, 2, 7, 2)
     assert table_to_measure(asked, [], levels, 100) == (0, 1)
     sets = [
         with_parents(2, share=0.3),

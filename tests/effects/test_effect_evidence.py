@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privcore.algorithms.search.result import NoisyMoments
 from privcore.counts import InMemoryCounts, NumericRows
 from privcore.data import Column, Dataset
-from privcore.effects import Asked
+from privcore.effects import IndexedQuestion
 from privcore.effects.evidence import (
     MOST_CELLS,
     ExactTables,
@@ -70,7 +70,7 @@ def test_a_table_of_some_columns_knows_which() -> None:
     assert some.widest((2,)) == pytest.approx(2.0)
 
 
-def plug_in(table: Array, asked: Asked, others: tuple[int, ...]) -> float:
+def plug_in(table: Array, asked: IndexedQuestion, others: tuple[int, ...]) -> float:
     """From exact counts, stratum by stratum."""
     cells = margin(table, (asked.cause, asked.outcome, *others))
     flat = cells.reshape(*cells.shape[:2], -1)
@@ -87,14 +87,14 @@ def plug_in(table: Array, asked: Asked, others: tuple[int, ...]) -> float:
     ("asked", "others"),
     [
         # Cause of 4 levels and outcome of 3, both of 2, 3 of the cause; none, one or two others.
-        (Asked(2, 1, compared=0, to=3, level=2), (0,)),
-        (Asked(2, 1, compared=3, to=1, level=0), (0, 3)),
-        (Asked(2, 1, compared=1, to=2, level=1), ()),
-        (Asked(1, 2, compared=2, to=0, level=3), (3,)),
-        (Asked(0, 3, compared=1, to=0, level=0), (1, 2)),
+        (IndexedQuestion(2, 1, compared=0, to=3, level=2), (0,)),
+        (IndexedQuestion(2, 1, compared=3, to=1, level=0), (0, 3)),
+        (IndexedQuestion(2, 1, compared=1, to=2, level=1), ()),
+        (IndexedQuestion(1, 2, compared=2, to=0, level=3), (3,)),
+        (IndexedQuestion(0, 3, compared=1, to=0, level=0), (1, 2)),
     ],
 )
-def test_any_levels_may_be_asked_about(asked: Asked, others: tuple[int, ...]) -> None:
+def test_any_levels_may_be_asked_about(asked: IndexedQuestion, others: tuple[int, ...]) -> None:
     """Exact counts give plug-in standardisation over all of the other levels, too."""
     source, table = counted(n=400_000)
     answer = Tables([ExactTables(source)], 400_000).answer(asked, others, True)
@@ -110,14 +110,14 @@ def test_any_levels_may_be_asked_about(asked: Asked, others: tuple[int, ...]) ->
 def test_effects_on_all_levels_of_an_outcome_add_up_to_none() -> None:
     source, _ = counted()
     evidence = Tables([ExactTables(source)], 20_000)
-    every = [evidence.answer(Asked(2, 1, 0, 3, level), (0,), False) for level in range(3)]
+    every = [evidence.answer(IndexedQuestion(2, 1, 0, 3, level), (0,), False) for level in range(3)]
     assert sum(one.effect.value for one in every if one) == pytest.approx(0, abs=2e-3)
     assert all(one is not None and one.means is None for one in every)
 
 
 def test_added_levels_have_the_noise_of_all_that_was_added() -> None:
     """As much as a simulation of it shows, within a fifth."""
-    asked, variance = Asked(0, 1, compared=3, to=1, level=2), 9.0
+    asked, variance = IndexedQuestion(0, 1, compared=3, to=1, level=2), 9.0
     random = np.random.default_rng(5)
     kept = []
     for _ in range(1_000):
@@ -135,16 +135,16 @@ def test_two_tables_are_averaged_by_the_inverse_of_their_noise() -> None:
         OneTable((2, 2), (0, 1), np.full((2, 2), 100.0) + k * np.eye(2) * 40, variance)
         for k, variance in enumerate((1.0, 3.0))
     ]
-    both = Tables(tables, 400).answer(Asked(0, 1, 0, 1, 1), (), False)
+    both = Tables(tables, 400).answer(IndexedQuestion(0, 1, 0, 1, 1), (), False)
     mean = OneTable((2, 2), (0, 1), np.full((2, 2), 100.0) + np.eye(2) * 10, 0.75)
-    assert both == Tables([mean], 400).answer(Asked(0, 1, 0, 1, 1), (), False)
+    assert both == Tables([mean], 400).answer(IndexedQuestion(0, 1, 0, 1, 1), (), False)
 
 
 def test_releases_that_lack_a_column_are_left_out() -> None:
     _, table = counted()
     some = OneTable(LEVELS, (0, 3), margin(table, (0, 3)), 1.0)
     every = OneTable(LEVELS, (0, 1, 2, 3), table, 1.0)
-    asked = Asked(0, 3, 0, 1, 1)
+    asked = IndexedQuestion(0, 3, 0, 1, 1)
     assert Tables([some], 20_000).answer(asked, (1,), False) is None
     alone = Tables([every], 20_000).answer(asked, (1,), False)
     assert Tables([some, every], 20_000).answer(asked, (1,), False) == alone
@@ -156,7 +156,7 @@ def test_tables_of_too_many_cells_are_not_adjusted_by() -> None:
     fits = OneTable(levels, (0, 1, 2), counts, 1.0)
     assert fits.counts.size == MOST_CELLS
     table = OneTable(levels, (0, 1, 3), np.full((10, 10, levels[3]), 5.0), 1.0)
-    assert Tables([table], 1_000).answer(Asked(0, 1, 0, 1, 1), (3,), False) is None
+    assert Tables([table], 1_000).answer(IndexedQuestion(0, 1, 0, 1, 1), (3,), False) is None
     assert Tables([fits], 1_000).cells((2,)) == levels[2]
     assert Tables([fits], 1_000).cells(()) == 1
 
@@ -172,8 +172,8 @@ class Asking(OneTable):
 
 def test_an_answer_is_worked_out_once() -> None:
     evidence = Tables([Asking((2, 2), (0, 1), np.full((2, 2), 9.0), 1.0)], 36)
-    first = evidence.answer(Asked(0, 1, 0, 1, 1), (), False)
-    assert evidence.answer(Asked(0, 1, 0, 1, 1), (), False) == first
+    first = evidence.answer(IndexedQuestion(0, 1, 0, 1, 1), (), False)
+    assert evidence.answer(IndexedQuestion(0, 1, 0, 1, 1), (), False) == first
 
 
 def test_yes_and_no_as_numbers_have_the_sign_of_the_question() -> None:
@@ -183,14 +183,14 @@ def test_yes_and_no_as_numbers_have_the_sign_of_the_question() -> None:
     )
     for to in (0, 1):
         for level in (0, 1):
-            asked = Asked(0, 1, compared=1 - to, to=to, level=level)
+            asked = IndexedQuestion(0, 1, compared=1 - to, to=to, level=level)
             answer = Numbers(moments, 10_000).answer(asked, (), True)
             assert answer is not None
             assert answer.means is None
             assert answer.effect.value == pytest.approx(0.4 if to == level else -0.4)
             assert answer.effect.low < answer.effect.value < answer.effect.high
     # Of numbers there is nothing to turn round.
-    answer = Numbers(moments, 10_000).answer(Asked(0, 1), (), False)
+    answer = Numbers(moments, 10_000).answer(IndexedQuestion(0, 1), (), False)
     assert answer is not None
     assert answer.effect.value == pytest.approx(0.4)
 
@@ -205,7 +205,7 @@ def test_exact_moments_are_those_of_the_rows() -> None:
         Column("y", "continuous", bounds=(-30.0, 5.0), declared=True),
     )
     evidence = Numbers.exact(NumericRows.from_dataset(Dataset("xy", columns, (x, y))))
-    answer = evidence.answer(Asked(0, 1), (), False)
+    answer = evidence.answer(IndexedQuestion(0, 1), (), False)
     assert answer is not None
     assert answer.effect.value == pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-6)
     assert evidence.cells((0, 1)) == 2

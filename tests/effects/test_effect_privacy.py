@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privcore.algorithms import discover
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
-from privcore.effects import Asked, Effects, Question, effects
+from privcore.effects import Effects, IndexedQuestion, Question, effects
 from privcore.effects.asking import effects_of, measured
 from privcore.effects.parents import ParentSet, parent_sets
 from privcore.effects.plan import EffectPlan
@@ -153,7 +153,9 @@ def test_no_noisy_table_is_more_likely_than_exp_epsilon_times(
     draws = []
     for rows in (one, other):
         noise = Recorder(seed)
-        table = measured(source_of(rows), Asked(0, 2, 0, 1, 1), confounded(), epsilon, noise)
+        table = measured(
+            source_of(rows), IndexedQuestion(0, 2, 0, 1, 1), confounded(), epsilon, noise
+        )
         assert table.columns == (0, 1, 2)
         ((_, values, scale, output),) = noise.calls
         draws.append((values, scale, output))

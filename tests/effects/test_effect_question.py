@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privcore.data import Column
-from privcore.effects import Asked, Question
+from privcore.effects import IndexedQuestion, Question
 from privcore.errors import ParameterError
 from tests.messages import says
 
@@ -28,12 +28,12 @@ def levels_of(name: str, *levels: str) -> Column:
 
 
 def test_what_says_yes_is_set_and_looked_at_and_the_first_other_value_is_compared_with() -> None:
-    assert Question("smoke", "lung").on(COLUMNS) == Asked(0, 1, compared=1, to=0, level=1)
-    assert Question("lung", "smoke").on(COLUMNS) == Asked(1, 0, compared=0, to=1, level=0)
+    assert Question("smoke", "lung").on(COLUMNS) == IndexedQuestion(0, 1, compared=1, to=0, level=1)
+    assert Question("lung", "smoke").on(COLUMNS) == IndexedQuestion(1, 0, compared=0, to=1, level=0)
 
 
 def test_without_a_level_that_says_yes_the_last_one_is_taken() -> None:
-    assert Question("stage", "lung").on(COLUMNS) == Asked(2, 1, compared=0, to=2, level=1)
+    assert Question("stage", "lung").on(COLUMNS) == IndexedQuestion(2, 1, compared=0, to=2, level=1)
     assert Question("smoke", "stage").on(COLUMNS).level == 2
 
 
@@ -60,7 +60,7 @@ def test_which_level_says_yes(levels: Sequence[str], place: int) -> None:
 
 def test_levels_that_are_stated_are_taken() -> None:
     asked = Question("stage", "lung", compared="three", to="two", level="absent").on(COLUMNS)
-    assert asked == Asked(2, 1, compared=2, to=1, level=0)
+    assert asked == IndexedQuestion(2, 1, compared=2, to=1, level=0)
 
 
 def test_numbers_have_no_levels() -> None:

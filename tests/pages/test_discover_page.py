@@ -91,7 +91,7 @@ def test_what_was_made_beside_the_page_is_shown(data):
 def test_runs_of_the_strip_and_of_the_next_values_are_made(monkeypatch, data):
     wanted = []
     monkeypatch.setattr(Background, "want", lambda self, first, more: wanted.append((first, more)))
-    monkeypatch.setattr(epsilon, "runs_beside_allowed", lambda: True)
+    monkeypatch.setattr(epsilon, "background_runs_allowed", lambda: True)
     app = clean(start(data="cancer", rows="1000", epsilon="10"))
     grid = [float(text) for text in app.select_slider(key="epsilon").options]
     first, more = wanted[-1]
@@ -103,7 +103,7 @@ def test_runs_of_the_strip_and_of_the_next_values_are_made(monkeypatch, data):
 
 
 def test_where_runs_are_not_made_unasked_a_button_says_what_it_makes(monkeypatch):
-    monkeypatch.setattr(epsilon, "runs_beside_allowed", lambda: False)
+    monkeypatch.setattr(epsilon, "background_runs_allowed", lambda: False)
     app = clean(start(data="cancer", rows="1000", algorithm="svt-pc"))
     label = app.button(key="make-strip").label
     assert begins(label, "strip-to-be-made", graphs=4)

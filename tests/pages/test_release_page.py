@@ -6,7 +6,7 @@ import re
 import pytest
 
 from pages.ui.release import panels
-from privcore.releases.archive import kept_certificates
+from privcore.releases.archive import stored_certificates
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Spending
@@ -77,7 +77,7 @@ def test_a_certificate_is_there_in_another_session(ledger):
     button(agree(name_budget(start())), "Release").click().run()
     app = start()
     assert app.session_state["_released"] == []
-    (kept,) = kept_certificates(ledger.certificates)
+    (kept,) = stored_certificates(ledger.certificates)
     assert app.selectbox(key="release_kept").value == kept
     table = next(d.value for d in app.dataframe if "file" in d.value)
     assert list(table["file"]) == [kept.path.name]
@@ -317,7 +317,7 @@ def test_a_name_is_shown_as_it_is_in_tables_and_choices(ledger, name):
 def test_a_sum_that_does_not_count_is_said_not_to(unit, epsilon, zcdp, words):
     rho = 0.2 if unit == "zcdp" else None
     budget = Budget("b", unit, 3.0, 1e-5, rho, "", "")
-    text = panels.kept_words(Spending(budget, 3, epsilon, 0.0, rho, zcdp, None, None, None))
+    text = panels.limit_sentence(Spending(budget, 3, epsilon, 0.0, rho, zcdp, None, None, None))
     assert re.search(words, text)
     none = Spending(budget, 0, 0.0, 0.0, rho and 0.0, 0.0, None, None, None)
-    assert "bound" not in panels.kept_words(none)
+    assert "bound" not in panels.limit_sentence(none)

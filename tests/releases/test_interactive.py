@@ -134,7 +134,7 @@ def test_runs_that_are_there_are_taken(data):
     )
     assert again.results == held
     with pytest.raises(AssertionError, match=says("run-of-runs", run=1, runs=1)):
-        run_series(data, count(data), "svt-pc", {}, runs=1, told=never)
+        run_series(data, count(data), "svt-pc", {}, runs=1, on_progress=never)
 
 
 def test_a_run_without_privacy_has_one_graph_and_no_slider(data):

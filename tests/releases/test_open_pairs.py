@@ -34,7 +34,7 @@ def run_of(form, epsilon):
 @pytest.mark.parametrize("form", FORMS)
 def test_the_pairs_are_those_with_that_verdict_and_cost_more_than_was_spent(form):
     result = run_of(form, 0.02)
-    entries = open_pairs(result, result.released.kept)
+    entries = open_pairs(result, result.released.statistics)
     expected = {p for p, f in result.findings.items() if f.verdict == "not enough budget"}
     assert expected
     assert {entry.pair for entry in entries} == expected
@@ -49,12 +49,12 @@ def test_the_pairs_are_those_with_that_verdict_and_cost_more_than_was_spent(form
 def test_with_all_that_is_needed_nothing_is_left_open():
     asked = {"epsilon": 50.0, "reference_effect": 0.3}
     result = discover(levels_table(rows=20_000), "moment-search", asked, seed=2)
-    assert open_pairs(result, result.released.kept) == []
+    assert open_pairs(result, result.released.statistics) == []
 
 
 def test_it_costs_nothing_and_is_the_same_of_the_numbers_searched_again():
     result = run_of("sums", 0.02)
-    kept = result.released.kept
+    kept = result.released.statistics
     again = search_again(
         *("moment-search", kept, result.graph.nodes, dict(result.parameters), result.guarantee)
     )
@@ -65,7 +65,7 @@ def test_at_the_price_the_plan_sees_the_reference_size():
     """Where pairs show what the plan says, the price is where the plan reaches the size."""
     data = levels_table(rows=20_000)
     result = discover(data, "moment-search", {"epsilon": 0.004, **LEVELS}, seed=2)
-    kept = result.released.kept
+    kept = result.released.statistics
     shape = PublicShape(kept.n, kept.levels, 3)
 
     def visible(epsilon):
@@ -95,7 +95,7 @@ def test_no_price_is_beyond_what_a_run_takes(epsilon):
     result = discover(
         load_network("child").sample(30, 1), "moment-search", {"epsilon": epsilon}, seed=1
     )
-    entries = open_pairs(result, result.released.kept)
+    entries = open_pairs(result, result.released.statistics)
     assert entries
     assert {entry.epsilon for entry in entries} == {None}
 

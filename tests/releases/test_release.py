@@ -21,7 +21,7 @@ from privcore.errors import (
 from privcore.privacy.mechanisms import NoNoise, SimulatedNoise
 from privcore.releases import release as module
 from privcore.releases import release_check
-from privcore.releases.archive import keep, kept_certificates, kept_document
+from privcore.releases.archive import keep, stored_certificates, stored_document
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import STEPS, Release, release
@@ -89,12 +89,12 @@ def test_a_copy_of_the_certificate_is_kept_beside_the_ledger(asia, ledger):
     # Nothing of the release is in the name, and no part of a file is left.
     assert made.path.name == f"certificate-{made.certificate['id']}.json"
     assert {p.name for p in folder.iterdir()} == {made.path.name, other.path.name}
-    kept = kept_certificates(ledger.certificates)
+    kept = stored_certificates(ledger.certificates)
     assert {(k.path, k.budget, k.algorithm) for k in kept} == {
         (made.path, "clinic", "lapmech"),
         (other.path, "clinic", "lapmech"),
     }
-    assert kept_document(made.path) == dict(made.certificate)
+    assert stored_document(made.path) == dict(made.certificate)
 
 
 @pytest.mark.parametrize("damage", ["[]", "{", '{"time": 1}', "\xff"])
@@ -103,14 +103,14 @@ def test_other_files_are_not_listed_as_certificates(asia, ledger, damage):
     folder = made.path.parent
     (folder / "certificate-00.json").write_text(damage, "latin-1")
     (folder / "notes.txt").write_text("mine")
-    assert [kept.path for kept in kept_certificates(ledger.certificates)] == [made.path]
+    assert [kept.path for kept in stored_certificates(ledger.certificates)] == [made.path]
 
 
 def test_certificates_without_a_folder_and_with_one_that_is_none(tmp_path):
-    assert kept_certificates(tmp_path / "certificates") == []
+    assert stored_certificates(tmp_path / "certificates") == []
     (tmp_path / "certificates").write_text("")
     with pytest.raises(CertificateError, match=says("cannot-be-read")):
-        kept_certificates(tmp_path / "certificates")
+        stored_certificates(tmp_path / "certificates")
 
 
 def test_a_copy_that_cannot_be_written_is_a_warning_and_no_lost_release(asia, ledger):

@@ -11,13 +11,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.algorithms.moment_search.released import kept_as_dict
+from privcore.algorithms.moment_search.released import released_as_dict
 from privcore.data import Column, Dataset
 from privcore.data.domain import domain_of
 from privcore.effects import EffectPlan, Question
 from privcore.errors import CertificateError, DataError, ParameterError, ReleaseError
 from privcore.releases import release_file as module
-from privcore.releases.archive import kept_certificates
+from privcore.releases.archive import stored_certificates
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import load_key
 from privcore.releases.ledger.sums import _exact
@@ -60,12 +60,12 @@ def test_what_is_written_is_read_back_and_says_what_was_released(tmp_path, form)
     assert [event.as_dict() for event in file.planned] == made.certificate["mechanism"]["planned"]
     assert (file.budget, file.time, file.holds) == ("clinic", charge.time, ())
     assert file.signer == fingerprint(public_bytes(load_key(ledger.path.parent)))
-    assert file.kept.topped
+    assert file.statistics.topped
     # A copy lies beside the certificate, and is not taken for one.
     path = ledger.certificates / f"release-{file.id}.json"
     again = read_release_file(path)
-    assert kept_as_dict(again.kept) == kept_as_dict(file.kept)
-    assert [kept.path for kept in kept_certificates(ledger.certificates)] == [made.path]
+    assert released_as_dict(again.statistics) == released_as_dict(file.statistics)
+    assert [kept.path for kept in stored_certificates(ledger.certificates)] == [made.path]
     # Searched again it is the release.
     searched = search_files([file])
     assert searched.graph == made.graph
@@ -234,7 +234,7 @@ def sites(tmp_path_factory):
 
 def test_sites_add_up_and_promise_the_largest(sites):
     kept, promise = put_together(sites, sites=True)
-    assert (kept.counts == sites[0].kept.counts + sites[1].kept.counts).all()
+    assert (kept.counts == sites[0].statistics.counts + sites[1].statistics.counts).all()
     assert kept.n == 600
     assert not kept.topped
     assert (promise.epsilon, promise.delta) == (2.0, 0.0)
@@ -275,7 +275,7 @@ def test_what_does_not_go_together_is_refused(released, sites):
     for wrong in (replace(sites[0], columns=columns), replace(sites[0], algorithm="lapmech")):
         with pytest.raises(ReleaseError, match=says("files-of-other-columns")):
             put_together([file, wrong], sites=True)
-    short = replace(sites[0], kept=replace(sites[0].kept, n=9))
+    short = replace(sites[0], statistics=replace(sites[0].statistics, n=9))
     with pytest.raises(ReleaseError, match=says("files-of-other-rows")):
         put_together([file, short], sites=False)
 
@@ -321,7 +321,7 @@ def test_numbers_beside_an_effect_are_added_to_only_if_they_were_all_that_was_pa
     ledger, data = ledger_in(tmp_path), levels_table()
     effect = EffectPlan(Question("c0", "c1"), share)
     _, file = kept_release(ledger, data, effect=effect)
-    assert file.kept.topped == (share == 0)
+    assert file.statistics.topped == (share == 0)
     assert search_files([file]).guarantee == file.guarantee
     if share:
         with pytest.raises(ParameterError, match=says("hidden-rows-cannot-be-added")):
@@ -343,7 +343,7 @@ def test_numbers_of_a_bought_domain_are_searched_again_and_not_added_to(tmp_path
     ledger = ledger_in(tmp_path)
     more = {"parameters": {"delta": 1e-6}}
     made, file = kept_release(ledger, bought_table(), 1.0, **more)
-    assert not file.kept.topped
+    assert not file.statistics.topped
     assert file.guarantee == made.guarantee
     assert search_files([file]).graph == made.graph
     with pytest.raises(ReleaseError, match=says("domain-cannot-be-added")):

@@ -25,7 +25,7 @@ from privcore.releases.release import release
 from privcore.releases.release_check import check_release
 from privcore.releases.release_file import ReleaseFile, file_text, parsed_file
 from privcore.releases.signing import signed
-from privcore.releases.topping_up import beside
+from privcore.releases.topping_up import further_charge
 from privcore.releases.verification import verify
 from tests.examples import few
 from tests.messages import says, shows
@@ -77,7 +77,7 @@ def test_what_is_missing_to_the_whole_is_charged_and_both_are_certified(tmp_path
     said = verify(certificate_json(both.certificate))
     assert any(shows(sentence, "planned-steps-cost") for sentence in said.verified)
     assert second.holds == (file.id,)
-    assert second.kept.topped
+    assert second.statistics.topped
 
 
 def test_a_chain_costs_what_its_last_total_says(ledger):
@@ -121,7 +121,7 @@ def test_what_is_charged_is_never_less_than_what_is_missing(first, more):
     if Fraction(repr(epsilon)) <= Fraction(repr(first)):
         return
     planned = (Event("discrete laplace", epsilon / 2, 2),)
-    charged, rho = beside(epsilon, planned, file)
+    charged, rho = further_charge(epsilon, planned, file)
     assert Fraction(repr(charged)) + Fraction(repr(first)) >= Fraction(repr(epsilon))
     assert Fraction(repr(charged)) <= Fraction(repr(more)) * (1 + Fraction(1, 10**6))
     assert Fraction(rho) + Fraction(total_rho(file.planned)) >= Fraction(total_rho(planned))
@@ -137,8 +137,8 @@ def _file(epsilon, planned):
 
 def test_without_a_known_rho_none_is_charged():
     file = _file(1.0, (Event("pure", 1.0, 1, 1e-6),))
-    assert beside(2.0, (Event("gaussian", 3.0),), file) == (1.0, None)
-    assert beside(2.0, (), _file(1.0, (Event("gaussian", 3.0),))) == (1.0, None)
+    assert further_charge(2.0, (Event("gaussian", 3.0),), file) == (1.0, None)
+    assert further_charge(2.0, (), _file(1.0, (Event("gaussian", 3.0),))) == (1.0, None)
 
 
 def test_a_release_is_added_to_once(ledger):
@@ -358,8 +358,8 @@ def test_pairs_alone_are_measured_of_sums_alone(ledger):
             ledger, ParameterError, says("not-one-of-two-columns"), data, file, only=[pair], **more
         )
     _, second = kept_release(ledger, data, 1.0, adds_to=file, only=[(0, 1)], **more)
-    assert (second.kept.moments.sums(0, 2) == file.kept.moments.sums(0, 2)).all()
-    assert (second.kept.moments.sums(0, 1) != file.kept.moments.sums(0, 1)).all()
+    assert (second.statistics.moments.sums(0, 2) == file.statistics.moments.sums(0, 2)).all()
+    assert (second.statistics.moments.sums(0, 1) != file.statistics.moments.sums(0, 1)).all()
     assert second.guarantee.epsilon == 1.0
 
 
@@ -367,14 +367,14 @@ def test_refined_counts_are_those_of_one_release_at_the_total(ledger):
     data = levels_table()
     _, file = kept_release(ledger, data, 0.5)
     _, second = kept_release(ledger, data, 2.0, adds_to=file)
-    assert second.kept.scale == pytest.approx(1.0, rel=1e-9)
-    assert (second.kept.counts == np.round(second.kept.counts)).all()
+    assert second.statistics.scale == pytest.approx(1.0, rel=1e-9)
+    assert (second.statistics.counts == np.round(second.statistics.counts)).all()
     # The steps are those of one release at once.
     assert second.planned == (Event("discrete laplace", 1.0, 2),)
     exact = np.zeros((2, 2, 2))
     np.add.at(exact, tuple(code.astype(int) for code in data.values), 1)
     # Noise of scale 1 is beyond 40 with probability 2e⁻⁴⁰ for each of 8 counts.
-    assert np.abs(second.kept.counts - exact).max() <= 40
+    assert np.abs(second.statistics.counts - exact).max() <= 40
 
 
 @pytest.mark.long

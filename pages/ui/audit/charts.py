@@ -90,11 +90,13 @@ def two_histograms(one: NDArray[np.float64], other: NDArray[np.float64], name: s
     high = high if high > low else low + 1
     figure = go.Figure()
     for number, (title, held) in enumerate((("on D", one), ("on D′", other))):
-        kept = np.asarray(held, dtype=float)
-        counts, edges = np.histogram(kept[np.isfinite(kept)], bins=_BINS, range=(low, high))
+        values_of_one = np.asarray(held, dtype=float)
+        counts, edges = np.histogram(
+            values_of_one[np.isfinite(values_of_one)], bins=_BINS, range=(low, high)
+        )
         figure.add_scatter(
             x=(edges[:-1] + edges[1:]) / 2,
-            y=counts / max(len(kept), 1),
+            y=counts / max(len(values_of_one), 1),
             name=title,
             mode="lines",
             line={

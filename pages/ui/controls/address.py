@@ -36,8 +36,8 @@ def news(name: str, default: str) -> str | None:
     A new value comes from a link or from a step in the browser's history. There, a missing
     parameter means the default, as for widgets that Streamlit binds.
     """
-    asked = st.query_params.get(name, default if stepping() else None)
-    return None if asked == st.session_state.get(f"_{name}_written") else asked
+    in_url = st.query_params.get(name, default if stepping() else None)
+    return None if in_url == st.session_state.get(f"_{name}_written") else in_url
 
 
 def write(name: str, value: str, default: str) -> None:
@@ -67,9 +67,9 @@ def choose(
     into the widget before it is drawn. always: write the default to the URL too. shown: further
     arguments of the widget.
     """
-    asked = news(key, default)
-    if asked in names:
-        st.session_state[key] = asked
+    in_url = news(key, default)
+    if in_url in names:
+        st.session_state[key] = in_url
     elif st.session_state.get(key) not in names:
         st.session_state[key] = default
     name: str = chosen(widget(options=names, format_func=words, key=key, **shown))

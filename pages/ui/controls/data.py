@@ -147,8 +147,8 @@ def choose_data() -> None:
         return
     # The slider below has not yet read a new value from the URL.
     held = None if stepping() else st.session_state.get("rows")
-    asked = str(held or st.query_params.get("rows"))
-    rows = next((n for n in ROWS if str(n) == asked), 100_000)
+    wanted = str(held or st.query_params.get("rows"))
+    rows = next((n for n in ROWS if str(n) == wanted), 100_000)
     columns = load_network(st.session_state["data"]).names if _is_network() else ()
     hide = _hidden_columns(columns)
     title = f"{rows:,} rows" + (f", {len(hide)} hidden" if hide else "")
@@ -192,8 +192,8 @@ def _hidden_columns(columns: Sequence[str]) -> list[str]:
     Names that the network does not have are ignored; if fewer than two columns would remain, none
     is hidden.
     """
-    asked = news(HIDE, "") if columns else None
-    held = st.session_state.get(HIDE, []) if asked is None else asked.split(",")
+    in_url = news(HIDE, "") if columns else None
+    held = st.session_state.get(HIDE, []) if in_url is None else in_url.split(",")
     hide = [name for name in dict.fromkeys(held) if name in columns]
     return hide if len(hide) <= len(columns) - 2 else []
 

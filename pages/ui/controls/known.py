@@ -23,13 +23,13 @@ def known_text(loaded: Loaded | None) -> str:
     """The knowledge parameter that all algorithms share, for the present columns; "" for none."""
     if loaded is None:
         return ""
-    asked = news(_NAME, "")
-    if asked is not None:
+    in_url = news(_NAME, "")
+    if in_url is not None:
         try:
-            Knowledge.read(asked)
-            st.session_state[_key(_TEXT, loaded)] = asked
+            Knowledge.read(in_url)
+            st.session_state[_key(_TEXT, loaded)] = in_url
         except ParameterError as error:
-            tell(loaded, f"Ignored background knowledge in the URL: {error}")
+            set_problem(loaded, f"Ignored background knowledge in the URL: {error}")
     text = held(loaded).text
     # Column names of a user's table must not appear in the URL.
     write(_NAME, text if st.session_state.get("data") != UPLOAD else "", "")
@@ -64,7 +64,7 @@ def keep(loaded: Loaded, known: Knowledge) -> None:
     before.append(now)
     del before[:-_STEPS]
     st.session_state[_key(_TEXT, loaded)] = known.text
-    tell(loaded, "")
+    set_problem(loaded, "")
 
 
 def undo(loaded: Loaded) -> None:
@@ -72,19 +72,19 @@ def undo(loaded: Loaded) -> None:
     before = st.session_state.get(_key(_BEFORE, loaded))
     if before:
         st.session_state[_key(_TEXT, loaded)] = before.pop()
-    tell(loaded, "")
+    set_problem(loaded, "")
 
 
 def can_undo(loaded: Loaded) -> bool:
     return bool(st.session_state.get(_key(_BEFORE, loaded)))
 
 
-def tell(loaded: Loaded, problem: str) -> None:
+def set_problem(loaded: Loaded, problem: str) -> None:
     """The message of a refused change, for the next run of the page; "" for none."""
     st.session_state[_key(_PROBLEM, loaded)] = problem
 
 
-def told(loaded: Loaded) -> str:
+def problem_of(loaded: Loaded) -> str:
     return str(st.session_state.get(_key(_PROBLEM, loaded), ""))
 
 

@@ -122,9 +122,9 @@ def _draw(
         # Text is not entered here: the page has a panel for it.
         if parameter.matters(values) and parameter.kind != "text":
             offered = dict(parameter.limited).get(calibration, parameter.choices)
-            asked = parameter.offering(offered)
-            if _has_choice(asked):
-                values[parameter.name] = control(asked, key_of(parameter, calibration))
+            narrowed = parameter.offering(offered)
+            if _has_choice(narrowed):
+                values[parameter.name] = control(narrowed, key_of(parameter, calibration))
 
 
 def _has_choice(parameter: Parameter) -> bool:

@@ -28,11 +28,11 @@ _EXAMPLES = 3
 def summary(schema: Sequence[ColumnSchema], proposals: Sequence[Proposal]) -> str:
     """Number of columns that are used, need review, and are left out."""
     used = sum(column.include for column in schema)
-    asked = sum(
+    to_review = sum(
         bool(proposal.problem) and column.include
         for column, proposal in zip(schema, proposals, strict=True)
     )
-    review = f" ({asked} to review)" if asked else ""
+    review = f" ({to_review} to review)" if to_review else ""
     left_out = f", {len(schema) - used} left out" if used < len(schema) else ""
     return f"{used} column{'s' * (used != 1)} used{review}{left_out}"
 

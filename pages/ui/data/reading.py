@@ -18,7 +18,7 @@ _VALUES, _NAMES = "A row of values", "The names of the columns"
 _PREVIEW = 4
 
 
-def asked_of(table: str) -> ReadingOptions:
+def stated_options(table: str) -> ReadingOptions:
     """The owner's answers about a file; table: its identifier."""
     state = st.session_state
     encoding = state.get(f"upload_encoding_{table}", _DETECT)
@@ -84,7 +84,7 @@ def sheet(table: str, content: bytes, raw: RawTable | None) -> None:
         )
 
 
-def said(table: str, raw: RawTable) -> None:
+def findings(table: str, raw: RawTable) -> None:
     """The reader's findings and questions, each with a way to answer."""
     for question in (each for each in raw.questions if each.topic == "header"):
         st.warning(

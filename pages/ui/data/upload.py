@@ -99,7 +99,7 @@ def panel() -> None:
         reading.settings(table[:12], None)
     else:
         reading.sheet(table[:12], content, raw)
-        reading.said(table[:12], raw)
+        reading.findings(table[:12], raw)
         try:
             _edit(raw, filename, bar)
         except PrivcoreError as error:
@@ -152,7 +152,7 @@ def _empty_uploader() -> None:
 
 def _read(content: bytes, filename: str, table: str) -> RawTable:
     """Parse once per file and reading options; only this session keeps the result."""
-    key = (table, filename, reading.asked_of(table[:12]))
+    key = (table, filename, reading.stated_options(table[:12]))
     held: _Held | None = st.session_state.get("upload_raw")
     if held is None or held[0] != key:
         with st.spinner("Reading the table"):
@@ -177,8 +177,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
     """
     triaged: list[Proposal] = st.session_state["upload_triaged"]
     about = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(triaged)} columns"
-    kept = who.choose(raw, triaged)
-    raw = who.answered(raw) if kept is None else kept.table
+    limited = who.choose(raw, triaged)
+    raw = who.answered(raw) if limited is None else limited.table
     if raw.unit.column:
         about += f", with {short(raw.unit.column, 40)} as the identifier of persons"
     if raw.encoding:
@@ -459,10 +459,10 @@ def _from_frame(
 
 def _recut(raw: RawTable, column: ColumnSchema, before: ColumnSchema) -> ColumnSchema:
     """A column cut again if only its number of intervals was changed."""
-    asked, cuts = column.bins, column.cut_points
-    if asked is None or asked == before.bins or not cuts or cuts != before.cut_points:
+    bins, cuts = column.bins, column.cut_points
+    if bins is None or bins == before.bins or not cuts or cuts != before.cut_points:
         return column
-    proposed = propose(column.name, raw.frame[column.name], asked).schema
+    proposed = propose(column.name, raw.frame[column.name], bins).schema
     return replace(column, cut_points=proposed.cut_points, bins=proposed.bins)
 
 

@@ -18,8 +18,8 @@ _ROWS = 5
 def answered(raw: RawTable) -> RawTable:
     """The table, once the owner has stated that each row is a different person."""
     table = str(st.session_state["upload_raw"][0][0])[:12]
-    said = st.session_state.get(f"upload_who_{table}") == _EACH
-    return raw.answered("persons") if said else raw
+    each_row = st.session_state.get(f"upload_who_{table}") == _EACH
+    return raw.answered("persons") if each_row else raw
 
 
 def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
@@ -30,11 +30,11 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
     """
     # Another table has other columns, so the choice starts again.
     table = str(st.session_state["upload_raw"][0][0])[:12]
-    asked = next((each for each in raw.questions if each.topic == "persons"), None)
-    if asked is not None:
-        noun = short(noun_of(asked.column), 30)
+    question = next((each for each in raw.questions if each.topic == "persons"), None)
+    if question is not None:
+        noun = short(noun_of(question.column), 30)
         st.warning(
-            f"Column {plain(short(asked.column, 40))} repeats values, like an identifier of "
+            f"Column {plain(short(question.column, 40))} repeats values, like an identifier of "
             f"persons. Who should be protected: each row, or each {plain(noun)} with all rows?",
             icon=":material/help:",
         )
@@ -42,7 +42,7 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         "Who is protected",
         [_EACH, _PERSONS],
         # Only the owner knows this, so there is no default.
-        index=0 if asked is None else None,
+        index=0 if question is None else None,
         captions=[
             "The values of one row are protected. People with several rows are protected less.",
             "All rows of one person are protected, up to a maximum number. Needs more noise.",

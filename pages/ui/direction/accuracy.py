@@ -13,7 +13,7 @@ from pages.ui import charts
 from pages.ui.direction import charts as pair_charts
 from pages.ui.direction.data import Key
 from pages.ui.direction.texts import score_title
-from pages.ui.running import LiveHooks, kept, settings_key
+from pages.ui.running import LiveHooks, cached_result, settings_key
 from privcore.extras.pairs import Pair
 from privcore.extras.pairs.direction_results import shipped_accuracy
 from privcore.extras.pairs.directions import Share, against_epsilon, against_penalty
@@ -137,7 +137,7 @@ def curve(
     def compute(hooks: LiveHooks) -> list[tuple[float, dict[str, Share]]]:
         return list(make(tick=lambda share: hooks.update(share, f"{100 * share:.0f} % done")))
 
-    return kept(key, title, compute)
+    return cached_result(key, title, compute)
 
 
 def series(points: list[tuple[float, dict[str, Share]]]) -> dict[str, Any]:

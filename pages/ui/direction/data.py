@@ -197,12 +197,12 @@ def _of_table(
             )
         bounds.append((low, high))
     # The text and the key contain the values, so a changed bound asks for confirmation again.
-    said = " and ".join(
+    ranges = " and ".join(
         f"{plain(short(name))} from {low!r} to {high!r}"
         for name, (low, high) in zip(names, bounds, strict=True)
     )
     public = st.checkbox(
-        f"I knew these bounds without looking at the rows: {said}.",
+        f"I knew these bounds without looking at the rows: {ranges}.",
         key=f"pair_public_{digest}_{bounds}",
         help="Then the bounds are public. Values outside are moved to the nearest bound. No "
         "guarantee covers bounds that were read from the data.",

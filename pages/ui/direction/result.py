@@ -31,11 +31,11 @@ def headline(result: Inference, pair: Pair) -> None:
     if caution(result):
         st.warning(caution(result), icon=":material/warning:")
     row = st.container(horizontal=True)
-    said = plain(arrow(result.decision, names, "undecided" if one else "scores differ"))
+    decision = plain(arrow(result.decision, names, "undecided" if one else "scores differ"))
     why = undecided(result) if result.decision else ""
     row.metric(
         "Released decision",
-        "undecided" if why else said,
+        "undecided" if why else decision,
         border=True,
         help="The direction with the smaller dependence between input and residual; with several "
         "scores, the direction on which all agree.",
@@ -62,8 +62,8 @@ def headline(result: Inference, pair: Pair) -> None:
         row.metric("True direction", plain(arrow(pair.direction, names)), border=True)
     if why:
         st.markdown(
-            f"Undecided: the smaller score suggests {said}, but {why}, so this is hardly better "
-            "than a coin toss. More rows or a larger ε may decide it."
+            f"Undecided: the smaller score suggests {decision}, but {why}, so this is hardly "
+            "better than a coin toss. More rows or a larger ε may decide it."
         )
     for release in result.releases:
         if release.refused:
@@ -73,10 +73,10 @@ def headline(result: Inference, pair: Pair) -> None:
 def pictures(result: Inference, pair: Pair) -> None:
     """The points with both regressions, and the residuals of each."""
     tested, fits, exact = result.tested, result.fits, result.exact_fits
-    said = "released" if fits.private else "exact"
+    kind = "released" if fits.private else "exact"
     lines = [
-        pair_charts.Line(f"y from x, {said}", fits.grid, fits.forward, True, True),
-        pair_charts.Line(f"x from y, {said}", fits.grid, fits.backward, False, True),
+        pair_charts.Line(f"y from x, {kind}", fits.grid, fits.forward, True, True),
+        pair_charts.Line(f"x from y, {kind}", fits.grid, fits.backward, False, True),
     ]
     if fits.private:
         lines += [

@@ -12,7 +12,7 @@ from pages.ui.controls.data import Loaded
 from pages.ui.controls.known import known_text
 from pages.ui.discover.power import gap_sentence
 from pages.ui.expectation import say, surrogates, wished
-from pages.ui.running import kept
+from pages.ui.running import cached_result
 from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS
 from privcore.errors import PrivcoreError
@@ -46,7 +46,7 @@ def advice_panel(
     try:
         held = surrogates(loaded)
         many = len(candidates(held.shape)) * len(held.seeds)
-        advice = kept(
+        advice = cached_result(
             key,
             _TITLE,
             lambda hooks: advise(

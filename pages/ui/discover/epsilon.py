@@ -47,7 +47,7 @@ _drawn = st.components.v2.component(
 )
 
 
-def runs_beside_allowed() -> bool:
+def background_runs_allowed() -> bool:
     """Whether background runs start by themselves; a shared server can turn this off."""
     return os.environ.get("CAUSALVEIL_BESIDE", "").lower() not in ("off", "0", "no", "false")
 
@@ -103,7 +103,7 @@ class Around:
         return [e for e in STRIP if e in self.grid]
 
     @property
-    def beside(self) -> list[float]:
+    def nearest_values(self) -> list[float]:
         """The values of the slider next to the shown one, nearest first, two on each side."""
         here = self.grid.index(self.epsilon)
         around = (here + step for step in (-1, 1, -2, 2))
@@ -112,16 +112,16 @@ class Around:
     @property
     def lively(self) -> bool:
         """Whether further runs are quick enough to start by themselves."""
-        asked: set[tuple[Any, ...]] = st.session_state.setdefault("_strip_asked", set())
-        unasked = self.result.seconds < _PATIENCE_SECONDS and runs_beside_allowed()
-        return unasked or self.loaded.key in asked
+        requested: set[tuple[Any, ...]] = st.session_state.setdefault("_strip_asked", set())
+        unasked = self.result.seconds < _PATIENCE_SECONDS and background_runs_allowed()
+        return unasked or self.loaded.key in requested
 
     def want(self) -> None:
         """Request the runs that the strip, the curve and the sentence need."""
         if not self.lively:
             return
         # The targets of the arrow keys come after the targets of a click on the strip.
-        first = [Roll(e, self.seed, trace=True) for e in (*self.strip, *self.beside)]
+        first = [Roll(e, self.seed, trace=True) for e in (*self.strip, *self.nearest_values)]
         rolls = [Roll(self.epsilon, self.seed + k) for k in range(1, ROLLS + 1)]
         others = [
             Roll(e, self.seed + k) for k in range(1, FEW) for e in self.strip if e != self.epsilon

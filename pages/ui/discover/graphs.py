@@ -44,7 +44,7 @@ def graphs(
     panes = []
     for title, (key, graph, comparison) in drawn.items():
         own = graph is result.graph
-        said = result.findings if own else {}
+        pair_findings = result.findings if own else {}
         summary = comparison.summary() if comparison else f"{len(graph.skeleton)} edges"
         panes.append(
             Pane(
@@ -55,8 +55,8 @@ def graphs(
                 {(pair.i, pair.j): pair.kind for pair in comparison.pairs} if comparison else {},
                 base if comparison else None,
                 faint if own else (),
-                line_texts(said),
-                line_widths(said),
+                line_texts(pair_findings),
+                line_widths(pair_findings),
             )
         )
     made = scene(

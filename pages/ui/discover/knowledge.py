@@ -14,12 +14,12 @@ from pages.ui.controls.uploads import uploaded_file
 from pages.ui.expectation import surrogates, wished
 from pages.ui.glossary import linked
 from pages.ui.messages import problem
-from pages.ui.running import kept, settings_key
+from pages.ui.running import cached_result, settings_key
 from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.data.network_tiers import TIERS
 from privcore.errors import ParameterError, PrivcoreError
-from privcore.extras.lab.planning.worth import runs_of_worth, worth_of
+from privcore.extras.lab.planning.knowledge_gain import knowledge_gain, most_gain_runs
 from privcore.graphs.knowledge import Knowledge, Mark, Statement, statement
 from privcore.graphs.knowledge_files import parse_knowledge
 
@@ -40,8 +40,8 @@ _RULES: dict[str, tuple[str, Mark]] = {
 }
 
 
-def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
-    """worth: a callback that shows what the knowledge gains."""
+def panel(loaded: Loaded, show_gain: Callable[[], None] = lambda: None) -> None:
+    """show_gain: a callback that shows what the knowledge gains."""
     now = known.held(loaded)
     st.caption(
         linked(
@@ -52,7 +52,7 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
             **{"background-knowledge": "Order the columns in time"},
         )
     )
-    if refused := known.told(loaded):
+    if refused := known.problem_of(loaded):
         problem(ParameterError(refused))
     names = loaded.dataset.names
     _drawn(
@@ -96,10 +96,10 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
             "Save as JSON", now.text, "knowledge.json", "application/json", disabled=not now
         )
     if now:
-        worth()
+        show_gain()
 
 
-def worth_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None:
+def gain_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None:
     """The value of the knowledge in ε, computed on request."""
     if "epsilon" not in values or values.get("calibration") == "published":
         return
@@ -108,34 +108,34 @@ def worth_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> Non
         return
     try:
         held = surrogates(loaded)
-        many = runs_of_worth(held)
-        worth = kept(
+        many = most_gain_runs(held)
+        gain = cached_result(
             key,
             "Simulating on public surrogate data",
-            lambda hooks: worth_of(
+            lambda hooks: knowledge_gain(
                 held, algorithm, values, lambda done: hooks.part(done, many, "simulation")
             ),
         )
     except PrivcoreError as error:
         st.warning(plain(str(error)), icon=":material/block:")
         return
-    if worth is not None:
-        st.markdown(worth.sentence)
+    if gain is not None:
+        st.markdown(gain.sentence)
 
 
 def described(names: tuple[str, ...], now: Knowledge) -> dict[str, Any]:
     """The editor's data, with columns by number."""
     index = {name: i for i, name in enumerate(names)}
     placed = {name for tier in now.tiers for name in tier}
-    rules = [("forbid", said) for said in sorted(now.forbidden)]
-    rules += [("require", said) for said in sorted(now.required)]
+    rules = [("forbid", rule) for rule in sorted(now.forbidden)]
+    rules += [("require", rule) for rule in sorted(now.required)]
     return {
         "names": list(names),
         "tiers": [sorted(index[name] for name in tier) for tier in now.tiers],
         "loose": [i for i, name in enumerate(names) if name not in placed],
         "rules": [
-            {"verb": verb, "a": index[said.a], "mark": said.mark, "b": index[said.b]}
-            for verb, said in rules
+            {"verb": verb, "a": index[rule.a], "mark": rule.mark, "b": index[rule.b]}
+            for verb, rule in rules
         ],
         "muted": PALETTES[current()].muted,
     }
@@ -148,22 +148,22 @@ def changed(names: tuple[str, ...], now: Knowledge, act: Mapping[str, Any]) -> K
             tiers = tuple(tuple(names[int(i)] for i in tier) for tier in act["tiers"])
             return Knowledge(tiers, now.forbidden, now.required)
         mark: Mark = "->" if act["mark"] == "->" else "--"
-        said = statement(names[int(act["a"])], mark, names[int(act["b"])])
+        rule = statement(names[int(act["a"])], mark, names[int(act["b"])])
         verb = {"forbid": "forbid", "require": "require", "": ""}[act["verb"]]
     except (KeyError, TypeError, ValueError, IndexError):
         raise ParameterError("The editor sent an unknown request; reload the page.") from None
-    return with_rule(now, verb, said)
+    return with_rule(now, verb, rule)
 
 
-def with_rule(now: Knowledge, verb: str, said: Statement) -> Knowledge:
+def with_rule(now: Knowledge, verb: str, rule: Statement) -> Knowledge:
     """Replace all statements about two columns by one; verb: "" for none."""
-    ends = {said.a, said.b}
+    ends = {rule.a, rule.b}
     forbidden, required = (
         {other for other in own if {other.a, other.b} != ends}
         for own in (now.forbidden, now.required)
     )
     if verb:
-        (forbidden if verb == "forbid" else required).add(said)
+        (forbidden if verb == "forbid" else required).add(rule)
     return Knowledge(now.tiers, frozenset(forbidden), frozenset(required))
 
 
@@ -183,9 +183,9 @@ def _add(loaded: Loaded) -> None:
 
 def _from_file(loaded: Loaded, file: Any) -> None:
     def read() -> Knowledge:
-        told = parse_knowledge(file.getvalue(), file.name)
-        told.on(loaded.dataset.names)
-        return told
+        knowledge = parse_knowledge(file.getvalue(), file.name)
+        knowledge.on(loaded.dataset.names)
+        return knowledge
 
     _take(loaded, read)
 
@@ -195,4 +195,4 @@ def _take(loaded: Loaded, make: Callable[[], Knowledge]) -> None:
     try:
         known.keep(loaded, make())
     except PrivcoreError as error:
-        known.tell(loaded, str(error))
+        known.set_problem(loaded, str(error))

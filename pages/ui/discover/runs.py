@@ -6,7 +6,7 @@ from typing import Any
 
 from pages.ui.controls.data import Loaded
 from pages.ui.discover.background import Background
-from pages.ui.running import LiveHooks, kept, settings_key
+from pages.ui.running import LiveHooks, cached_result, settings_key
 from privcore.algorithms import ALGORITHMS, Discovery, discover
 from privcore.releases import non_private_reference
 
@@ -38,7 +38,9 @@ def run(
         settings_key(values),
         seed if ALGORITHMS[name].private else 0,
     )
-    return kept(key, f"Running {ALGORITHMS[name].title}", compute, shared=loaded.is_network)
+    return cached_result(
+        key, f"Running {ALGORITHMS[name].title}", compute, shared=loaded.is_network
+    )
 
 
 def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
@@ -46,7 +48,7 @@ def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
     if result.noise == "none":
         return result
     key = ("reference", loaded.key, settings_key(dict(result.parameters)))
-    return kept(
+    return cached_result(
         key,
         f"Running non-private {base_name(result)}",
         lambda hooks: non_private_reference(loaded.source, result, hooks=hooks),
@@ -57,7 +59,7 @@ def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
 def same_run(loaded: Loaded, result: Discovery) -> Discovery | None:
     """The run of the same algorithm without noise; it does not depend on the noise seed."""
     key = ("same", loaded.key, result.algorithm, settings_key(dict(result.parameters)))
-    return kept(
+    return cached_result(
         key,
         f"Running {ALGORITHMS[result.algorithm].title} without noise",
         lambda hooks: non_private_reference(loaded.source, result, reference="same", hooks=hooks),

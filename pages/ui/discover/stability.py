@@ -10,7 +10,7 @@ import streamlit as st
 from pages.ui import tables
 from pages.ui.controls.data import Loaded
 from pages.ui.graphs import findings
-from pages.ui.running import LiveHooks, forget_cancelled, kept, settings_key
+from pages.ui.running import LiveHooks, cached_result, forget_cancelled, settings_key
 from pages.ui.texts import plain
 from privcore.algorithms import Discovery
 from privcore.errors import DataError
@@ -43,8 +43,8 @@ def summary(loaded: Loaded, result: Discovery) -> None:
         return
     judged = _judged(loaded, result, runs)
     if judged is not None:
-        said = f"{judged.sentence()} {judged.seldom_sentence()}".strip()
-        st.markdown(f"{plain(said)} {NOT_PRIVATE}")
+        text = f"{judged.sentence()} {judged.seldom_sentence()}".strip()
+        st.markdown(f"{plain(text)} {NOT_PRIVATE}")
         st.button("Open Stability", on_click=_open, icon=":material/table_rows:")
 
 
@@ -68,7 +68,7 @@ def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: st
     if judged.seldom:
         st.warning(plain(judged.seldom_sentence()), icon=":material/help:")
     if result.findings:
-        st.markdown(findings.apart_sentence(result))
+        st.markdown(findings.no_edge_sentence(result))
     st.dataframe(
         tables.stability(judged, result, reference, reference_name),
         hide_index=True,
@@ -110,7 +110,7 @@ def _judged(loaded: Loaded, result: Discovery, runs: int) -> Stability | None:
         )
 
     try:
-        judged = kept(_key(loaded, result, runs), "Checking stability", compute)
+        judged = cached_result(_key(loaded, result, runs), "Checking stability", compute)
     except DataError as error:
         st.warning(plain(str(error)), icon=":material/block:")
         return None

@@ -54,8 +54,8 @@ def header(
     """
     algorithm = ALGORITHMS[result.algorithm]
     guarantee = result.guarantee
-    said = answer_sentence(guarantee, against, before, base_title, kind, pag=pag)
-    st.title(texts.marked(f"{said} {price}".rstrip()), anchor=False)
+    sentence = answer_sentence(guarantee, against, before, base_title, kind, pag=pag)
+    st.title(texts.marked(f"{sentence} {price}".rstrip()), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(texts.plain(promise_sentence(guarantee)), width="content")
         with st.popover("What is promised", type="tertiary", key="promise"):

@@ -51,19 +51,19 @@ def choose_question(loaded: Loaded) -> Question | None:
     compared_at, to_at, outcome_at, level_at = places
     with outcome_at:
         outcome = pick("Outcome", "outcome", others, outcome)
-    asked = Question(cause, outcome).on(data.columns)
-    if asked.level < 0:
+    indexed = Question(cause, outcome).on(data.columns)
+    if indexed.level < 0:
         return Question(cause, outcome)
     values, results = levels[cause], levels[outcome]
     with compared_at:
-        compared = pick("From", "from", values, values[asked.compared])
+        compared = pick("From", "from", values, values[indexed.compared])
     rest = [value for value in values if value != compared]
     # Swapped if the comparison is with the default value.
-    usual = values[asked.to] if values[asked.to] in rest else values[asked.compared]
+    usual = values[indexed.to] if values[indexed.to] in rest else values[indexed.compared]
     with to_at:
         to = pick("To", "to", rest, usual)
     with level_at:
-        level = pick("Outcome level", "level", results, results[asked.level])
+        level = pick("Outcome level", "level", results, results[indexed.level])
     return Question(cause, outcome, compared, to, level)
 
 
@@ -141,13 +141,13 @@ class Width:
         levels = {column.name: len(column.levels) for column in self.data.columns}
         both = levels[self.question.cause], levels[self.question.outcome]
         width = expected_width(self.data.n, both, strata, self.epsilon * share)
-        told = width_sentence(self.question, width, share)
+        sentence = width_sentence(self.question, width, share)
         nothing = "0: no second release; the effect uses only the statistics behind the graph. "
-        self.place.caption(told if self.share else nothing + told)
+        self.place.caption(sentence if self.share else nothing + sentence)
 
-    def note(self, said: Effects) -> None:
+    def note(self, answer: Effects) -> None:
         """As `say`, for the adjustment set of the run."""
-        shown = next((effect for effect in said.shown if effect.affected), None)
+        shown = next((effect for effect in answer.shown if effect.affected), None)
         if shown is not None and shown.adjustment:
             levels = {column.name: len(column.levels) for column in self.data.columns}
             self.say(math.prod(levels[name] for name in shown.adjustment))

@@ -17,12 +17,12 @@ from privcore.errors import PrivcoreError
 from privcore.releases import command_line, python_code
 
 
-def panel(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> None:
+def panel(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> None:
     """Downloads, and the Python code and command that repeat the run."""
     with st.container(horizontal=True):
         st.download_button(
             "JSON",
-            lambda: as_json(said),
+            lambda: as_json(answer),
             "effect.json",
             "application/json",
             on_click="ignore",
@@ -31,7 +31,7 @@ def panel(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, s
         # DoWhy needs one DAG, and some graphs have none.
         script, refusal = "", None
         try:
-            script = to_dowhy(said)
+            script = to_dowhy(answer)
         except PrivcoreError as error:
             refusal = plain(str(error))
         st.download_button(
@@ -45,36 +45,36 @@ def panel(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, s
             help=refusal,
         )
     st.caption("Both contain only private results: the effects, their adjustment sets, and ε.")
-    st.code(python(said, loaded, values, share, seed), language="python")
-    st.code(command(said, loaded, values, share, seed), language="bash", wrap_lines=True)
+    st.code(python(answer, loaded, values, share, seed), language="python")
+    st.code(command(answer, loaded, values, share, seed), language="bash", wrap_lines=True)
 
 
-def as_json(said: Effects) -> str:
+def as_json(answer: Effects) -> str:
     """The effects and the guarantee."""
-    report = {**said.as_dict(), "guarantee": said.guarantee.as_dict()}
+    report = {**answer.as_dict(), "guarantee": answer.guarantee.as_dict()}
     return json.dumps(report, indent=1, ensure_ascii=False)
 
 
-def changed(said: Effects, values: dict[str, Any]) -> dict[str, Any]:
+def changed(answer: Effects, values: dict[str, Any]) -> dict[str, Any]:
     """Parameters that differ from their defaults, and always the budget."""
     return {
         p.name: values[p.name]
-        for p in get_algorithm(said.result.algorithm).parameters
+        for p in get_algorithm(answer.result.algorithm).parameters
         if p.name in values and (values[p.name] != p.default or p.name in ("epsilon", "delta"))
     }
 
 
-def python(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> str:
+def python(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> str:
     """A script that prints the answer; the data are loaded as for a graph."""
     of_graph = python_code(
-        said.result,
+        answer.result,
         loaded.dataset,
         network=loaded.is_network,
         data_seed=loaded.seed,
         seed=seed,
     )
     load = of_graph.split("result = discover(")[0].split("\n", 1)[1]
-    question = said.question
+    question = answer.question
     words = [question.cause, question.outcome]
     if question.level is not None:
         words += [str(question.compared), str(question.to), question.level]
@@ -82,16 +82,18 @@ def python(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, 
         "from privcore.effects import Question, effects, headline\n"
         f"{load}"
         f"question = Question({', '.join(map(repr, words))})\n"
-        f"said = effects(dataset, question, {changed(said, values)!r}, share={share:g}, "
+        f"answer = effects(dataset, question, {changed(answer, values)!r}, share={share:g}, "
         f"seed={seed})\n"
-        "print(headline(said))\n"
-        "print(said.guarantee)\n"
+        "print(headline(answer))\n"
+        "print(answer.guarantee)\n"
     )
 
 
-def command(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> str:
+def command(
+    answer: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int
+) -> str:
     """The command for a shell; an uploaded file appears by name."""
-    result = replace(said.result, parameters={**said.result.parameters, **values})
+    result = replace(answer.result, parameters={**answer.result.parameters, **values})
     words = shlex.split(
         command_line(
             result,
@@ -103,7 +105,7 @@ def command(said: Effects, loaded: Loaded, values: dict[str, Any], share: float,
     )
     words[words.index("discover")] = "effect"
     at = words.index("--algorithm")
-    question = said.question
+    question = answer.question
     options = [("cause", question.cause), ("outcome", question.outcome)]
     if question.level is not None:
         options += [("from", str(question.compared)), ("to", str(question.to))]

@@ -24,35 +24,37 @@ from privcore.text import percent, short
 MOST_ROWS, MOST_OTHERS = 8, 3
 
 
-def header(said: Effects, loaded: Loaded) -> None:
+def header(answer: Effects, loaded: Loaded) -> None:
     """The answer in one sentence, and the guarantee."""
-    st.title(all_texts.plain(headline(said)), anchor=False)
+    st.title(all_texts.plain(headline(answer)), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(texts.promise(said.guarantee), width="content")
+        st.caption(texts.promise(answer.guarantee), width="content")
         reroll_button()
-    warning = large_delta_sentence(said.guarantee, loaded.dataset.n)
+    warning = large_delta_sentence(answer.guarantee, loaded.dataset.n)
     if warning:
         st.warning(warning, icon=":material/warning:")
-    if said.guarantee.caveats:
-        gap = all_texts.plain(said.guarantee.caveats[0])
+    if answer.guarantee.caveats:
+        gap = all_texts.plain(answer.guarantee.caveats[0])
         st.caption(f":material/warning: The guarantee has a gap: {gap}.")
 
 
-def pictures(said: Effects, other: Compared, loaded: Loaded) -> None:
+def pictures(answer: Effects, other: Compared, loaded: Loaded) -> None:
     """The effects with their intervals, next to the graph that they are computed from."""
-    rows, more = rows_of(said)
+    rows, more = rows_of(answer)
     if rows:
-        rows += comparison_rows(said, other)
+        rows += comparison_rows(answer, other)
     left, right = st.columns([3, 2], gap="small")
     with left:
-        effects_picture(said, other, rows, more)
+        effects_picture(answer, other, rows, more)
     with right.container(key="effect-graph", gap=None):
-        graph = said.result.graph
-        pair = [graph.nodes.index(name) for name in (said.question.cause, said.question.outcome)]
+        graph = answer.result.graph
+        pair = [
+            graph.nodes.index(name) for name in (answer.question.cause, answer.question.outcome)
+        ]
         pane = Pane("private-graph", "Private graph", graph)
         made = scene(positions_of(loaded, graph), [pane], selected=(min(pair), max(pair)))
         show_graphs(made, key="effect-graphs", focus="{}-to-{}".format(*pair))
-    if narrower := texts.open_sentence(said):
+    if narrower := texts.open_sentence(answer):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(all_texts.plain(narrower), width="content")
             st.page_link(
@@ -63,12 +65,12 @@ def pictures(said: Effects, other: Compared, loaded: Loaded) -> None:
             )
 
 
-def effects_picture(said: Effects, other: Compared, rows: list[Row], more: int) -> None:
+def effects_picture(answer: Effects, other: Compared, rows: list[Row], more: int) -> None:
     """Effects by the graph, by other graphs, combined, and without privacy; more: omitted rows."""
     if not rows:
         st.info("There is nothing to draw: no effect can be determined from the release.")
         return
-    question, truth = said.question, None
+    question, truth = answer.question, None
     if other.truth is not None:
         value = texts.scaled(question, other.truth)
         truth = value, f"truth {texts.amount(question, other.truth)}"
@@ -98,10 +100,10 @@ def effects_picture(said: Effects, other: Compared, rows: list[Row], more: int) 
     st.caption(all_texts.plain(" ".join(lines)))
 
 
-def rows_of(said: Effects) -> tuple[list[Row], int]:
+def rows_of(answer: Effects) -> tuple[list[Row], int]:
     """A row for each distinct effect, and the number of omitted rows."""
-    question, rows = said.question, []
-    together = texts.groups(said.effects)
+    question, rows = answer.question, []
+    together = texts.groups(answer.effects)
     within = sum(any(effect.shown for effect in group) for group in together)
     for group in together[: min(MOST_ROWS, within + MOST_OTHERS)]:
         first, shown = group[0], any(effect.shown for effect in group)
@@ -114,12 +116,12 @@ def rows_of(said: Effects) -> tuple[list[Row], int]:
     return rows, len(together) - len(rows)
 
 
-def comparison_rows(said: Effects, other: Compared) -> list[Row]:
+def comparison_rows(answer: Effects, other: Compared) -> list[Row]:
     """All effects combined, and the effects without privacy."""
-    question, rows = said.question, []
+    question, rows = answer.question, []
     # The single effect of a PAG has this interval already.
-    if said.interval is not None and not isinstance(said.result.graph, PAG):
-        low, high = said.interval
+    if answer.interval is not None and not isinstance(answer.result.graph, PAG):
+        low, high = answer.interval
         ends = texts.scaled(question, low), texts.scaled(question, high)
         amount = texts.between(question, low, high)
         rows.append(Row(amount, "over all directions (95 %)", (), *ends, "whole"))
@@ -149,26 +151,26 @@ def _row(question: Question, effect: Effect, words: str, kind: Kind) -> Row:
     return Row(texts.amount(question, estimate.value), words, (point,), low, high, kind)
 
 
-def parents_panel(said: Effects) -> None:
+def parents_panel(answer: Effects) -> None:
     """Every set of parents, with its adjustment set and the reason."""
-    if isinstance(said.result.graph, PAG):
-        if not said.effects:
-            st.caption(all_texts.plain(said.reason))
+    if isinstance(answer.result.graph, PAG):
+        if not answer.effects:
+            st.caption(all_texts.plain(answer.reason))
             return
         st.caption(
             "The graph allows unobserved confounders. The adjustment is valid wherever the graph "
             "allows them; the interval is valid if the private graph is correct."
         )
-        st.dataframe(parents_table(said), hide_index=True, alt="The adjustment")
+        st.dataframe(parents_table(answer), hide_index=True, alt="The adjustment")
         return
     st.caption(
         all_texts.plain(
-            f"The adjustment set depends on the parents of {short(said.question.cause, 30)}. This "
-            "is the effect for each set of parents that the graph allows."
+            f"The adjustment set depends on the parents of {short(answer.question.cause, 30)}. "
+            "This is the effect for each set of parents that the graph allows."
         )
     )
     st.dataframe(
-        parents_table(said),
+        parents_table(answer),
         hide_index=True,
         alt="Each possible set of parents",
         column_config={
@@ -180,12 +182,12 @@ def parents_panel(said: Effects) -> None:
     )
 
 
-def parents_table(said: Effects) -> pd.DataFrame:
+def parents_table(answer: Effects) -> pd.DataFrame:
     """A row for each set of parents, as text."""
-    question = said.question
+    question = answer.question
     unit = "" if question.level is None else " (points)"
     rows = []
-    for effect in said.effects:
+    for effect in answer.effects:
         estimate = effect.estimate
         others = [s for s in effect.valid if s != effect.adjustment]
         rows.append(
@@ -213,11 +215,11 @@ def _names(names: tuple[str, ...]) -> str:
     return ", ".join(names) or "(nothing)"
 
 
-def means_panel(said: Effects) -> None:
+def means_panel(answer: Effects) -> None:
     """The probability of the outcome at each of the two values of the cause."""
-    question, rows, table = said.question, [], []
+    question, rows, table = answer.question, [], []
     cause, outcome = short(question.cause, 18), short(question.outcome, 18)
-    for group in texts.groups(said.shown):
+    for group in texts.groups(answer.shown):
         means = group[0].means
         if means is None:
             continue

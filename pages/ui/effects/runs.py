@@ -8,7 +8,7 @@ from typing import Any
 from pages.ui.controls.data import Loaded
 from pages.ui.discover.runs import base_name, reference_run
 from pages.ui.discover.runs import run as discover_run
-from pages.ui.running import kept, settings_key
+from pages.ui.running import cached_result, settings_key
 from privcore.data import load_network
 from privcore.effects import (
     ALGORITHM,
@@ -37,13 +37,13 @@ def run(
         made = discover_run(loaded, ALGORITHM, values, seed, None)
         if made is None:
             return None
-        return kept(
+        return cached_result(
             ("effects", loaded.key, settings_key(values), question, share, seed),
             "Computing the effect",
             lambda hooks: effects_of(made, loaded.dataset, plan, values),
             shared=loaded.is_network,
         )
-    return kept(
+    return cached_result(
         ("effects", loaded.key, settings_key(values), question, share, seed),
         "Finding the effect",
         lambda hooks: effects(
@@ -67,29 +67,29 @@ class Compared:
     truth: float | None
 
 
-def compared(loaded: Loaded, said: Effects) -> Compared:
+def compared(loaded: Loaded, answer: Effects) -> Compared:
     """The effects by the graph without privacy, and the truth if known."""
     exact: tuple[Effect, ...] = ()
     refused = ""
     try:
-        base = reference_run(loaded, said.result)
+        base = reference_run(loaded, answer.result)
         if base is not None:
-            key = ("effects-exact", loaded.key, said.question, base.graph)
+            key = ("effects-exact", loaded.key, answer.question, base.graph)
             graph = base.graph
-            made = kept(
+            made = cached_result(
                 key,
                 "Computing the effect without privacy",
-                lambda hooks: without_privacy(loaded.dataset, graph, said.question),
+                lambda hooks: without_privacy(loaded.dataset, graph, answer.question),
                 shared=loaded.is_network,
             )
             exact = made or ()
     except PrivcoreError as error:
         refused = str(error)
-    asked = said.question.on(loaded.dataset.columns)
+    indexed = answer.question.on(loaded.dataset.columns)
     truth = None
-    if loaded.is_network and asked.level >= 0:
+    if loaded.is_network and indexed.level >= 0:
         # The network has hidden columns too.
         network = load_network(loaded.dataset.name)
         columns = [variable.column for variable in network.variables]
-        truth = true_effect(network, said.question.on(columns))
-    return Compared(exact, refused, base_name(said.result), truth)
+        truth = true_effect(network, answer.question.on(columns))
+    return Compared(exact, refused, base_name(answer.result), truth)

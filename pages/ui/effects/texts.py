@@ -20,9 +20,9 @@ HOW_TO_READ = (
 def promise(guarantee: Guarantee) -> str:
     """The guarantee for a reader who does not know ε, as Markdown."""
     delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
-    said = promise_sentence(guarantee).replace("the private graph", "this answer")
+    sentence = promise_sentence(guarantee).replace("the private graph", "this answer")
     whom = for_whom(protected(guarantee))
-    return plain(f"This answer has ε = {guarantee.epsilon:.3g}{delta} {whom}. {said}")
+    return plain(f"This answer has ε = {guarantee.epsilon:.3g}{delta} {whom}. {sentence}")
 
 
 def scaled(question: Question, value: float) -> float:
@@ -92,12 +92,12 @@ def groups(effects: Sequence[Effect]) -> list[list[Effect]]:
     )
 
 
-def open_sentence(said: Effects) -> str:
+def open_sentence(answer: Effects) -> str:
     """What would narrow the answer; empty if the graph allows a single effect."""
-    if said.identified or not said.shown:
+    if answer.identified or not answer.shown:
         return ""
     return (
-        f"The private graph does not identify the parents of {short(said.question.cause, 30)}, "
+        f"The private graph does not identify the parents of {short(answer.question.cause, 30)}, "
         "and the effect depends on them. Prior knowledge, such as an order in time, can resolve "
         "this."
     )

@@ -45,7 +45,7 @@ def unclear(result: Discovery) -> list[Edge]:
     return [p for p, finding in result.findings.items() if finding.verdict == "not enough budget"]
 
 
-def apart_sentence(result: Discovery) -> str:
+def no_edge_sentence(result: Discovery) -> str:
     """The number of pairs of each kind, and the smallest relevant dependence."""
     pairs = described_pairs(result.graph, result.findings) or []
     size = result.parameters.get("reference_effect")
@@ -55,7 +55,7 @@ def apart_sentence(result: Discovery) -> str:
 
 def pair_panel(result: Discovery) -> None:
     """Every pair with its finding."""
-    st.markdown(apart_sentence(result))
+    st.markdown(no_edge_sentence(result))
     st.caption(
         "Dependence: Cramér's V (0 to 1; for numeric columns, the absolute correlation) as "
         "released, corrected for noise. Smallest visible: the dependence that would have been "
@@ -71,5 +71,5 @@ def pair_panel(result: Discovery) -> None:
     )
     # Graphs have posterior probabilities only if all combinations of levels are counted.
     made = _OF_DRAWS if result.unit == "probability" else _OF_TESTS
-    said = _OF_PROBABILITIES if result.hidden_stage is None else _OF_PAG_PROBABILITIES
-    st.caption(linked(said.format(made=made), posterior="posterior probability"))
+    text = _OF_PROBABILITIES if result.hidden_stage is None else _OF_PAG_PROBABILITIES
+    st.caption(linked(text.format(made=made), posterior="posterior probability"))

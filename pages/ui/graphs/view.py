@@ -69,8 +69,8 @@ def _view(of: str) -> dict[str, str]:
         _set("focus", "")
     st.session_state["_look_of"] = of
     for name, (usual, _) in _WORDS.items():
-        asked = news(name, usual)
-        if asked is not None or f"_look_{name}" not in st.session_state:
-            _set(name, asked)
+        in_url = news(name, usual)
+        if in_url is not None or f"_look_{name}" not in st.session_state:
+            _set(name, in_url)
         write(name, st.session_state[f"_look_{name}"], usual)
     return {drawn: st.session_state[f"_look_{name}"] for name, drawn in _DRAWN_AS.items()}

@@ -79,9 +79,9 @@ def _stream_traces(stream: Stream, shown: int) -> list[go.Scatter]:
 def stream_animation(stream: Stream) -> go.Figure:
     """The stream of answers step by step: play it, or move the slider."""
     palette = PALETTES[current()]
-    answered, asked = len(stream.above), len(stream.scores)
+    answered, queries = len(stream.above), len(stream.scores)
     exact = go.Scatter(
-        x=np.arange(1, asked + 1),
+        x=np.arange(1, queries + 1),
         y=stream.scores,
         mode="markers",
         name="exact score",
@@ -109,10 +109,10 @@ def stream_animation(stream: Stream) -> go.Figure:
         showlegend=True,
         xaxis={
             "title": "question",
-            "range": [0.4, asked + 0.6],
+            "range": [0.4, queries + 0.6],
             "fixedrange": True,
             "tick0": 1,
-            "dtick": max(1, asked // 20),
+            "dtick": max(1, queries // 20),
         },
         yaxis={
             "title": "score",

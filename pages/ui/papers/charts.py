@@ -77,7 +77,7 @@ def small_panels(
         vertical_spacing=0.32 / down if down > 1 else 0.0,
     )
     alike = len({curve.series for curve in curves}) == 1
-    told: set[str] = set()
+    named: set[str] = set()
     for curve in curves:
         place, number = panels.index(curve.panel), names.index(curve.name)
         points = sorted(curve.points)
@@ -94,7 +94,7 @@ def small_panels(
             y=[y for _, y in points],
             name=label(curve.name, 40),
             legendgroup=curve.name,
-            showlegend=curve.name not in told,
+            showlegend=curve.name not in named,
             mode="lines+markers" if curve.series != "exact" else "lines",
             line=line,
             marker={"size": 5, "symbol": _SYMBOLS[number % len(_SYMBOLS)]},
@@ -103,7 +103,7 @@ def small_panels(
             row=place // across + 1,
             col=place % across + 1,
         )
-        told.add(curve.name)
+        named.add(curve.name)
     # A margin on each side, so that points at the ends are complete.
     ends = [math.log10(x_range[0]) - 0.05, math.log10(x_range[1]) + 0.05] if x_range else None
     figure.update_xaxes(type="log", dtick=1, range=ends, exponentformat="none")
@@ -182,17 +182,17 @@ def reliability_figure(edges: Reliability, arrows: Reliability) -> go.Figure:
         line={"color": palette.muted, "dash": "dot", "width": 1},
         hoverinfo="skip",
     )
-    for number, (name, told) in enumerate((("edges", edges), ("arrows", arrows))):
-        most = max(r.many for r in told.ranges)
+    for number, (name, named) in enumerate((("edges", edges), ("arrows", arrows))):
+        most = max(r.many for r in named.ranges)
         figure.add_scatter(
-            x=[r.stated for r in told.ranges],
-            y=[r.true for r in told.ranges],
-            customdata=[r.many for r in told.ranges],
+            x=[r.stated for r in named.ranges],
+            y=[r.true for r in named.ranges],
+            customdata=[r.many for r in named.ranges],
             mode="lines+markers",
             name=name,
             line={"color": palette.series[number], "width": 1.5},
             marker={
-                "size": [7 + 11 * math.sqrt(r.many / most) for r in told.ranges],
+                "size": [7 + 11 * math.sqrt(r.many / most) for r in named.ranges],
                 "symbol": _SYMBOLS[number],
             },
             hovertemplate="stated %{x:.3f}, true %{y:.3f}<br>%{customdata:,} statements"

@@ -277,7 +277,7 @@ def _boxes(
         ).reshape(-1, 2)
         if (2 * half > sheet).any() or (4 * half.prod(axis=1)).sum() > 0.7 * width * height:
             continue
-        centre, fits = _apart(half + place * (sheet - 2 * half), half, sheet, size * _GAP)
+        centre, fits = _spread(half + place * (sheet - 2 * half), half, sheet, size * _GAP)
         if fits:
             break
     else:
@@ -299,7 +299,7 @@ def _name_lines(name: str, letters: int, size: float) -> list[str]:
     return [re.sub(r"(?<=[_.\-/]) ", "", line) for line in lines] or [name]
 
 
-def _apart(
+def _spread(
     centre: NDArray[np.float64],
     half: NDArray[np.float64],
     sheet: NDArray[np.float64],
@@ -364,17 +364,21 @@ def _graph(axes: Axes, boxes: _Boxes, lines: Sequence[_Line]) -> None:
         if line.style.label:
             x, y = path[len(path) // 2]
             # Next to a short line, which it would hide.
-            beside = float(np.hypot(*(path[-1] - path[0]))) < 3 * boxes.size
+            short_line = float(np.hypot(*(path[-1] - path[0]))) < 3 * boxes.size
             axes.text(
-                x + 6 * beside,
+                x + 6 * short_line,
                 y,
                 line.style.label,
                 size=min(SIZE, boxes.size),
                 color=PALETTE.text,
-                ha="left" if beside else "center",
+                ha="left" if short_line else "center",
                 va="center",
                 zorder=4,
-                bbox={"facecolor": "none" if beside else "white", "edgecolor": "none", "pad": 1},
+                bbox={
+                    "facecolor": "none" if short_line else "white",
+                    "edgecolor": "none",
+                    "pad": 1,
+                },
             )
     for (x, y), (wide, high), name in zip(boxes.centre, boxes.half, boxes.names, strict=True):
         axes.add_patch(

@@ -52,9 +52,9 @@ def notebook(
     made = f"Made with CausalVeil {__version__}."
     if pictures.private:
         made += f" {SIMULATED}"
-    said = (pictures.title, plain_guarantee(result), settings_line(result, dataset, pictures.seed))
+    lines = (pictures.title, plain_guarantee(result), settings_line(result, dataset, pictures.seed))
     cells = [
-        _text("# " + "\n\n".join([*map(plain, said), made])),
+        _text("# " + "\n\n".join([*map(plain, lines), made])),
         _text("## The data"),
         _code(load.strip()),
         _text("## The run"),
@@ -114,7 +114,9 @@ def _load_table(dataset: Dataset, schema: Sequence[ColumnSchema]) -> str:
     unit = ""
     if dataset.unit.column:
         unit = f", unit={dataset.unit.column!r}, rows_per_unit={dataset.unit.rows}"
-    unit += "".join(f", {name}={value!r}" for name, value in dataset.asked.said().items())
+    unit += "".join(
+        f", {name}={value!r}" for name, value in dataset.reading_options.set_options().items()
+    )
     return (
         "import json\n\nimport privcore\n"
         "from privcore.algorithms import discover\n"

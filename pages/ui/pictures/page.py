@@ -51,7 +51,7 @@ def run_page(pictures: RunPictures, loaded: Loaded, *, sentence: str = "") -> st
         write(result, dataset, network=loaded.is_network, data_seed=loaded.seed, seed=seed)
         for write in (command_line, python_code)
     ]
-    said = [sentence, *(f"Against {c.reference_name}: {c.summary()}." for c in comparisons)]
+    sentences = [sentence, *(f"Against {c.reference_name}: {c.summary()}." for c in comparisons)]
     facts = [
         ("Calibration", guarantee.calibration),
         ("Neighbours", guarantee.neighbours),
@@ -63,7 +63,7 @@ def run_page(pictures: RunPictures, loaded: Loaded, *, sentence: str = "") -> st
     parts = [
         f"<h1>{escape(pictures.title)}</h1>",
         f'<p class="guarantee">{escape(plain_guarantee(result))}</p>',
-        *(f"<p>{escape(line)}</p>" for line in said if line),
+        *(f"<p>{escape(line)}</p>" for line in sentences if line),
         # The drawing without its file header.
         svg[svg.index("<svg") :],
         *([f'<p class="not-private">{NOT_PRIVATE}</p>'] if pictures.private else []),

@@ -381,7 +381,7 @@ class _Chart:
                 if lay.ticktext is not None
                 else [_number(v) for v in values]
             )
-            kept = self._apart(values, names, low, high, room, axis.log, which)
+            kept = self._visible_ticks(values, names, low, high, room, axis.log, which)
             shown.set_ticks([v for v, _ in kept], [_words(name) for _, name in kept])
             return
         if not axis.log and isinstance(lay.dtick, int | float):
@@ -391,7 +391,7 @@ class _Chart:
         shown.set_major_formatter(_number)
 
     @staticmethod
-    def _apart(
+    def _visible_ticks(
         values: list[float],
         names: list[str],
         low: float,

@@ -76,8 +76,8 @@ class RunPictures:
         framed: as for `graph`.
         """
         against = self.comparisons()[-1]
-        beside: Reference = "same" if "same" in self.references else "non_private"
-        base, title = self.references[beside], self.names[beside]
+        reference: Reference = "same" if "same" in self.references else "non_private"
+        base, title = self.references[reference], self.names[reference]
         lines = run_lines(self.result, self.dataset, seed=self.seed, compared=True)
         return pair_picture(
             Drawing(
@@ -113,10 +113,10 @@ def run_lines(
 
     compared: whether a non-private graph or metrics are shown; the footer then says so.
     """
-    said = [plain_guarantee(result), settings_line(result, dataset, seed)]
+    lines = [plain_guarantee(result), settings_line(result, dataset, seed)]
     if result.noise == "simulated":
-        said.append(SIMULATED)
-    return [*said, NOT_PRIVATE] if compared else said
+        lines.append(SIMULATED)
+    return [*lines, NOT_PRIVATE] if compared else lines
 
 
 def plain_guarantee(result: Discovery) -> str:
@@ -129,19 +129,19 @@ def plain_guarantee(result: Discovery) -> str:
 
 def settings_line(result: Discovery, dataset: Described, seed: int | None) -> str:
     """The data, the budget, and the settings that differ from their defaults."""
-    said = [f"{short(dataset.name, 60)}, {dataset.n:,} rows, {columns_words(dataset)}"]
+    parts = [f"{short(dataset.name, 60)}, {dataset.n:,} rows, {columns_words(dataset)}"]
     values = dict(result.parameters)
     for parameter in ALGORITHMS[result.algorithm].parameters:
         value = values.get(parameter.name)
         if not parameter.matters({"calibration": "none", **values}):
             continue
         if parameter.name in ("epsilon", "delta"):
-            said.append(f"{parameter.symbol} = {_value(value)}")
+            parts.append(f"{parameter.symbol} = {_value(value)}")
         elif value != parameter.default:
-            said.append(f"{parameter.title}: {_value(value)}")
+            parts.append(f"{parameter.title}: {_value(value)}")
     if seed is not None:
-        said.append(f"noise seed {seed}")
-    return f"Settings: {'; '.join(said)}."
+        parts.append(f"noise seed {seed}")
+    return f"Settings: {'; '.join(parts)}."
 
 
 def _value(value: object) -> str:

@@ -219,15 +219,15 @@ def _further_fonts(texts: Iterable[str]) -> list[str]:
 
 def _metadata(form: Form, title: str, lines: Sequence[str]) -> dict[str, Any]:
     """A text description for readers who cannot see the picture; without dates or versions."""
-    said = " ".join(lines)
+    description = " ".join(lines)
     if form == "png":
-        return {"Software": None, "Title": title, "Description": said}
+        return {"Software": None, "Title": title, "Description": description}
     if form == "pdf":
         return {
             "Creator": None,
             "Producer": None,
             "CreationDate": None,
             "Title": title,
-            "Subject": said,
+            "Subject": description,
         }
-    return {"Date": None, "Creator": None, "Title": title, "Description": said}
+    return {"Date": None, "Creator": None, "Title": title, "Description": description}

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.ui.texts import plain
 from privcore.errors import PrivcoreError
-from privcore.releases.archive import Kept, kept_certificates, kept_document
+from privcore.releases.archive import StoredCertificate, stored_certificates, stored_document
 from privcore.releases.certificate import certificate_json
 from privcore.releases.certificate_html import certificate_html
 from privcore.releases.ledger.ledger import Ledger
@@ -15,7 +15,7 @@ from privcore.releases.ledger.ledger import Ledger
 
 def archive(ledger: Ledger) -> None:
     """All certificates of this ledger, also from earlier sessions, with a download."""
-    certificates = kept_certificates(ledger.certificates)
+    certificates = stored_certificates(ledger.certificates)
     if not certificates:
         return
     st.header("Certificates")
@@ -23,12 +23,12 @@ def archive(ledger: Ledger) -> None:
         pd.DataFrame(
             [
                 {
-                    "time (UTC)": kept.time,
-                    "budget": kept.budget,
-                    "algorithm": kept.algorithm,
-                    "file": kept.path.name,
+                    "time (UTC)": stored.time,
+                    "budget": stored.budget,
+                    "algorithm": stored.algorithm,
+                    "file": stored.path.name,
                 }
-                for kept in certificates
+                for stored in certificates
             ]
         ),
         hide_index=True,
@@ -48,17 +48,17 @@ def archive(ledger: Ledger) -> None:
     st.caption(f"All certificates are stored in the folder {plain(str(ledger.certificates))}.")
 
 
-def _words(kept: Kept) -> str:
-    return f"{kept.time}, {kept.budget}, {kept.algorithm}"
+def _words(stored: StoredCertificate) -> str:
+    return f"{stored.time}, {stored.budget}, {stored.algorithm}"
 
 
-def _downloads(kept: Kept) -> None:
-    document = kept_document(kept.path)
+def _downloads(stored: StoredCertificate) -> None:
+    document = stored_document(stored.path)
     with st.container(horizontal=True):
         st.download_button(
             "JSON, signed",
             certificate_json(document),
-            kept.path.name,
+            stored.path.name,
             "application/json",
             on_click="ignore",
             key="release-kept-json",
@@ -72,7 +72,7 @@ def _downloads(kept: Kept) -> None:
         st.download_button(
             "To print (HTML)",
             page,
-            f"{kept.path.stem}.html",
+            f"{stored.path.stem}.html",
             "text/html",
             on_click="ignore",
             key="release-kept-html",

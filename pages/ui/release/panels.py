@@ -13,7 +13,7 @@ import streamlit as st
 from pages.ui import charts, expectation
 from pages.ui.controls.data import Loaded
 from pages.ui.glossary import glossary_note, term_link
-from pages.ui.running import kept, settings_key
+from pages.ui.running import cached_result, settings_key
 from pages.ui.texts import odds_sentence, plain, protection_of
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
@@ -81,7 +81,7 @@ def checked(
 
     subject: the released table, identified by `loaded.key`.
     """
-    verified = kept(
+    verified = cached_result(
         ("release-check", loaded.key, name, settings_key(values), accepted),
         "Rehearsing on public surrogate data",
         lambda hooks: check_release(subject, name, values, accepted=accepted),
@@ -198,7 +198,7 @@ def choose_budget(
 
 def _owner(loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger) -> str | None:
     """The budget to which these data were charged before, looked up once after each charge."""
-    return kept(
+    return cached_result(
         ("owner", loaded.key, str(ledger.path), len(ledger.charges())),
         "Looking up these data in the ledger",
         lambda hooks: owner_of(subject, ledger, loaded.content),
@@ -266,12 +266,12 @@ def spending(ledger: Ledger, state: Spending) -> None:
     plural = "" if state.charges == 1 else "s"
     st.progress(min(_share_spent(state), 1.0), f"Spent by {state.charges} charge{plural}: {unit}")
     st.caption(
-        f"{kept_words(state)} The ledger is {plain(str(ledger.path))}; set CAUSALVEIL_DATA_DIR to "
-        "store it elsewhere."
+        f"{limit_sentence(state)} The ledger is {plain(str(ledger.path))}; set "
+        "CAUSALVEIL_DATA_DIR to store it elsewhere."
     )
 
 
-def kept_words(state: Spending) -> str:
+def limit_sentence(state: Spending) -> str:
     """The limit of a budget, and the bound on the same charges by the other composition.
 
     Both are upper bounds on the same privacy loss; only the one in the budget's unit counts.

@@ -148,9 +148,9 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         return None
     base = base_algorithms([ALGORITHMS[name] for name in chosen])
     known = known_text(loaded)
-    said = sentence(loaded)
-    if said:
-        st.caption(plain(said))
+    text = sentence(loaded)
+    if text:
+        st.caption(plain(text))
     return SweepPlan(
         data=(data_of(loaded),),
         algorithms=(*base, *chosen),

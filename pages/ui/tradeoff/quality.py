@@ -88,12 +88,13 @@ def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
     Algorithms within two standard errors of the best are named with it. The sentence names none
     until every algorithm has enough runs there.
     """
-    near = min(sweep.plan.grids["epsilon"], key=lambda e: abs(e - 1))
-    proven = table[(table["calibration"] == "proven") & (table["epsilon"] == near)]
+    epsilon = min(sweep.plan.grids["epsilon"], key=lambda e: abs(e - 1))
+    proven = table[(table["calibration"] == "proven") & (table["epsilon"] == epsilon)]
     if not ready(sweep.plan, proven):
         if "proven" in sweep.plan.calibrations:
             st.markdown(
-                f"The best algorithm at ε = {near:g} is named once every algorithm has run there."
+                f"The best algorithm at ε = {epsilon:g} is named once every algorithm has run "
+                "there."
             )
         return
     # Larger is better for F1, smaller for the distance.
@@ -111,7 +112,7 @@ def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
     done, total = len(sweep.rows), sweep.plan.size
     so_far = "" if sweep.complete else f"So far ({done:,} of {total:,} runs): "
     st.markdown(
-        f"{so_far}At ε = {near:g}, {titles} {verb} of these: {view.title} {mean:.2f} on "
+        f"{so_far}At ε = {epsilon:g}, {titles} {verb} of these: {view.title} {mean:.2f} on "
         f"average{'; ' + aside if aside else ''}."
     )
 

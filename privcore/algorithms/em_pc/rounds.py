@@ -32,8 +32,8 @@ class Removal(NamedTuple):
 def _rounds(run: Run[EMPCParameters]) -> int:
     """Rounds that a run pays for: one per order for each column with an open pair."""
     p, limit = len(run.source.names), run.parameters.max_order
-    asked = int(run.known.open.any(axis=0).sum())
-    return max(1, asked) * ((p - 2 if limit is None else min(limit, p - 2)) + 1)
+    open_columns = int(run.known.open.any(axis=0).sum())
+    return max(1, open_columns) * ((p - 2 if limit is None else min(limit, p - 2)) + 1)
 
 
 def _new_filter(run: Run[EMPCParameters]) -> tuple[PrivacyFilter, float]:

@@ -27,9 +27,9 @@ from privcore.algorithms.moment_search.budget import (
 from privcore.algorithms.moment_search.lines import PROOFS, run_on_rows, searched_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import (
-    Kept,
-    KeptRows,
-    KeptTable,
+    ReleasedRows,
+    ReleasedStatistics,
+    ReleasedTable,
     WithMu,
     counts_levels,
 )
@@ -56,7 +56,7 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
 
     Raises ParameterError if no budget remains, or for too many columns.
     """
-    source, parameters, before = run.source, run.parameters, run.earlier.kept
+    source, parameters, before = run.source, run.parameters, run.earlier.statistics
     if len(source.names) > MOST_COLUMNS:
         raise ParameterError(
             f"Moment search reports on every pair of columns, and there are {len(source.names):,} "
@@ -64,15 +64,15 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
         )
     if has_numbers(source):
         plan = plan_numbers(source.n, source.own_levels, parameters)
-        if isinstance(before, KeptRows):
+        if isinstance(before, ReleasedRows):
             plan = replace(plan, mean_share=before.mean_share)
         return plan if before is None else replace(plan, mus=(0.0, 0.0, mu_to_spend(run)))
     if before is None:
         return plan_levels(source.n, source.levels, source.ordered, parameters)
-    if isinstance(before, KeptTable):
+    if isinstance(before, ReleasedTable):
         return WholePlan(before.n, before.levels, parameters.epsilon)
     mu = mu_to_spend(run)
-    if isinstance(before, KeptRows):
+    if isinstance(before, ReleasedRows):
         plan = plan_lines(source.n, source.levels, source.ordered, mu, parameters)
         return replace(plan, mus=(0.0, 0.0, down(math.hypot(*plan.mus))))
     return plan_rounds(run, mu, source.levels)
@@ -85,7 +85,7 @@ def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
     cost. Counts of all combinations refine the earlier ones, so they cost no more than by
     themselves.
     """
-    before, plan = run.earlier.kept, planned(run)
+    before, plan = run.earlier.statistics, planned(run)
     earlier = (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()
     return (*earlier, *plan.events)
 
@@ -103,7 +103,11 @@ def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[s
     If the number of rows is private, it does not affect the form.
     """
     parameters, source = run.parameters, run.source
-    if run.earlier.kept is not None or not has_levels(source) or parameters.measured is not None:
+    if (
+        run.earlier.statistics is not None
+        or not has_levels(source)
+        or parameters.measured is not None
+    ):
         return {}
     if private:
         return {"measured": "levels"}
@@ -127,22 +131,22 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
         return outcome(run, run_in_rounds(run, plan, recorder), recorder, (PROOF,))
     run, result = run_on_rows(run, plan, recorder)
     made = outcome(run, result, recorder, PROOFS)
-    topped = run.earlier.kept is not None and not counts_levels(plan.levels)
-    if isinstance(result.kept, KeptRows) or not (plan.mus[1] or topped):
+    topped = run.earlier.statistics is not None and not counts_levels(plan.levels)
+    if isinstance(result.statistics, ReleasedRows) or not (plan.mus[1] or topped):
         return made
     return made._replace(beyond=replace(made.beyond, intervals=plan.intervals))
 
 
-def _again(run: Run[MomentSearchParameters], kept: Kept) -> Outcome:
+def _again(run: Run[MomentSearchParameters], statistics: ReleasedStatistics) -> Outcome:
     """Search released numbers with the given parameters; nothing is spent."""
     recorder = common.Recorder(run.keep_trace)
     with one_thread():
-        if isinstance(kept, KeptTable):
-            return searched_whole(run, kept, recorder)
+        if isinstance(statistics, ReleasedTable):
+            return searched_whole(run, statistics, recorder)
         spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
-        if isinstance(kept, KeptRows):
-            return outcome(run, searched_lines(run, kept, spent, recorder), recorder, PROOFS)
-        return outcome(run, searched_sums(run, kept, spent, recorder), recorder, (PROOF,))
+        if isinstance(statistics, ReleasedRows):
+            return outcome(run, searched_lines(run, statistics, spent, recorder), recorder, PROOFS)
+        return outcome(run, searched_sums(run, statistics, spent, recorder), recorder, (PROOF,))
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -274,7 +274,7 @@ def total_mu(run: Run[MomentSearchParameters]) -> float:
 
 def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
     """The part of it that an earlier run has not used; raises ParameterError if there is none."""
-    parameters, before, total = run.parameters, run.earlier.kept, total_mu(run)
+    parameters, before, total = run.parameters, run.earlier.statistics, total_mu(run)
     assert isinstance(before, WithMu)
     if not 0 < before.mu < total:
         raise ParameterError(

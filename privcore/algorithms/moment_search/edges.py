@@ -65,7 +65,7 @@ def unexplained(
     """Pairs that are not candidates but depend on each other given the parents of the later one."""
     return [
         (x, y)
-        for x, y in _apart(dag, suspects)
+        for x, y in _nonadjacent_pairs(dag, suspects)
         if y not in candidates[x] and _p_value(dag, x, y, test)[0] < _LOOKED_AT
     ]
 
@@ -88,21 +88,21 @@ def completed(
     while True:
         p_values = [
             (*_p_value(dag, x, y, test), x, y)
-            for x, y in _apart(dag, suspects)
+            for x, y in _nonadjacent_pairs(dag, suspects)
             if len(dag[y]) < max_parents
         ]
-        asked = [
+        promising = [
             entry
             for entry in p_values
             if entry[0] < (enough if entry[3] in candidates[entry[2]] else _LOOKED_AT)
         ]
-        if not asked:
+        if not promising:
             return dag
-        _, _, x, y = min(asked)
+        _, _, x, y = min(promising)
         dag = tuple(parents | {x} if c == y else parents for c, parents in enumerate(dag))
 
 
-def _apart(dag: Parents, suspects: Suspects | None) -> Iterator[tuple[int, int]]:
+def _nonadjacent_pairs(dag: Parents, suspects: Suspects | None) -> Iterator[tuple[int, int]]:
     """Pairs without an edge, in an order of the DAG.
 
     suspects: columns that may depend on the later one.
@@ -110,8 +110,8 @@ def _apart(dag: Parents, suspects: Suspects | None) -> Iterator[tuple[int, int]]
     order = causes_first(dag)
     place = {column: k for k, column in enumerate(order)}
     for later in order:
-        asked = order if suspects is None else suspects(later, tuple(sorted(dag[later])))
-        for earlier in asked:
+        candidates = order if suspects is None else suspects(later, tuple(sorted(dag[later])))
+        for earlier in candidates:
             if place[earlier] < place[later] and earlier not in dag[later]:
                 yield earlier, later
 

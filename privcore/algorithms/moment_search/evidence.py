@@ -13,12 +13,12 @@ from privcore.arrays import Columns
 class Power(NamedTuple):
     """Power of a test of a pair.
 
-    dof: its degrees of freedom. asked: χ² from which a search adds the edge.
+    dof: its degrees of freedom. threshold: χ² from which a search adds the edge.
     information: noncentrality for a dependence of size 1.
     """
 
     dof: float
-    asked: float
+    threshold: float
     information: float
 
 
@@ -69,5 +69,5 @@ class Evidence(Protocol):
         statistic = self.first(x, y, conditioning_set)
         if not statistic.second:
             return None
-        asked = self.penalty * statistic.dof
-        return Power(statistic.dof, asked, self.information(x, y, statistic))
+        threshold = self.penalty * statistic.dof
+        return Power(statistic.dof, threshold, self.information(x, y, statistic))

@@ -86,8 +86,8 @@ def pair_findings(
             continue
         # A further edge would be the weakest of them.
         level = rules.level * (len(edges) + 1) / pairs
-        apart = separating.get(pair, frozenset())
-        visible = smallest_seen(evidence, dag, pair, apart, level, rules.candidates)
+        separating_set = separating.get(pair, frozenset())
+        visible = smallest_seen(evidence, dag, pair, separating_set, level, rules.candidates)
         seen = visible is not None and visible <= rules.reference
         verdict: Verdict = "no edge seen" if seen else "not enough budget"
         findings[pair] = stated_finding(verdict, pair, stated, effect, visible)
@@ -141,17 +141,17 @@ def smallest_seen(
     evidence: Powers,
     dag: Parents,
     pair: Pair,
-    apart: frozenset[int],
+    separating_set: frozenset[int],
     level: float,
     candidates: float,
 ) -> float | None:
     """The largest of what each test needs that an edge would have to pass.
 
-    apart: the separating set of the pair in a search. level, candidates: levels of the last and the
+    separating_set: of the pair in a search. level, candidates: levels of the last and the
     first tests.
     """
     x, y = pair
-    tests = [((), candidates), (tuple(sorted(apart)), candidates)]
+    tests = [((), candidates), (tuple(sorted(separating_set)), candidates)]
     tests += [(tuple(sorted(dag[b] - {a})), level) for a, b in ((x, y), (y, x))]
     needed = []
     for conditioning_set, tested_at in dict.fromkeys(tests):
@@ -159,7 +159,7 @@ def smallest_seen(
         if power is None:
             return None
         threshold = chi_squared_quantile(power.dof, tested_at)
-        threshold = max(threshold, power.asked)
+        threshold = max(threshold, power.threshold)
         least = smallest_visible(power.dof, threshold, power.information)
         if least is None:
             return None

@@ -36,7 +36,7 @@ from privcore.algorithms.moment_search.posterior import (
     Masks,
     bits,
 )
-from privcore.algorithms.moment_search.search import parent_worth
+from privcore.algorithms.moment_search.search import parent_log_prior
 from privcore.arrays import Vector
 from privcore.graphs.constraints import Constraints
 from privcore.kernels.arguments import Near
@@ -75,7 +75,7 @@ class TableScore:
         self.levels, self.n, self.scale = counts.shape, float(n), max(scale, _LEAST_SCALE)
         self.columns, self.max_parents = counts.ndim, min(max_parents, counts.ndim - 1)
         self.known = known or Constraints.none(counts.ndim)
-        self._worth = parent_worth(self.known, n)
+        self._parent_log_prior = parent_log_prior(self.known, n)
         self._prior = _log_prior(math.comb(self.columns, 2))
         self._counts = counts.ravel()
         self._likelihood = CellLikelihood(self._counts, self.scale)
@@ -94,8 +94,10 @@ class TableScore:
         nearest table: a start at the fit of a similar DAG often gets stuck where that DAG's
         expectations are close to 0, and so would the search.
         """
-        beside = self.worth(dag) + float(self._prior[sum(mask.bit_count() for mask in dag)])
-        key, hopeless = class_of(dag), wanted - beside - kernels.table_fits.HOPELESS
+        prior = self.knowledge_log_prior(dag) + float(
+            self._prior[sum(mask.bit_count() for mask in dag)]
+        )
+        key, hopeless = class_of(dag), wanted - prior - kernels.table_fits.HOPELESS
         fit = self._fits.get(key)
         if fit is None or not (fit.exact or fit.value < hopeless):
             masks = np.array(dag, dtype=np.int64)
@@ -107,22 +109,22 @@ class TableScore:
                     self._levels,
                     masks,
                     self._start,
-                    wanted - beside,
+                    wanted - prior,
                 )
             )
-        return fit._replace(value=fit.value + beside)
+        return fit._replace(value=fit.value + prior)
 
-    def worth(self, dag: Masks) -> float:
+    def knowledge_log_prior(self, dag: Masks) -> float:
         """Log prior of a DAG by background knowledge alone."""
-        return sum(self._known_worth(*family) for family in enumerate(dag))
+        return sum(self._family_log_prior(*family) for family in enumerate(dag))
 
-    def _known_worth(self, column: int, parents: int) -> float:
+    def _family_log_prior(self, column: int, parents: int) -> float:
         """Log prior of the parents of a column by background knowledge alone."""
         if self.known.empty:
             return 0.0
-        return float(sum(self._worth[column, parent] for parent in bits(parents)))
+        return float(sum(self._parent_log_prior[column, parent] for parent in bits(parents)))
 
-    def near(self, fit: Fit, mixed: float = _MIXED) -> Families:
+    def families_near(self, fit: Fit, mixed: float = _MIXED) -> Families:
         """Scores of families near a fit, all columns being candidates.
 
         mixed: weight of the noisy counts in the expectations, so that cells at 0 in the fit can
@@ -131,11 +133,11 @@ class TableScore:
         Each family's probabilities are one step of Fisher scoring away from the fit, and are scored
         by BDeu with the effective number of rows of the noisy counts.
         """
-        near = self.counts_near(fit, mixed)
+        counts = self.counts_near(fit, mixed)
 
         def score(column: int, parents: int) -> float:
-            scored = float(kernels.table_fits.family_score(column, parents, near))
-            return scored + self._known_worth(column, parents)
+            scored = float(kernels.table_fits.family_score(column, parents, counts))
+            return scored + self._family_log_prior(column, parents)
 
         every = [range(self.columns)] * self.columns
         return Families(score, every, self._prior, self.max_parents)
@@ -184,15 +186,15 @@ def nearest_table(counts: Vector, n: float) -> Vector:
 @lru_cache(maxsize=10_000)
 def class_of(dag: Masks) -> tuple[Masks, frozenset[tuple[int, int, int]]]:
     """Skeleton and v-structures, which equivalent DAGs share (Verma & Pearl 1990)."""
-    near = list(dag)
+    neighbours = list(dag)
     for effect, mask in enumerate(dag):
         for cause in bits(mask):
-            near[cause] |= 1 << effect
+            neighbours[cause] |= 1 << effect
     colliders = frozenset(
         (a, b, effect)
         for effect, mask in enumerate(dag)
         if mask & (mask - 1)
         for a in bits(mask)
-        for b in bits(mask & ~near[a] & -(2 << a))
+        for b in bits(mask & ~neighbours[a] & -(2 << a))
     )
-    return tuple(near), colliders
+    return tuple(neighbours), colliders

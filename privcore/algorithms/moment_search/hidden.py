@@ -32,14 +32,14 @@ class _Decision(FreeDecision):
     def __init__(self, evidence: Evidence, dag: Parents, level: float) -> None:
         self._evidence, self._level = evidence, level
         self._known: dict[tuple[int, int, Columns], Answered] = {}
-        near = [set(parents) for parents in dag]
+        neighbours = [set(parents) for parents in dag]
         for cause, effect in edges_of(dag):
-            near[cause].add(effect)
+            neighbours[cause].add(effect)
         # The size of each edge; of one that no test may remove, 0.
         self._sizes: dict[Edge, float] = {}
         for cause, effect in edges_of(dag):
             size = 0.0
-            if near[cause] & near[effect]:
+            if neighbours[cause] & neighbours[effect]:
                 made = evidence.edge(dag, cause, effect)
                 information = evidence.information(cause, effect, made)
                 size = sqrt(made.noncentrality / information) if information > 0 else 0.0

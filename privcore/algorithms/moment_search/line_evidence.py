@@ -6,7 +6,7 @@ import numpy as np
 
 from privcore.algorithms.moment_search.evidence import Evidence
 from privcore.algorithms.moment_search.linear_tests import LinearTests
-from privcore.algorithms.moment_search.released import KeptRows
+from privcore.algorithms.moment_search.released import ReleasedRows
 from privcore.algorithms.moment_search.statistic import Statistic, Statistics
 from privcore.arrays import Columns
 from privcore.independence.fisher import covariance
@@ -19,23 +19,23 @@ _HUGE = 1e12
 class LineEvidence(LinearTests, Evidence):
     """penalty: of a score, for each parent coordinate per coordinate of the column."""
 
-    def __init__(self, kept: KeptRows, penalty: float) -> None:
-        d, columns = sum(kept.coordinates), len(kept.coordinates)
+    def __init__(self, statistics: ReleasedRows, penalty: float) -> None:
+        d, columns = sum(statistics.coordinates), len(statistics.coordinates)
         moments = np.eye(d + 1)
         places = upper_triangle(d, centred=True)
-        moments[places] = moments[places[::-1]] = kept.noisy
-        self.means = moments[0, 1:] / kept.mean_share
+        moments[places] = moments[places[::-1]] = statistics.noisy
+        self.means = moments[0, 1:] / statistics.mean_share
         moments[0, 1:] = self.means
-        self.covariance = positive(covariance(moments), kept.sigma)
+        self.covariance = positive(covariance(moments), statistics.sigma)
         moments[0, 1:] = moments[1:, 0] = self.means
         moments[1:, 1:] = self.covariance + np.outer(self.means, self.means)
         # As counts, the scale of the tests.
-        noise = np.full((columns + 1,) * 2, (kept.n * kept.sigma) ** 2)
-        noise[0] = noise[:, 0] = noise[1, 1] / kept.mean_share**2
+        noise = np.full((columns + 1,) * 2, (statistics.n * statistics.sigma) ** 2)
+        noise[0] = noise[:, 0] = noise[1, 1] / statistics.mean_share**2
         diagonal = np.arange(1, columns + 1)
-        noise[diagonal, diagonal] *= kept.squares
+        noise[diagonal, diagonal] *= statistics.squares
         noise[0, 0] = 0.0
-        super().__init__(moments, kept.coordinates, noise, kept.n, penalty)
+        super().__init__(moments, statistics.coordinates, noise, statistics.n, penalty)
         self._scores: dict[tuple[int, Columns], float] = {}
 
     def row(self, column: int, parents: Columns) -> Statistics:

@@ -74,10 +74,10 @@ class LinearTests:
             self._rows[key] = Statistics(*tests.T)
         return self._rows[key]
 
-    def tests(self, asked: Sequence[tuple[int, int, Columns]]) -> Statistics:
+    def tests(self, tests: Sequence[tuple[int, int, Columns]]) -> Statistics:
         """Tests of x and y given others, with conditioning sets of one size."""
-        xs, ys = (np.array([test[k] for test in asked], np.int64) for k in range(2))
-        others = np.array([test[2] for test in asked], np.int64).reshape(len(asked), -1)
+        xs, ys = (np.array([test[k] for test in tests], np.int64) for k in range(2))
+        others = np.array([test[2] for test in tests], np.int64).reshape(len(tests), -1)
         return Statistics(*kernels.moment_tests.linear_tests_each(*self._known, xs, ys, others).T)
 
     def gains(self, column: int, parents: frozenset[int]) -> Vector:
@@ -92,12 +92,12 @@ class LinearTests:
         return self._gains[key]
 
     def _gained(self, tests: Statistics) -> Vector:
-        says = tests.second > 0
-        value, first, second = (np.where(says, f, 1.0) for f in tests[:3])
+        informative = tests.second > 0
+        value, first, second = (np.where(informative, f, 1.0) for f in tests[:3])
         scale = second / first
         shared = np.minimum(value / (scale * scale * self.n), _MOST)
         gains = -self.n * np.log1p(-shared) - self.penalty * first / (scale * scale)
-        return np.where(says, np.round(gains, DIGITS), -np.inf)
+        return np.where(informative, np.round(gains, DIGITS), -np.inf)
 
     def _made(self, xs: Integers, y: int, conditioning_set: Columns) -> Matrix:
         """Tests of y and each of xs (rows); no information for y and the conditioning set."""

@@ -27,14 +27,14 @@ from privcore.algorithms.moment_search.parameters import (
     MomentSearchParameters,
 )
 from privcore.algorithms.moment_search.released import (
-    KeptRows,
-    KeptSums,
     NumberUnits,
+    ReleasedRows,
+    ReleasedSums,
     counts_levels,
 )
 from privcore.algorithms.moment_search.report import Found
 from privcore.algorithms.moment_search.rounds import run_in_rounds
-from privcore.algorithms.moment_search.search import OrderSearch, parent_worth
+from privcore.algorithms.moment_search.search import OrderSearch, parent_log_prior
 from privcore.algorithms.moment_search.shapes import even_points, in_lines
 from privcore.algorithms.moment_search.steps import between, record_release
 from privcore.algorithms.search import common
@@ -51,12 +51,12 @@ def run_on_rows(
     run: Run[MomentSearchParameters], plan: RowsPlan, recorder: common.Recorder
 ) -> tuple[Run[MomentSearchParameters], Found]:
     """The result by moments, or on numbers that were cut, and the run on these."""
-    source, before = run.source, run.earlier.kept
-    if isinstance(before, KeptSums):
+    source, before = run.source, run.earlier.statistics
+    if isinstance(before, ReleasedSums):
         on_levels = _cut(run, [np.array(ends) for ends in before.points or ()])
         rounds = plan_rounds(on_levels, plan.mus[2], before.levels)
         return on_levels, run_in_rounds(on_levels, rounds, recorder, points=before.points)
-    if isinstance(before, KeptRows):
+    if isinstance(before, ReleasedRows):
         units = before.units
     else:
         units = release_units(source, plan, run.noise)
@@ -71,13 +71,13 @@ def run_on_rows(
                 rounds = plan_rounds(on_levels, plan.mus[2], plan.cut)
                 known = tuple(tuple(ends.tolist()) for ends in points)
                 return on_levels, run_in_rounds(on_levels, rounds, recorder, pairs, known)
-    kept = release_rows(source, plan, units, run.noise, total_mu(run))
-    if isinstance(before, KeptRows):
-        kept = replace(before.same_rows(kept), mu=kept.mu)
+    statistics = release_rows(source, plan, units, run.noise, total_mu(run))
+    if isinstance(before, ReleasedRows):
+        statistics = replace(before.same_rows(statistics), mu=statistics.mu)
     releases = len(plan.shares)
     record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
     spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
-    return run, searched_lines(run, kept, spent, recorder)
+    return run, searched_lines(run, statistics, spent, recorder)
 
 
 def _cut(run: Run[MomentSearchParameters], points: list[Vector]) -> Run[MomentSearchParameters]:
@@ -87,24 +87,24 @@ def _cut(run: Run[MomentSearchParameters], points: list[Vector]) -> Run[MomentSe
 
 def searched_lines(
     run: Run[MomentSearchParameters],
-    kept: KeptRows,
+    statistics: ReleasedRows,
     spent: Spent,
     recorder: common.Recorder,
 ) -> Found:
     """Search the noisy moments only; they can be searched again."""
-    parameters, names, n = run.parameters, run.source.names, kept.n
-    evidence = LineEvidence(kept, penalty=LINE_PENALTY * log(n))
+    parameters, names, n = run.parameters, run.source.names, statistics.n
+    evidence = LineEvidence(statistics, penalty=LINE_PENALTY * log(n))
     known = run.known
-    worth = parent_worth(known, n)
+    log_prior = parent_log_prior(known, n)
     around = _candidates(run, evidence)
-    search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], around)
+    search = OrderSearch(lambda c, those: evidence.gains(c, those) + log_prior[c], around)
     dag = search.best(range(len(names)), lambda moves: between(run, moves))
     dag = kept_edges(evidence, known.repaired(dag), parameters.false_edges, known)
     for (cause, effect), p_value in edge_p_values(evidence, dag).items():
         others = tuple(sorted(dag[effect] - {cause}))
         level = parameters.false_edges
         recorder.add(Step.noiseless(cause, effect, others, p_value, level, False))
-    return Found(dag, evidence, dict(enumerate(around)), (), spent, kept)
+    return Found(dag, evidence, dict(enumerate(around)), (), spent, statistics)
 
 
 def _candidates(run: Run[MomentSearchParameters], evidence: LineEvidence) -> list[set[int]]:

@@ -60,8 +60,8 @@ def shrunken(off: Difference) -> tuple[Matrix, float]:
     whiten = turn.T @ whiten
     both = 1 + np.maximum(noise, 0.0)
     share = signal / (signal + both)
-    kept = np.linalg.solve(whiten, share * (whiten @ off.moments.reshape(-1)))
-    return np.asarray(kept.reshape(off.moments.shape)), float((share * share * both).sum())
+    shrunk = np.linalg.solve(whiten, share * (whiten @ off.moments.reshape(-1)))
+    return np.asarray(shrunk.reshape(off.moments.shape)), float((share * share * both).sum())
 
 
 @lru_cache(maxsize=4096)
@@ -94,18 +94,18 @@ class Codes(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], asked: Axes) -> Codes:
-    """Each product once, in the first margin that holds its axes; `asked` last.
+def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], tested_axes: Axes) -> Codes:
+    """Each product once, in the first margin that holds its axes; `tested_axes` last.
 
     The constant 1 is in the first margin.
     """
-    held: list[list[Axes]] = [[] for _ in terms] + [[asked]]
+    held: list[list[Axes]] = [[] for _ in terms] + [[tested_axes]]
     for subset in ((), *closed(terms)):
         held[next(k for k, term in enumerate(terms) if set(subset) <= set(term))].append(subset)
     sizes = [sum(math.prod(levels[axis] - 1 for axis in subset) for subset in own) for own in held]
     return Codes(
         tuple(subset for own in held for subset in own),
-        tuple(axes for axes, own in zip((*terms, asked), held, strict=True) for _ in own),
+        tuple(axes for axes, own in zip((*terms, tested_axes), held, strict=True) for _ in own),
         np.cumsum([0, *sizes]),
     )
 
@@ -117,8 +117,8 @@ def codes_by_cell(codes: Sequence[Matrix], inside: Sequence[bool]) -> Vector:
     product.
     """
     products: Matrix = np.ones((1, 1))
-    for own, asked in zip(codes, inside, strict=True):
-        products = np.asarray(np.kron(products, own.T if asked else np.ones((1, len(own)))))
+    for own, contained in zip(codes, inside, strict=True):
+        products = np.asarray(np.kron(products, own.T if contained else np.ones((1, len(own)))))
     return products.reshape(-1)
 
 
@@ -189,28 +189,28 @@ class LogLinear:
 
     def _test(self, pair: Columns, conditioning_set: Columns) -> Statistic | None:
         columns = tuple(sorted({*pair, *conditioning_set}))
-        asked = tuple(columns.index(c) for c in pair)
-        off = self._difference(columns, self._terms(columns, asked), asked)
+        tested_axes = tuple(columns.index(c) for c in pair)
+        off = self._difference(columns, self._terms(columns, tested_axes), tested_axes)
         return None if off is None else off.statistic
 
     def _difference(
-        self, columns: Columns, terms: tuple[Axes, ...], asked: Axes
+        self, columns: Columns, terms: tuple[Axes, ...], tested_axes: Axes
     ) -> Difference | None:
-        """Difference from the model in the moments of `asked`, axes that no term contains.
+        """Difference from the model in the moments of `tested_axes`, axes that no term contains.
 
         None if the columns are too many.
         """
-        released, axes = self._moments, (*terms, asked)
+        released, axes = self._moments, (*terms, tested_axes)
         if _cells([released.levels[c] for c in columns], axes) > _MOST_CODES:
             return None
         table = self._model(columns, terms)
         if table is None:
             return None
-        n, about = released.n, columns_of(columns, asked)
-        expected = margin(table, asked)
+        n, about = released.n, columns_of(columns, tested_axes)
+        expected = margin(table, tested_axes)
         codes = turned_by(expected, [self._codes_of(c).T for c in about])
         moments = released.sums(*about) / n - codes
-        held = codes_of(table.shape, terms, asked)
+        held = codes_of(table.shape, terms, tested_axes)
         products = [
             self._by_cell(columns_of(columns, margin), columns_of(columns, subset))
             for margin, subset in zip(held.within, held.subsets, strict=True)
@@ -265,15 +265,15 @@ class LogLinear:
             self._dofs[columns] = math.prod(r - 1 for r in levels) + float(noise.sum())
         return self._dofs[columns]
 
-    def _terms(self, columns: Columns, apart: Axes = ()) -> tuple[Axes, ...]:
-        """Axes of the maximal margins of the model; apart: two axes that share no margin."""
+    def _terms(self, columns: Columns, excluded_pair: Axes = ()) -> tuple[Axes, ...]:
+        """Axes of the maximal margins of the model; excluded_pair: axes that share no margin."""
         held = tuple(
             three
             for three, those in zip(_threes(len(columns)), combinations(columns, 3), strict=True)
             if self._interaction(those) is not None
-            and not (apart and apart[0] in three and apart[1] in three)
+            and not (excluded_pair and excluded_pair[0] in three and excluded_pair[1] in three)
         )
-        return _largest(len(columns), held, apart)
+        return _largest(len(columns), held, excluded_pair)
 
     def _model(self, columns: Columns, terms: tuple[Axes, ...]) -> Matrix | None:
         levels = [self._moments.levels[c] for c in columns]
@@ -324,9 +324,9 @@ def _threes(columns: int) -> list[Axes]:
 
 
 @lru_cache(maxsize=4096)
-def _largest(columns: int, threes: tuple[Axes, ...], apart: Axes) -> tuple[Axes, ...]:
-    """Terms of all pairs but `apart`, of interacting triples, and of remaining columns."""
-    within = {apart, *(pair for three in threes for pair in combinations(three, 2))}
+def _largest(columns: int, threes: tuple[Axes, ...], excluded_pair: Axes) -> tuple[Axes, ...]:
+    """Terms of all pairs but `excluded_pair`, of interacting triples, and of remaining columns."""
+    within = {excluded_pair, *(pair for three in threes for pair in combinations(three, 2))}
     held = [*threes, *(pair for pair in combinations(range(columns), 2) if pair not in within)]
     return (*held, *((axis,) for axis in sorted(set(range(columns)).difference(*held))))
 

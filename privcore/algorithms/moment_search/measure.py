@@ -21,10 +21,10 @@ from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.algorithms.moment_search.margins import nearest_probabilities
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.released import (
-    KeptRows,
-    KeptTable,
     LineUnits,
     NumberUnits,
+    ReleasedRows,
+    ReleasedTable,
 )
 from privcore.algorithms.search.result import Edge
 from privcore.arrays import Columns, Vector
@@ -84,8 +84,8 @@ def release_tables(
 
 
 def release_whole(
-    source: CountSource, plan: WholePlan, noise: NoiseSource, before: KeptTable | None = None
-) -> KeptTable:
+    source: CountSource, plan: WholePlan, noise: NoiseSource, before: ReleasedTable | None = None
+) -> ReleasedTable:
     """Counts of all combinations of levels, each with discrete Laplace noise.
 
     before: the same counts with more noise from an earlier release, which these refine: both
@@ -98,7 +98,7 @@ def release_whole(
         known = before.counts.reshape(-1).astype(np.int64)
         noisy = noise.refined_laplace_array(exact, known, before.scale, plan.scale)
     counts = noisy.reshape(source.levels).astype(np.float64)
-    return KeptTable(plan.n, counts, width_of(noise, plan.scale))
+    return ReleasedTable(plan.n, counts, width_of(noise, plan.scale))
 
 
 def release_units(
@@ -162,7 +162,7 @@ def release_rows(
     units: NumberUnits | LineUnits,
     noise: NoiseSource,
     mu: float,
-) -> KeptRows:
+) -> ReleasedRows:
     """Second moments of rows in the unit ball; mu: of all releases so far."""
     if isinstance(units, NumberUnits):
         assert has_numbers(source)
@@ -177,4 +177,4 @@ def release_rows(
     weight[0] = plan.mean_share
     noisy = with_noise(exact * np.outer(weight, weight), plan.moments_sigma, noise)
     sigma = width_of(noise, plan.moments_sigma)
-    return KeptRows(plan.n, units, noisy, sigma, mu, SQUARES, plan.mean_share)
+    return ReleasedRows(plan.n, units, noisy, sigma, mu, SQUARES, plan.mean_share)

@@ -80,15 +80,15 @@ class Moments:
 
     def table(self, columns: Sequence[int]) -> Matrix:
         """Counts over columns that a release covers, in the given order; some may be negative."""
-        kept = tuple(sorted(columns))
-        if kept not in self._tables:
-            self._tables[kept] = self._built(kept)
-        return self._tables[kept].transpose([kept.index(c) for c in columns])
+        in_order = tuple(sorted(columns))
+        if in_order not in self._tables:
+            self._tables[in_order] = self._built(in_order)
+        return self._tables[in_order].transpose([in_order.index(c) for c in columns])
 
-    def _built(self, kept: Columns) -> Matrix:
-        turned = np.zeros([self.levels[c] for c in kept])
+    def _built(self, in_order: Columns) -> Matrix:
+        turned = np.zeros([self.levels[c] for c in in_order])
         for axes, place, others in _parts(turned.shape):
-            turned[place] = self._sums[tuple([kept[axis] for axis in axes])] / math.sqrt(others)
+            turned[place] = self._sums[tuple([in_order[axis] for axis in axes])] / math.sqrt(others)
         return turned_by(turned, [full_basis(r) for r in turned.shape])
 
     def widest(self, columns: Sequence[int]) -> float:
@@ -106,13 +106,13 @@ class Moments:
 
     def cell_variance(self, columns: Sequence[int], of: int | None = None) -> float:
         """Noise variance of a count over the columns; of: only the part with this column."""
-        kept = tuple(sorted(columns))
-        key = (kept, of)
+        in_order = tuple(sorted(columns))
+        key = (in_order, of)
         if key not in self._cells:
             if of is None:
-                self._cells[key] = self.stratum_variance(kept, ())
+                self._cells[key] = self.stratum_variance(in_order, ())
             else:
-                others = [c for c in kept if c != of]
+                others = [c for c in in_order if c != of]
                 share = 1 - 1 / self.levels[of]
                 self._cells[key] = share * self.stratum_variance(others, (of,))
         return self._cells[key]
@@ -129,13 +129,14 @@ class Moments:
 
         Each column has an axis of length 2, with index 1 if it is in the subset.
         """
-        kept = tuple(sorted(columns))
-        if kept not in self._subsets:
+        in_order = tuple(sorted(columns))
+        if in_order not in self._subsets:
             each = [
-                self._variances[tuple(compress(kept, inside))] for inside in _insides(len(kept))
+                self._variances[tuple(compress(in_order, inside))]
+                for inside in _insides(len(in_order))
             ]
-            self._subsets[kept] = np.array(each).reshape((2,) * len(kept))
-        return self._subsets[kept].transpose([kept.index(c) for c in columns])
+            self._subsets[in_order] = np.array(each).reshape((2,) * len(in_order))
+        return self._subsets[in_order].transpose([in_order.index(c) for c in columns])
 
 
 @lru_cache(maxsize=32)

@@ -55,7 +55,7 @@ _LONGEST, _LONGER, _SHORTER = 20, 1.5, 0.8
 _HEATS = (1.0, 25.0)
 # Largest acceptable difference between the two samplers on a pair; and their difference by Monte
 # Carlo error.
-APART, _CHANCE = 0.3, 0.1
+MOST_DISAGREEMENT, _CHANCE = 0.3, 0.1
 # Disagreement between the samplers shrinks probabilities toward the prior, by this share of the
 # difference that exceeds Monte Carlo error.
 _DOUBT = 0.5
@@ -84,12 +84,12 @@ _TESTED = 4
 class Posterior(NamedTuple):
     """directed: P(i → j) by the samplers, shape (p, p).
 
-    apart: the largest difference between them in the probability of an edge.
+    disagreement: the largest difference between them in the probability of an edge.
     even: the prior probability of an edge. dags: the sampled DAGs, with their shares.
     """
 
     directed: Matrix
-    apart: float
+    disagreement: float
     even: float
     known: Constraints
     dags: tuple[tuple[Parents, float], ...] = ()
@@ -97,7 +97,7 @@ class Posterior(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether the samplers agree."""
-        return self.apart <= APART
+        return self.disagreement <= MOST_DISAGREEMENT
 
     @property
     def edges(self) -> Matrix:
@@ -107,7 +107,7 @@ class Posterior(NamedTuple):
     @property
     def stated(self) -> Matrix:
         """P(i → j), shrunk toward the prior by the samplers' disagreement."""
-        doubt = _DOUBT * max(self.apart - _CHANCE, 0.0)
+        doubt = _DOUBT * max(self.disagreement - _CHANCE, 0.0)
         even = (1 - np.eye(len(self.directed))) * self.even / 2
         return as_known((1 - doubt) * self.directed + doubt * even, self.known)
 
@@ -304,10 +304,12 @@ def of_pairs(
     def strength(x: int, y: int) -> float:
         return evidence.first(x, y, ()).noncentrality
 
-    near = [_near(dag, around, strength, column) for column in range(p)]
+    considered = [_considered_candidates(dag, around, strength, column) for column in range(p)]
     families = Families(
-        lambda column, mask: score(column, frozenset(near[column][k] for k in bits(mask))) / scale,
-        near,
+        lambda column, mask: (
+            score(column, frozenset(considered[column][k] for k in bits(mask))) / scale
+        ),
+        considered,
         odds * np.arange(p * (p - 1) // 2 + 1, dtype=np.float64),
         max_parents,
     )
@@ -338,16 +340,16 @@ def of_pairs(
     return Posterior(directed, float(np.abs(first - second).max()), even, known, dags)
 
 
-def _near(
+def _considered_candidates(
     start: Parents,
-    candidates: Mapping[int, set[int]],
+    possible: Mapping[int, set[int]],
     strength: Callable[[int, int], float],
     column: int,
 ) -> list[int]:
     """The candidates of a column that are considered: its parents first, then its children."""
     effects = {c for c, parents in enumerate(start) if column in parents}
     ranked = sorted(
-        candidates[column] | start[column] | effects, key=lambda c: (-strength(column, c), c)
+        possible[column] | start[column] | effects, key=lambda c: (-strength(column, c), c)
     )
     return sorted(ranked, key=lambda c: (c not in start[column], c not in effects))[:_CANDIDATES]
 
@@ -363,13 +365,13 @@ def bayes_factors(tests: Statistics, n: int) -> Vector:
     >>> [round(float(factor), 1) for factor in bayes_factors(tests, 1000)]
     [-2.2, 19.1]
     """
-    says = (tests.second > 0) & tests.informative
-    first, second = (np.where(says, field, 1.0) for field in (tests.first, tests.second))
+    informative = (tests.second > 0) & tests.informative
+    first, second = (np.where(informative, field, 1.0) for field in (tests.first, tests.second))
     variance = first / second + n / _RIGHT
     ratio = n * _SIZE / variance
     value = tests.value * (first / second) / variance
     factors = value * ratio / (1 + ratio) - first * first / second * np.log1p(ratio)
-    return np.asarray(np.where(says, factors, 0.0))
+    return np.asarray(np.where(informative, factors, 0.0))
 
 
 def _mean(

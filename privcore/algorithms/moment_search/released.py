@@ -93,7 +93,7 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class KeptTable:
+class ReleasedTable:
     """Counts of all combinations of levels.
 
     n: rows.  counts: shape = levels.  scale: of the discrete Laplace noise on each; for a
@@ -120,7 +120,7 @@ class KeptTable:
         return moments
 
     @property
-    def closed(self) -> KeptTable:
+    def closed(self) -> ReleasedTable:
         """A copy that no further release may refine."""
         return replace(self, topped=False)
 
@@ -128,19 +128,19 @@ class KeptTable:
         """Whether these are the counted columns; own_levels: see `NumberSource`."""
         return tuple(own_levels) == self.levels
 
-    def same_rows(self, other: KeptTable) -> KeptTable:
+    def same_rows(self, other: ReleasedTable) -> ReleasedTable:
         """Combined with another release of the same rows; counts have inverse-variance weights."""
         one, two = map(discrete_laplace_variance, (self.scale, other.scale))
         # If the noise is 0 in floating point, either count is right.
         share = two / (one + two) if one + two > 0 else 1.0
         counts = share * self.counts + (1 - share) * other.counts
-        return KeptTable(self.n, counts, discrete_laplace_scale(one * share), topped=False)
+        return ReleasedTable(self.n, counts, discrete_laplace_scale(one * share), topped=False)
 
-    def other_rows(self, other: KeptTable) -> KeptTable:
+    def other_rows(self, other: ReleasedTable) -> ReleasedTable:
         """Combined with a release of other rows of the same columns."""
         variance = sum(map(discrete_laplace_variance, (self.scale, other.scale)))
         counts, scale = self.counts + other.counts, discrete_laplace_scale(variance)
-        return KeptTable(self.n + other.n, counts, scale, topped=False)
+        return ReleasedTable(self.n + other.n, counts, scale, topped=False)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -176,7 +176,7 @@ class WithMu:
 
 
 @dataclass(frozen=True)
-class KeptSums(WithMu):
+class ReleasedSums(WithMu):
     """Sums over pairs of columns, and over larger sets.
 
     moments: all released sums. noise: see `MomentPlan`, which determines how the search starts.
@@ -202,7 +202,7 @@ class KeptSums(WithMu):
         cut = [own or now for own, now in zip(own_levels, self.levels, strict=False)]
         return 0 in own_levels and len(own_levels) == len(cut) and tuple(cut) == self.levels
 
-    def same_rows(self, other: KeptSums) -> KeptSums:
+    def same_rows(self, other: ReleasedSums) -> ReleasedSums:
         """Combined with another release of the same rows; sums have inverse-variance weights."""
         self._check(other)
         both = self.moments.copy()
@@ -211,7 +211,7 @@ class KeptSums(WithMu):
         noise = 1 / (1 / self.noise + 1 / other.noise)
         return replace(self, moments=both, noise=noise, mu=0.0)
 
-    def other_rows(self, other: KeptSums) -> KeptSums:
+    def other_rows(self, other: ReleasedSums) -> ReleasedSums:
         """Combined with a release of other rows of the same columns: common sums are added."""
         self._check(other)
         total = self.n + other.n
@@ -221,9 +221,9 @@ class KeptSums(WithMu):
                 more, noise = theirs[columns]
                 both.add(columns, sums + more, variance + noise)
         noise = (self.noise * self.n + other.noise * other.n) / total
-        return KeptSums(total, both, noise, 0.0, self.points)
+        return ReleasedSums(total, both, noise, 0.0, self.points)
 
-    def _check(self, other: KeptSums) -> None:
+    def _check(self, other: ReleasedSums) -> None:
         """Raises DataError if numbers were cut at different points."""
         if self.points != other.points:
             raise DataError(
@@ -291,7 +291,7 @@ class LineUnits(NamedTuple):
 
 
 @dataclass(frozen=True)
-class KeptRows(WithMu):
+class ReleasedRows(WithMu):
     """Second moments of rows of numbers, or of columns with levels coded in few numbers each.
 
     units: the first release, which determines the coordinates of a row. noisy: means, times
@@ -347,7 +347,7 @@ class KeptRows(WithMu):
         as_numbers = 0 in own_levels and not counts_levels(own_levels)
         return as_numbers and len(own_levels) == len(self.coordinates)
 
-    def same_rows(self, other: KeptRows) -> KeptRows:
+    def same_rows(self, other: ReleasedRows) -> ReleasedRows:
         """Combined with another release of the same rows, by inverse-variance weights."""
         if _plain((*self.units, self.mean_share)) != _plain((*other.units, other.mean_share)):
             raise DataError(
@@ -362,7 +362,7 @@ class KeptRows(WithMu):
         sigma, squares = math.sqrt(left[0]), float(left[-1] / left[0])
         return replace(self, noisy=noisy, sigma=sigma, squares=squares, mu=0.0)
 
-    def other_rows(self, other: KeptRows) -> KeptRows:
+    def other_rows(self, other: ReleasedRows) -> ReleasedRows:
         """Raises DataError: each release has its own units."""
         raise DataError(
             "Moments are in units that each site's release chose by itself, and cannot be added; "
@@ -388,10 +388,10 @@ class KeptRows(WithMu):
             _require(2 <= len(units.centre) == len(units.scale) == len(units.half))
             # Files of earlier versions do not contain these.
             document = {"squares": 1.0, "mean_share": MEAN_SHARE, **document}
-        kept = cls(_rows(document["n"]), units, **_checked(document, _MOMENTS))
-        d = sum(kept.coordinates)
-        _require(len(kept.noisy) == (d + 1) * (d + 2) // 2 - 1)
-        return kept
+        rows = cls(_rows(document["n"]), units, **_checked(document, _MOMENTS))
+        d = sum(rows.coordinates)
+        _require(len(rows.noisy) == (d + 1) * (d + 2) // 2 - 1)
+        return rows
 
 
 _NUMBERS: _Readers = {"centre": _numbers, "scale": _numbers, "radius": _positive, "half": _numbers}
@@ -407,29 +407,29 @@ _MOMENTS: _Readers = {
     "squares": _positive,
     "mean_share": _positive,
 }
-Kept = KeptTable | KeptSums | KeptRows
-_FORMS: dict[str, type[Kept]] = {
-    "table": KeptTable,
-    "sums": KeptSums,
-    "numbers": KeptRows,
-    "lines": KeptRows,
+ReleasedStatistics = ReleasedTable | ReleasedSums | ReleasedRows
+_FORMS: dict[str, type[ReleasedStatistics]] = {
+    "table": ReleasedTable,
+    "sums": ReleasedSums,
+    "numbers": ReleasedRows,
+    "lines": ReleasedRows,
 }
 
 
-def kept_as_dict(kept: Keepable) -> dict[str, Any]:
+def released_as_dict(statistics: Keepable) -> dict[str, Any]:
     """JSON-ready, with its form."""
-    return {"form": kept.form, **kept.as_dict()}
+    return {"form": statistics.form, **statistics.as_dict()}
 
 
-def read_kept(document: Any) -> Kept:
-    """Raises DataError for what `kept_as_dict` has not made."""
+def read_released(document: Any) -> ReleasedStatistics:
+    """Raises DataError for what `released_as_dict` has not made."""
     try:
         return _FORMS[document["form"]].read(document)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
         raise DataError("The release file is not complete; get the original.") from None
 
 
-def together(parts: Sequence[Kept], *, same_rows: bool) -> Kept:
+def together(parts: Sequence[ReleasedStatistics], *, same_rows: bool) -> ReleasedStatistics:
     """Releases of the same rows, or of different ones, of the same columns; raises DataError."""
     whole = parts[0]
     for other in parts[1:]:

@@ -17,7 +17,7 @@ from privcore.algorithms.moment_search.margins import nearest_probabilities
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior import of_pairs
-from privcore.algorithms.moment_search.released import KeptRows, KeptSums, LineUnits
+from privcore.algorithms.moment_search.released import LineUnits, ReleasedRows, ReleasedSums
 from privcore.algorithms.moment_search.search import Parents, edges_of
 from privcore.algorithms.moment_search.steps import Around, between, most_parents
 from privcore.algorithms.search import common
@@ -36,7 +36,7 @@ class Found(NamedTuple):
     """dag: the result.
 
     evidence: the tests for the findings. around: per column, its possible neighbours. skeletons:
-    intermediate ones, in order. kept: all released numbers.
+    intermediate ones, in order. statistics: all released numbers.
     """
 
     dag: Parents
@@ -44,7 +44,7 @@ class Found(NamedTuple):
     around: Around
     skeletons: tuple[Skeleton, ...]
     spent: Spent
-    kept: KeptSums | KeptRows
+    statistics: ReleasedSums | ReleasedRows
 
 
 def outcome(
@@ -54,13 +54,13 @@ def outcome(
     proofs: tuple[str, ...],
 ) -> Outcome:
     """The end of a search of sums or of rows."""
-    parameters, known, kept = run.parameters, run.known, result.kept
-    columns, rows = len(result.dag), isinstance(kept, KeptRows)
+    parameters, known, statistics = run.parameters, run.known, result.statistics
+    columns, rows = len(result.dag), isinstance(statistics, ReleasedRows)
     graph = known.completed(cpdag_of_dag(run.source.names, edges_of(result.dag)))
     candidates = 1.0 if rows else parameters.level_of_candidates(columns)
     posterior = of_pairs(
         result.evidence,
-        kept.n,
+        statistics.n,
         result.dag,
         graph.directed,
         result.around,
@@ -85,7 +85,7 @@ def outcome(
         separating = searched.separating_sets
         findings = of_edges_alone(findings, graph.skeleton)
     guarantee = common.proven_guarantee(run, "Gaussian DP", proofs, parameters.delta)
-    if isinstance(kept, KeptRows) and isinstance(kept.units, LineUnits):
+    if isinstance(statistics, ReleasedRows) and isinstance(statistics.units, LineUnits):
         guarantee = replace(guarantee, public=(*guarantee.public, MEASURED))
     made = Outcome(
         graph=graph,
@@ -101,20 +101,20 @@ def outcome(
         unit="p-value",
         beyond=Beyond(
             findings,
-            released_margins(kept.moments),
+            released_margins(statistics.moments),
             settled=posterior.settled,
             released=Released(
                 posterior.dags,
-                None if rows else kept.moments,
-                _in_units(kept, result.evidence),
-                kept,
+                None if rows else statistics.moments,
+                _in_units(statistics, result.evidence),
+                statistics,
             ),
             hidden_stage=stage,
         ),
     )
-    if isinstance(kept, KeptSums):
+    if isinstance(statistics, ReleasedSums):
         # A stored result holds the released numbers and no cached values.
-        kept.moments.forget()
+        statistics.moments.forget()
     return made
 
 
@@ -128,14 +128,19 @@ def released_margins(moments: Moments) -> tuple[Margin, ...]:
     return tuple(margins)
 
 
-def _in_units(kept: KeptSums | KeptRows, evidence: Evidence) -> NoisyMoments | None:
+def _in_units(statistics: ReleasedSums | ReleasedRows, evidence: Evidence) -> NoisyMoments | None:
     """The moments of numeric columns in the units of a release; none for coded levels."""
-    if not isinstance(evidence, LineEvidence) or not isinstance(kept, KeptRows):
+    if not isinstance(evidence, LineEvidence) or not isinstance(statistics, ReleasedRows):
         return None
-    if isinstance(kept.units, LineUnits):
+    if isinstance(statistics.units, LineUnits):
         return None
-    _, scale, radius, half = kept.units
+    _, scale, radius, half = statistics.units
     unit = scale * radius * math.sqrt(len(scale)) * half
     return NoisyMoments(
-        evidence.means, evidence.covariance, kept.sigma, kept.mean_share, unit, kept.squares
+        evidence.means,
+        evidence.covariance,
+        statistics.sigma,
+        statistics.mean_share,
+        unit,
+        statistics.squares,
     )

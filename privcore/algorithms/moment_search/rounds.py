@@ -13,7 +13,7 @@ from privcore.algorithms.moment_search.edges import first_guess, sparsest_dag
 from privcore.algorithms.moment_search.measure import release_pairs, release_tables
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.released import KeptSums, Points
+from privcore.algorithms.moment_search.released import Points, ReleasedSums
 from privcore.algorithms.moment_search.report import Found
 from privcore.algorithms.moment_search.search import Parents
 from privcore.algorithms.moment_search.steps import Around, record_release
@@ -83,8 +83,8 @@ def run_in_rounds(
     columns.
     """
     penalty = run.parameters.penalty
-    noise, earlier = plan.noise * width_of(run.noise, 1.0) ** 2, run.earlier.kept
-    if isinstance(earlier, KeptSums):
+    noise, earlier = plan.noise * width_of(run.noise, 1.0) ** 2, run.earlier.statistics
+    if isinstance(earlier, ReleasedSums):
         before = earlier.moments.copy()
         noise = earlier.noise if run.earlier.only else 1 / (1 / noise + 1 / earlier.noise)
     moments = release_pairs(run.source, plan.pairs_sigma, run.noise, before, run.earlier.only)
@@ -105,18 +105,21 @@ def run_in_rounds(
         record_release(recorder, sigma, (1 - share) / plan.rounds, 1 + made)
     used = share + (1 - share) * (made / plan.rounds if made else 0.0)
     spent = Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases")
-    kept = KeptSums(run.source.n, moments, noise, total_mu(run), points)
-    return searched_sums(run, kept, spent, recorder)
+    statistics = ReleasedSums(run.source.n, moments, noise, total_mu(run), points)
+    return searched_sums(run, statistics, spent, recorder)
 
 
 def searched_sums(
-    run: Run[MomentSearchParameters], kept: KeptSums, spent: Spent, recorder: common.Recorder
+    run: Run[MomentSearchParameters],
+    statistics: ReleasedSums,
+    spent: Spent,
+    recorder: common.Recorder,
 ) -> Found:
     """Search the released statistics only; they can be searched again."""
-    evidence = TableEvidence(kept.moments, run.parameters.penalty)
-    searched = _skeletons(run, evidence, kept.noise, recorder, refined=True)
+    evidence = TableEvidence(statistics.moments, run.parameters.penalty)
+    searched = _skeletons(run, evidence, statistics.noise, recorder, refined=True)
     dag, around = sparsest_dag(run, evidence, _neighbours(searched[0]))
-    return Found(dag, evidence, around, searched, spent, kept)
+    return Found(dag, evidence, around, searched, spent, statistics)
 
 
 def _skeletons(
@@ -203,16 +206,18 @@ class _NoiseAware(Decision):
         tests = [0] * len(pairs)
         waiting = list(range(len(pairs)))
         while waiting:
-            asked = []
+            requested = []
             for k in waiting:
                 for others in sets[k]:
                     tests[k] += 1
                     if not needs_table or self._evidence.tabulated(*pairs[k], *others):
-                        asked.append((k, others))
+                        requested.append((k, others))
                         break
-            made = self._evidence.tests([(*pairs[k], others) for k, others in asked])
+            made = self._evidence.tests([(*pairs[k], others) for k, others in requested])
             verdicts, waiting = (made.p_values > self._level) & made.informative, []
-            for (k, others), p_value, verdict in zip(asked, made.p_values, verdicts, strict=True):
+            for (k, others), p_value, verdict in zip(
+                requested, made.p_values, verdicts, strict=True
+            ):
                 if verdict:
                     separating[k] = others
                 else:

@@ -121,14 +121,16 @@ class OrderSearch:
     def __init__(self, gains: Gains, candidates: Sequence[Iterable[int]]) -> None:
         """candidates: per column, its possible parents."""
         self._gains = gains
-        self._near = [sorted(set(others) - {column}) for column, others in enumerate(candidates)]
-        self._bits = [sum(1 << c for c in others) for others in self._near]
+        self._candidates = [
+            sorted(set(others) - {column}) for column, others in enumerate(candidates)
+        ]
+        self._bits = [sum(1 << c for c in others) for others in self._candidates]
         # Per column, its possible parents and children.
-        self._around = [set(others) for others in self._near]
-        for column, others in enumerate(self._near):
+        self._around = [set(others) for others in self._candidates]
+        for column, others in enumerate(self._candidates):
             for other in others:
                 self._around[other].add(column)
-        self._grown: list[dict[int, tuple[frozenset[int], float]]] = [{} for _ in self._near]
+        self._grown: list[dict[int, tuple[frozenset[int], float]]] = [{} for _ in self._candidates]
 
     def best(self, start: Sequence[int], between: Between = lambda moves: None) -> Parents:
         """The parents of each column in the best DAG that was found.
@@ -153,11 +155,11 @@ class OrderSearch:
 
         All places between two consecutive possible neighbours have the same total.
         """
-        near, itself = sorted(self._around[column], key=order.place.__getitem__), 1 << column
+        ranked, itself = sorted(self._around[column], key=order.place.__getitem__), 1 << column
         # Score of the column before the first of them and after each, and its contribution to
         # theirs.
         own, adds, earlier = [self._parents(column, 0)[1]], [], 0
-        for other in near:
+        for other in ranked:
             before = order.before[other] & ~itself
             without = self._parents(other, before)[1]
             adds.append(self._parents(other, before | itself)[1] - without)
@@ -166,40 +168,40 @@ class OrderSearch:
         after = [*list(accumulate(reversed(adds)))[::-1], 0.0]
         totals = [one + more for one, more in zip(own, after, strict=True)]
         best, here = max(range(len(totals)), key=totals.__getitem__), order.place[column]
-        if totals[best] <= totals[sum(order.place[c] < here for c in near)] + _TOO_SMALL:
+        if totals[best] <= totals[sum(order.place[c] < here for c in ranked)] + _TOO_SMALL:
             return None
-        last = order.place[near[best - 1]] if best else -1
+        last = order.place[ranked[best - 1]] if best else -1
         return last + (last < here)
 
     def _parents(self, column: int, earlier: int) -> tuple[frozenset[int], float]:
         """The parents by growing and shrinking among the columns before, and their gain."""
         possible, known = earlier & self._bits[column], self._grown[column]
         if possible not in known:
-            left = [c for c in self._near[column] if possible >> c & 1]
+            left = [c for c in self._candidates[column] if possible >> c & 1]
             known[possible] = self._grow_and_shrink(column, left)
         return known[possible]
 
     def _grow_and_shrink(self, column: int, left: list[int]) -> tuple[frozenset[int], float]:
         """left: columns that may be parents, in order."""
         chosen: frozenset[int] = frozenset()
-        worth = 0.0
+        gain = 0.0
         while left:
             gained = self._gains(column, chosen)
             best = max(left, key=gained.__getitem__)
             if gained[best] <= 0:
                 break
             left.remove(best)
-            chosen, worth = chosen | {best}, worth + float(gained[best])
+            chosen, gain = chosen | {best}, gain + float(gained[best])
         while len(chosen) > 1:
             held = {c: self._gains(column, chosen - {c})[c] for c in sorted(chosen)}
             least = min(held, key=held.__getitem__)
             if held[least] >= 0:
                 break
-            chosen, worth = chosen - {least}, worth - float(held[least])
-        return chosen, worth
+            chosen, gain = chosen - {least}, gain - float(held[least])
+        return chosen, gain
 
 
-def parent_worth(known: Constraints, n: int) -> Matrix:
+def parent_log_prior(known: Constraints, n: int) -> Matrix:
     """Log prior of a parent (second) of a column (first) by background knowledge, shape (p, p).
 
     Very negative where no arrow is allowed; very large where an edge is required, of which a DAG
@@ -207,21 +209,21 @@ def parent_worth(known: Constraints, n: int) -> Matrix:
     up to e²⁵⁰ levels.
     """
     much = 1e6 + 1e3 * n
-    worth = np.where(known.allowed.T, 0.0, -much)
+    log_prior = np.where(known.allowed.T, 0.0, -much)
     for i, j in known.required:
         for cause, effect in ((i, j), (j, i)):
             if known.allowed[cause, effect]:
-                worth[effect, cause] = much
-    return worth
+                log_prior[effect, cause] = much
+    return log_prior
 
 
 def obeying(score: Scorer, known: Constraints, n: int) -> Scorer:
     """The score with the log prior of parents by background knowledge; n: rows."""
     if known.empty:
         return score
-    worth = parent_worth(known, n)
+    log_prior = parent_log_prior(known, n)
 
     def known_score(column: int, parents: frozenset[int]) -> float:
-        return score(column, parents) + float(worth[column, sorted(parents)].sum())
+        return score(column, parents) + float(log_prior[column, sorted(parents)].sum())
 
     return known_score

@@ -65,7 +65,7 @@ def in_lines(pairs: Moments) -> bool:
         whole += size - parts * chance
         if min(r, s) > YES_NO:
             lines = normal_tables(r, s) * pairs.n
-            beside = float(np.min(np.sum((dependence - lines) ** 2, axis=(1, 2))))
+            residual = float(np.min(np.sum((dependence - lines) ** 2, axis=(1, 2))))
         else:
             # The units of the other column as a number are not known: only directions count.
             first = 0.5 + float(pairs.sums(a if r == YES_NO else b)[0]) / pairs.n / math.sqrt(2)
@@ -73,8 +73,8 @@ def in_lines(pairs: Moments) -> bool:
             tables = normal_tables(max(r, s), YES_NO, share).reshape(-1, parts)
             directions = np.delete(tables, _STEPS, axis=0)
             along = directions @ dependence.ravel() / np.linalg.norm(directions, axis=1)
-            beside = size - float(np.max(along**2))
-        missed += beside - (parts - 1) * chance
+            residual = size - float(np.max(along**2))
+        missed += residual - (parts - 1) * chance
         variance += 2 * (parts if min(r, s) > YES_NO else parts - 1) * chance * chance
     return missed <= max(_MISSED * whole, _CLEAR * math.sqrt(variance))
 

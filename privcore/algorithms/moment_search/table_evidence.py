@@ -56,13 +56,13 @@ class TableEvidence(Evidence):
         within = self.within_strata(x, y, conditioning_set)
         return within or self.pairs.test(x, y, conditioning_set)
 
-    def tests(self, asked: Sequence[tuple[int, int, Columns]]) -> Statistics:
+    def tests(self, tests: Sequence[tuple[int, int, Columns]]) -> Statistics:
         """Like `test`, for conditioning sets of one size."""
-        made = Statistics(*np.empty((4, len(asked))))
-        within = [self.within_strata(*each) for each in asked]
+        made = Statistics(*np.empty((4, len(tests))))
+        within = [self.within_strata(*each) for each in tests]
         left = np.array([k for k, statistic in enumerate(within) if statistic is None], np.int64)
         if left.size:
-            for field, part in zip(made, self.pairs.tests([asked[k] for k in left]), strict=True):
+            for field, part in zip(made, self.pairs.tests([tests[k] for k in left]), strict=True):
                 field[left] = part
         for k, statistic in enumerate(within):
             if statistic is not None:
@@ -86,7 +86,7 @@ class TableEvidence(Evidence):
         levels, columns = self.moments.levels, [*others, x, y]
         tables = self.moments.table(columns).reshape(-1, levels[x], levels[y])
         variances = self.moments.variances(columns).reshape(-1, 4)
-        said, *statistic = kernels.table_tests.strata_test(
+        applies, *statistic = kernels.table_tests.strata_test(
             np.ascontiguousarray(tables),
             np.array([levels[c] for c in others], np.int64),
             np.ascontiguousarray(variances.T[::-1]),
@@ -94,7 +94,7 @@ class TableEvidence(Evidence):
             sum_zero_basis(levels[x]),
             sum_zero_basis(levels[y]),
         )
-        return Statistic(*statistic) if said else None
+        return Statistic(*statistic) if applies else None
 
     def final(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         """The test with the larger p-value: the model's, or the one within strata of a table."""

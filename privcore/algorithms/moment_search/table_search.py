@@ -37,7 +37,7 @@ _TURNS = 10
 # Fits stop this far below their maximum.
 _TOO_SMALL = 0.01
 # Weights of the noisy counts in the expectations for the first searches: see
-# `TableScore.near`.
+# `TableScore.families_near`.
 _MIXED = (0.0, 0.01, 0.05, 1.0)
 _COOLING = (25.0, 12.0, 6.0, 3.0, 1.5, 0.5, 0.1)
 # If samplers find a DAG better by this much, they restart from it.
@@ -91,9 +91,9 @@ class TableSearch:
         score, fit = self._score, self._score.fit(dag)
         steps = 5 * score.columns * score.columns
         while True:
-            near, new = score.near(fit, mixed), dag
+            scores, new = score.families_near(fit, mixed), dag
             for temperature in _COOLING:
-                new = near.walk(new, temperature, self._random.random((steps, 3)))
+                new = scores.walk(new, temperature, self._random.random((steps, 3)))
             reached = score.fit(new)
             if reached.value <= fit.value + _TOO_SMALL:
                 return dag, fit
@@ -113,14 +113,18 @@ class TableSearch:
                 return dag, fit
 
     def _options(self, dag: Masks, fit: Fit, held: Edge) -> list[Masks]:
-        near = self._score.near(fit)
+        scores = self._score.families_near(fit)
         members = [dag]
         if held == _ANY:
             others = [self._member(dag) for _ in range(_MEMBERS - 1)]
-            members += [m for m in others if self._score.worth(m) >= self._score.worth(dag)]
+            members += [
+                m
+                for m in others
+                if self._score.knowledge_log_prior(m) >= self._score.knowledge_log_prior(dag)
+            ]
         promising: dict[Masks, float] = {}
         for member in dict.fromkeys(members):
-            promising |= steps(near, member, self._score.max_parents, held)
+            promising |= steps(scores, member, self._score.max_parents, held)
         options = {class_of(dag): dag}
         for option in sorted(promising, key=promising.__getitem__, reverse=True):
             if is_acyclic(option):
@@ -161,20 +165,20 @@ class TableSearch:
                     break
 
 
-def steps(near: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Masks, float]:
+def steps(scores: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Masks, float]:
     """DAGs one step away, cycles included, with their gains near a fit.
 
     A step adds, deletes or reverses an edge, or exchanges a parent.
     """
     columns, many = range(len(dag)), sum(mask.bit_count() for mask in dag)
-    own = [near.of(*family) for family in enumerate(dag)]
-    more, less = near.prior[many + 1 : many + 2].sum(), near.prior[max(many - 1, 0)]
+    own = [scores.of(*family) for family in enumerate(dag)]
+    more, less = scores.prior[many + 1 : many + 2].sum(), scores.prior[max(many - 1, 0)]
     made: dict[Masks, float] = {}
 
     def step(gain: float, *families: Edge) -> None:
         new = list(dag)
         for column, mask in families:
-            gain += near.of(column, mask) - own[column]
+            gain += scores.of(column, mask) - own[column]
             new[column] = mask
         made[tuple(new)] = gain
 
@@ -185,9 +189,9 @@ def steps(near: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Mask
                 continue
             if not mask >> cause & 1:
                 if not dag[cause] >> effect & 1 and mask.bit_count() < most:
-                    step(more - near.prior[many], (effect, changed))
+                    step(more - scores.prior[many], (effect, changed))
                 continue
-            step(less - near.prior[many], (effect, changed))
+            step(less - scores.prior[many], (effect, changed))
             if dag[cause].bit_count() < most:
                 step(0.0, (effect, changed), (cause, dag[cause] | 1 << effect))
             for other in columns:
@@ -269,18 +273,18 @@ def sampled(score: TableScore, between: Between = lambda moves: None) -> Sampled
     """
     search = TableSearch(score, between)
     while True:
-        near = score.near(search.fit)
+        scores = score.families_near(search.fit)
         try:
-            first, second = two_samples(near, search.dag, between, search.exact)
+            first, second = two_samples(scores, search.dag, between, search.exact)
             break
         except Better:
             search.climb_on()
-    shares = [share_of_arrows([near.parents_of(one) for one in met]) for met in (first, second)]
-    apart = np.abs(shares[0] + shares[0].T - shares[1] - shares[1].T)
+    shares = [share_of_arrows([scores.parents_of(one) for one in met]) for met in (first, second)]
+    disagreement = np.abs(shares[0] + shares[0].T - shares[1] - shares[1].T)
     times = Counter(first + second)
     many = times.total()
     # Half a draw with the edge and half a draw without: 0 of N must not become probability 0.
     directed = (many * (shares[0] + shares[1]) / 2 + (1 - np.eye(score.columns)) / 4) / (many + 1)
-    dags = tuple((near.parents_of(one), time / many) for one, time in times.items())
-    posterior = Posterior(directed, float(apart.max()), _EVEN, score.known, dags)
+    dags = tuple((scores.parents_of(one), time / many) for one, time in times.items())
+    posterior = Posterior(directed, float(disagreement.max()), _EVEN, score.known, dags)
     return Sampled(search.dag, search.fit, posterior)

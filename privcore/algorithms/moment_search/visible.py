@@ -122,11 +122,11 @@ def _tested(
 
 def _in_whole(plan: WholePlan, pair: Levels, others: int, level: float) -> float | None:
     strata = median_low(plan.levels) ** others
-    asked = probable_from(plan.n * plan.weight, pair, strata, level)
-    if chdtrc(strata * (pair[0] - 1) * (pair[1] - 1), asked) > 0.5:
+    threshold = probable_from(plan.n * plan.weight, pair, strata, level)
+    if chdtrc(strata * (pair[0] - 1) * (pair[1] - 1), threshold) > 0.5:
         # The effective number of rows is so small that the formula does not apply.
         return None
-    return _weighed(plan.n, pair, strata, plan.weight, asked)
+    return _weighed(plan.n, pair, strata, plan.weight, threshold)
 
 
 def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float) -> float | None:

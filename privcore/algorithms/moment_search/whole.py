@@ -26,7 +26,7 @@ from privcore.algorithms.moment_search.hidden import pag_of
 from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior import Posterior
-from privcore.algorithms.moment_search.released import KeptTable
+from privcore.algorithms.moment_search.released import ReleasedTable
 from privcore.algorithms.moment_search.report import released_margins
 from privcore.algorithms.moment_search.search import edges_of
 from privcore.algorithms.moment_search.steps import (
@@ -66,25 +66,27 @@ _EVEN = 0.5
 def run_on_whole_table(
     run: Run[MomentSearchParameters], plan: WholePlan, recorder: common.Recorder
 ) -> Outcome:
-    before = run.earlier.kept if isinstance(run.earlier.kept, KeptTable) else None
+    before = run.earlier.statistics if isinstance(run.earlier.statistics, ReleasedTable) else None
     if before is not None and (before.scale <= plan.scale or before.levels != run.source.levels):
         raise ParameterError(
             f"The earlier release has used all of ε = {run.parameters.epsilon:g}, or has other "
             "levels; give a larger total, and the table that was released."
         )
-    kept = release_whole(run.source, plan, run.noise, before)
+    released = release_whole(run.source, plan, run.noise, before)
     record_release(recorder, plan.scale, 1.0, 1)
-    return searched_whole(run, kept, recorder)
+    return searched_whole(run, released, recorder)
 
 
 def searched_whole(
-    run: Run[MomentSearchParameters], kept: KeptTable, recorder: common.Recorder
+    run: Run[MomentSearchParameters], statistics: ReleasedTable, recorder: common.Recorder
 ) -> Outcome:
     """Search the noisy counts only; they can be searched again."""
-    parameters, names, counts = run.parameters, run.source.names, kept.counts
-    moments = kept.moments
+    parameters, names, counts = run.parameters, run.source.names, statistics.counts
+    moments = statistics.moments
     known = run.known
-    score = TableScore(counts, kept.n, kept.scale, max_parents=most_parents(run), known=known)
+    score = TableScore(
+        counts, statistics.n, statistics.scale, max_parents=most_parents(run), known=known
+    )
     best = sampled(score, lambda moves: between(run, moves))
     edges = likely_edges(best, parameters.false_edges, known)
     graph = drawn(names, best.posterior, edges, known)
@@ -107,8 +109,8 @@ def searched_whole(
     for i, j in combinations(range(len(names)), 2):
         if (i, j) in known.ruled_out:
             continue
-        probability, apart = float(stated[i, j]), (i, j) not in graph.skeleton
-        recorder.add(Step.noiseless(i, j, (), probability, nan, apart))
+        probability, nonadjacent = float(stated[i, j]), (i, j) not in graph.skeleton
+        recorder.add(Step.noiseless(i, j, (), probability, nan, nonadjacent))
     return Outcome(
         graph=graph,
         separating_sets=separating,
@@ -123,7 +125,7 @@ def searched_whole(
             findings,
             released_margins(moments),
             settled=best.posterior.settled,
-            released=Released(best.posterior.dags, moments, kept=kept),
+            released=Released(best.posterior.dags, moments, statistics=statistics),
             hidden_stage=stage,
         ),
     )
@@ -179,9 +181,9 @@ def _findings(
             findings[pair] = stated_finding("edge", pair, stated, effect, arrows=graph.directed)
             continue
         visible = smallest_seen(seen, best.parents, pair, frozenset(), 1.0, 1.0)
-        told = visible is not None and visible <= parameters.reference_effect
-        told = told and stated[pair] + stated[pair[::-1]] <= _NO_EDGE
-        verdict: Verdict = "no edge seen" if told else "not enough budget"
+        visible_enough = visible is not None and visible <= parameters.reference_effect
+        visible_enough = visible_enough and stated[pair] + stated[pair[::-1]] <= _NO_EDGE
+        verdict: Verdict = "no edge seen" if visible_enough else "not enough budget"
         findings[pair] = stated_finding(verdict, pair, stated, effect, visible)
     return findings
 
@@ -228,12 +230,12 @@ class WholeEvidence:
         each = float(spread) / parts
         if each <= 0:
             return None
-        asked = probable_from(self._information.sum(), (r, s), dof // parts, self._level)
-        return Power(dof, asked, each * (min(r, s) - 1))
+        threshold = probable_from(self._information.sum(), (r, s), dof // parts, self._level)
+        return Power(dof, threshold, each * (min(r, s) - 1))
 
     def _margin(self, cells: Matrix, columns: Sequence[int]) -> Matrix:
         """Sums over the other columns; axes in the given order."""
         table = cells.reshape(self._levels)
         others = tuple(c for c in range(table.ndim) if c not in columns)
-        kept = sorted(columns)
-        return np.asarray(table.sum(axis=others).transpose([kept.index(c) for c in columns]))
+        in_order = sorted(columns)
+        return np.asarray(table.sum(axis=others).transpose([in_order.index(c) for c in columns]))

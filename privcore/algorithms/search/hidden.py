@@ -10,7 +10,7 @@ from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.fci import (
     Independent,
-    Near,
+    Neighbours,
     confirm_triples,
     count_path_tests,
     orient_pag,
@@ -29,7 +29,7 @@ class HiddenEdges:
     """A skeleton from which edges are removed, and what separates the pairs without one."""
 
     nodes: tuple[str, ...]
-    near: Near
+    neighbours: Neighbours
     separating: dict[Edge, frozenset[int]]
     known: Constraints
     removed: bool = False
@@ -38,12 +38,12 @@ class HiddenEdges:
     def of(
         cls, graph: PDAG, separating: Mapping[Edge, frozenset[int]], known: Constraints
     ) -> HiddenEdges:
-        near = [graph.adjacent(node) for node in range(len(graph.nodes))]
-        return cls(graph.nodes, near, dict(separating), known)
+        neighbours = [graph.adjacent(node) for node in range(len(graph.nodes))]
+        return cls(graph.nodes, neighbours, dict(separating), known)
 
     @property
     def skeleton(self) -> PDAG:
-        pairs = ((i, j) for i, around in enumerate(self.near) for j in around if i < j)
+        pairs = ((i, j) for i, around in enumerate(self.neighbours) for j in around if i < j)
         return PDAG(self.nodes, undirected=frozenset(pairs))
 
     def test(
@@ -54,25 +54,25 @@ class HiddenEdges:
         most: int | None = None,
     ) -> HiddenStage:
         """Remove edges by Possible-D-Sep, or by RFCI where that is more than `most` tests."""
-        before, required = sum(map(len, self.near)), self.known.required
-        tests = count_path_tests(self.near, triples, max_order)
+        before, required = sum(map(len, self.neighbours)), self.known.required
+        tests = count_path_tests(self.neighbours, triples, max_order)
         stage: HiddenStage
         if tests <= (MOST_TESTS if most is None else min(most, MOST_TESTS)):
             stage = "possible-d-sep"
             separate_along_paths(
-                self.near, self.separating, independent, triples, max_order, required
+                self.neighbours, self.separating, independent, triples, max_order, required
             )
         else:
             stage = "rfci"
-            confirm_triples(self.near, self.separating, independent, required)
-        self.removed = sum(map(len, self.near)) < before
+            confirm_triples(self.neighbours, self.separating, independent, required)
+        self.removed = sum(map(len, self.neighbours)) < before
         return stage
 
     def oriented(self, triples: Triples, stage: HiddenStage) -> PAG:
         """The marks that follow; RFCI allows R4 only after further tests, so it is left out."""
         return orient_pag(
             self.nodes,
-            self.near,
+            self.neighbours,
             self.separating,
             triples,
             known=self.known,

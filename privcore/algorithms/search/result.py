@@ -244,7 +244,7 @@ class Earlier(NamedTuple):
     The run's budget is then the total of both. only: pairs to measure, empty for all.
     """
 
-    kept: Keepable | None = None
+    statistics: Keepable | None = None
     only: frozenset[Edge] = frozenset()
 
 
@@ -255,13 +255,13 @@ class Released(NamedTuple):
     """The released numbers of a run, in addition to its graph. The same guarantee covers them.
 
     tables or moments: the numbers.  dags: parents of each column in the plausible DAGs, with their
-    probabilities, which add up to 1.  kept: the numbers in a form that can be stored.
+    probabilities, which add up to 1.  statistics: the numbers in a form that can be stored.
     """
 
     dags: tuple[tuple[Parents, float], ...]
     tables: NoisyTables | None = None
     moments: NoisyMoments | None = None
-    kept: Keepable | None = None
+    statistics: Keepable | None = None
 
 
 @dataclass(frozen=True)
@@ -337,5 +337,5 @@ class Discovery:
     @property
     def in_lines(self) -> bool:
         """Whether columns with levels were measured in few numbers each."""
-        kept = self.released.kept if self.released else None
-        return kept is not None and kept.form == "lines"
+        statistics = self.released.statistics if self.released else None
+        return statistics is not None and statistics.form == "lines"

@@ -153,9 +153,9 @@ def search_skeleton(
 
     def remove(x: int, y: int) -> None:
         open_pairs.discard((x, y))
-        for near in (around, adjacent):
-            near[x].discard(y)
-            near[y].discard(x)
+        for candidates in (around, adjacent):
+            candidates[x].discard(y)
+            candidates[y].discard(x)
 
     while stopped is None and (max_order is None or order <= max_order):
         frozen = [set(neighbours) for neighbours in adjacent] if stable else adjacent
@@ -165,7 +165,13 @@ def search_skeleton(
             break
         orders_run = order + 1
         if prepare:
-            prepare([(i, *sorted(near)) for i, near in enumerate(around) if len(near) > order])
+            prepare(
+                [
+                    (i, *sorted(candidates))
+                    for i, candidates in enumerate(around)
+                    if len(candidates) > order
+                ]
+            )
         decision.begin_order(
             order, len(pairs), partial(_tests_from, open_pairs, adjacent, order, max_order)
         )
@@ -183,7 +189,7 @@ def search_skeleton(
                     remove(x, y)
                     separating[(x, y)] = frozenset(answer.separating_set)
                 continue
-            for asked, conditioning_set in enumerate(conditioning_sets(frozen, x, y, order)):
+            for tried, conditioning_set in enumerate(conditioning_sets(frozen, x, y, order)):
                 if hooks.cancelled():
                     raise Cancelled
                 if not decision.fits(x, y, conditioning_set):
@@ -196,7 +202,7 @@ def search_skeleton(
                 except BudgetError as error:
                     stopped = error.reason
                     here = [count_sets(frozen, *pair, order) for pair in pairs[done:]]
-                    unreached = {order: sum(here) - asked}
+                    unreached = {order: sum(here) - tried}
                     unreached |= _tests_from(open_pairs, adjacent, order + 1, max_order)
                     break
                 tests += 1

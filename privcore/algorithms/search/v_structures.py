@@ -109,9 +109,9 @@ class _Tests:
                 self._keep((x, y), sets, answers)
 
     def _keep(self, pair: Edge, sets: list[tuple[int, ...]], answers: list[Answered]) -> None:
-        asked = list(zip(sets, answers, strict=True))
-        self.separating[pair] = [z for z, answer in asked if answer.independent]
-        for conditioning_set, answer in asked:
+        answered = list(zip(sets, answers, strict=True))
+        self.separating[pair] = [z for z, answer in answered if answer.independent]
+        for conditioning_set, answer in answered:
             for node in conditioning_set:
                 known = self._largest.get((pair, node), -inf)
                 if answer.log_p > known:

@@ -36,7 +36,7 @@ def concordant(training: int) -> DirectionPair:
     )
 
 
-def one_apart(training: int) -> DirectionPair:
+def one_different(training: int) -> DirectionPair:
     """Moves the root of HSIC by 2/m in both directions, the largest known change."""
     return DirectionPair(
         "12 test records, eleven equal and one different, which becomes equal to the others",
@@ -48,7 +48,7 @@ def one_apart(training: int) -> DirectionPair:
     )
 
 
-def third_apart(training: int) -> DirectionPair:
+def third_different(training: int) -> DirectionPair:
     """Moves HSIC by about 32/27/m in both directions, the largest known change."""
     return DirectionPair(
         "24 test records, a third at one point and the rest at another; one of the third takes the "

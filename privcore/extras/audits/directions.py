@@ -79,8 +79,8 @@ _WIDE = {"width_input": 0.3, "width_residual": 2.0}
 _TEST: dict[str, Callable[[int], DirectionPair]] = {
     "spearman": direction_pairs.concordant,
     "kendall": direction_pairs.concordant,
-    "hsic": direction_pairs.third_apart,
-    "hsic-root": direction_pairs.one_apart,
+    "hsic": direction_pairs.third_different,
+    "hsic-root": direction_pairs.one_different,
     "iqr": direction_pairs.upper_quartile_between,
     "iqr-ptr": direction_pairs.upper_quartile_gap,
 }

@@ -62,8 +62,10 @@ class Released:
 
     def log_density(self, noisy: Vector) -> Vector:
         """Log density of noisy numbers, shape (…, k), up to a constant; integers too."""
-        apart = (noisy - self.exact) / self.scale
-        loss = apart * apart / 2 if "gaussian" in self.method else np.abs(apart)
+        standardised = (noisy - self.exact) / self.scale
+        loss = (
+            standardised * standardised / 2 if "gaussian" in self.method else np.abs(standardised)
+        )
         return np.asarray(-loss.sum(axis=-1) - self.exact.size * np.log(self.scale))
 
 
@@ -97,9 +99,9 @@ class Listening:
             shown = self._replayed[len(self.released)].noisy
             like = np.asarray(values)
             noisy = shown.astype(like.dtype).reshape(like.shape) if like.shape else float(shown[0])
-        exact, kept = (np.array(v, dtype=np.float64).reshape(-1) for v in (values, noisy))
+        exact, noisy_values = (np.array(v, dtype=np.float64).reshape(-1) for v in (values, noisy))
         self.released.append(
-            Released(name, exact, scale, kept, self.draws[-1] if self.draws else None)
+            Released(name, exact, scale, noisy_values, self.draws[-1] if self.draws else None)
         )
         return noisy
 

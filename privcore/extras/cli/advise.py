@@ -29,9 +29,9 @@ from privcore.extras.lab.planning.adviser import (
     enough,
     settings,
 )
+from privcore.extras.lab.planning.knowledge_gain import knowledge_gain
 from privcore.extras.lab.planning.optimality_gap import OptimalityGap, optimality_gap
 from privcore.extras.lab.planning.surrogate import Shape, Spread, Surrogates
-from privcore.extras.lab.planning.worth import worth_of
 from privcore.graphs.knowledge import Knowledge
 from privcore.text import short
 
@@ -76,16 +76,16 @@ def _run(options: argparse.Namespace) -> None:
     names = [name for name in options.algorithms.split(",") if name]
     progress = _Progress()
     advice = advise(
-        surrogates, epsilon, delta, names, progress.watch, seconds=seconds, tell=progress.row
+        surrogates, epsilon, delta, names, progress.watch, seconds=seconds, on_result=progress.row
     )
     best = advice.best
     reached = None
     if wanted is not None and best is not None:
         reached = enough(surrogates, best.algorithm, delta, wanted)
-    worth = None
+    gain = None
     if known and best is not None:
         chosen = settings(ALGORITHMS[best.algorithm], epsilon, delta)
-        worth = worth_of(surrogates, best.algorithm, chosen)
+        gain = knowledge_gain(surrogates, best.algorithm, chosen)
     parameters = MomentSearchParameters(epsilon=epsilon, delta=delta)
     open_pairs = Knowledge.read(known).on(shape.names).open_pairs
     public = PublicShape(shape.n, shape.levels, len(shape.names), open_pairs)
@@ -109,7 +109,7 @@ def _run(options: argparse.Namespace) -> None:
             "epsilon_for_f1": None if reached is None else reached.epsilon,
             "smallest_visible": visible_effects(public, parameters).alone,
             "weak_edge": None if gap is None else _described(gap),
-            "knowledge_worth": None if worth is None else asdict(worth),
+            "knowledge_worth": None if gain is None else asdict(gain),
         }
         print(json.dumps(described, indent=1, ensure_ascii=False))
         return
@@ -120,8 +120,8 @@ def _run(options: argparse.Namespace) -> None:
             f"Of the epsilons tried with {best.algorithm}, {needed} enough for a skeleton F1 of "
             f"{wanted:g}."
         )
-    if worth is not None:
-        print(worth.sentence)
+    if gain is not None:
+        print(gain.sentence)
     print(visible_sentence(public, parameters))
     if gap is not None:
         print(f"{gap.verdict} {gap.reason}")

@@ -150,8 +150,8 @@ def _words(result: Inference) -> list[str]:
     arrows = {"x->y": f"{x} -> {y}", "y->x": f"{y} -> {x}"}
     lines = [arrows[result.decision] if result.decision else f"{x}, {y}: no decision"]
     for release in result.releases:
-        said = arrows[release.decision] if release.decision else "no decision"
-        lines.append(f"{release.score}: {said}")
+        decision = arrows[release.decision] if release.decision else "no decision"
+        lines.append(f"{release.score}: {decision}")
         for arrow, value, around in zip(
             arrows.values(), release.released, release.intervals, strict=True
         ):

@@ -45,16 +45,16 @@ def reliability(stated: Sequence[float], true: Sequence[bool]) -> Reliability:
     >>> (found.ranges, found.error, found.brier)
     ((Range(stated=0.75, true=0.75, many=4),), 0.0, 0.1875)
     """
-    said, came = np.asarray(stated, dtype=float), np.asarray(true, dtype=float)
-    place = np.clip(np.searchsorted(ENDS, said, side="right") - 1, 0, len(ENDS) - 2)
+    probabilities, came = np.asarray(stated, dtype=float), np.asarray(true, dtype=float)
+    place = np.clip(np.searchsorted(ENDS, probabilities, side="right") - 1, 0, len(ENDS) - 2)
     ranges = []
     for k in range(len(ENDS) - 1):
         inside = place == k
         if inside.any():
-            means = float(said[inside].mean()), float(came[inside].mean())
+            means = float(probabilities[inside].mean()), float(came[inside].mean())
             ranges.append(Range(*means, int(inside.sum())))
-    error = sum(r.many * abs(r.stated - r.true) for r in ranges) / len(said)
-    return Reliability(tuple(ranges), error, float(((said - came) ** 2).mean()))
+    error = sum(r.many * abs(r.stated - r.true) for r in ranges) / len(probabilities)
+    return Reliability(tuple(ranges), error, float(((probabilities - came) ** 2).mean()))
 
 
 class Shipped(NamedTuple):

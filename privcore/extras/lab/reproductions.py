@@ -231,11 +231,11 @@ def read(path: Path) -> Shipped:
         )
         for line in held["lines"]
     )
-    told = {field.name: held[field.name] for field in fields(Item)}
-    told |= {name: tuple(told[name]) for name in ("columns", "differences", "says")}
-    told |= {"paper": Paper(**held["paper"]), "figure": _figure(held["figure"])}
+    parts = {field.name: held[field.name] for field in fields(Item)}
+    parts |= {name: tuple(parts[name]) for name in ("columns", "differences", "says")}
+    parts |= {"paper": Paper(**held["paper"]), "figure": _figure(held["figure"])}
     result = Reproduced(held["name"], lines, held["runs"], held["seed"], tuple(held["refused"]))
-    return Shipped(Item(**told), result, held["version"], held["made"])
+    return Shipped(Item(**parts), result, held["version"], held["made"])
 
 
 def _figure(held: Mapping[str, Any] | None) -> Figure | None:

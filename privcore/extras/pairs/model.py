@@ -137,8 +137,8 @@ class Inference:
     @property
     def decision(self) -> Direction | None:
         """The direction on which all deciding scores agree; None if they differ or none decides."""
-        said = {release.decision for release in self.releases if release.decision}
-        return said.pop() if len(said) == 1 else None
+        decisions = {release.decision for release in self.releases if release.decision}
+        return decisions.pop() if len(decisions) == 1 else None
 
 
 def smaller(first: float | None, second: float | None) -> Direction | None:

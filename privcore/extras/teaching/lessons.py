@@ -369,7 +369,7 @@ _ONE, _OTHER, _SHARED, _OPEN = (
     "they share an unobserved confounder",
     "it cannot be determined",
 )
-_SAID = {"->": _ONE, "<-": _OTHER, "<->": _SHARED}
+_MEANING = {"->": _ONE, "<-": _OTHER, "<->": _SHARED}
 
 
 def _searched(model: str, *, hidden: bool = True) -> Hidden:
@@ -392,7 +392,7 @@ def _stated(model: str, *, allowed: bool) -> str:
     graph = made.allowed if allowed else made.sufficient
     _, first, second = CAUSES[model]
     mark = graph.mark(graph.nodes.index(first), graph.nodes.index(second))
-    return _SAID.get(mark or "", _OPEN)
+    return _MEANING.get(mark or "", _OPEN)
 
 
 def _further_epsilon() -> float:

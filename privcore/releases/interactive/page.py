@@ -200,10 +200,12 @@ def promised(guarantee: Guarantee, algorithm: Algorithm) -> list[str]:
     """The guarantee in sentences."""
     first = guarantee_sentence(guarantee, algorithm)
     # A page has no panel with the reasons.
-    said = [first.replace("; the reasons are under Guarantee", "")]
+    sentences = [first.replace("; the reasons are under Guarantee", "")]
     if guarantee.calibration == "proven":
-        said.append(odds_sentence(guarantee.epsilon, guarantee.delta, whom=protected(guarantee)))
-    return [*said, *(f"Not covered: {caveat}." for caveat in guarantee.caveats)]
+        sentences.append(
+            odds_sentence(guarantee.epsilon, guarantee.delta, whom=protected(guarantee))
+        )
+    return [*sentences, *(f"Not covered: {caveat}." for caveat in guarantee.caveats)]
 
 
 def facts(guarantee: Guarantee) -> list[tuple[str, str]]:

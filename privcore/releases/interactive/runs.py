@@ -74,13 +74,13 @@ def run_series(
     seed: int = 1,
     runs: int = RUNS,
     made: Callable[[float, int], Discovery | None] = lambda epsilon, seed: None,
-    told: Callable[[float, str], None] = lambda share, text: None,
+    on_progress: Callable[[float, str], None] = lambda share, text: None,
 ) -> Series:
     """Run at the chosen ε and at `EPSILONS`, with the noise of `runs` seeds from `seed` on.
 
     source: the counts or rows of the data set.  made: runs that exist already, by ε and seed.
-    told: called before each run with the share that is done and a text; its exceptions end the
-    series.
+    on_progress: called before each run with the share that is done and a text; its exceptions end
+    the series.
 
     Raises ParameterError or DataError where the run at the chosen ε does; any other ε that is
     refused is left out.
@@ -103,7 +103,7 @@ def run_series(
         for own in seeds:
             done = (k + (own - seed) / len(seeds)) / len(epsilons)
             at = f"ε = {epsilon:g}, " if declared is not None else ""
-            told(done, f"{at}run {own - seed + 1} of {len(seeds)}")
+            on_progress(done, f"{at}run {own - seed + 1} of {len(seeds)}")
             run = made(epsilon, own)
             try:
                 if run is None:

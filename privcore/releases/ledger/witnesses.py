@@ -54,8 +54,8 @@ def witnesses(path: Path) -> Witnesses:
 def _head(path: Path) -> tuple[int, str] | None:
     try:
         with path.open("rb") as file:
-            said = json.loads(file.read(_LONGEST_HEAD))
-        sequence, digest = said["sequence"], said["hash"]
+            head = json.loads(file.read(_LONGEST_HEAD))
+        sequence, digest = head["sequence"], head["hash"]
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -15,13 +15,13 @@ from privcore.algorithms.engine import search_again
 from privcore.algorithms.moment_search.measure import release_pairs, release_tables
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.released import (
-    KeptRows,
-    KeptSums,
-    KeptTable,
     LineUnits,
     NumberUnits,
-    kept_as_dict,
-    read_kept,
+    ReleasedRows,
+    ReleasedSums,
+    ReleasedTable,
+    read_released,
+    released_as_dict,
     together,
 )
 from privcore.counts import InMemoryCounts
@@ -44,20 +44,20 @@ def counts_of(rows=60, seed=1):
 
 def table(scale=2.0, seed=1):
     drawn = np.random.default_rng(seed)
-    return KeptTable(60, drawn.integers(-3, 20, LEVELS).astype(float), scale)
+    return ReleasedTable(60, drawn.integers(-3, 20, LEVELS).astype(float), scale)
 
 
 def sums(sigma=1.0, seed=1, sets=((0, 1, 2),), points=None):
     source, noise = counts_of(), SimulatedNoise(seed)
     moments = release_pairs(source, sigma, noise)
     release_tables(moments, source, sets, 2 * sigma, noise)
-    return KeptSums(60, moments, 0.01 * sigma**2, 0.25, points)
+    return ReleasedSums(60, moments, 0.01 * sigma**2, 0.25, points)
 
 
 def numbers(sigma=0.1, seed=1):
     drawn = np.random.default_rng(seed)
     units = NumberUnits(np.array([0.1, -0.2]), np.array([0.5, 0.25]), 1.5, np.array([4.0, 2.0]))
-    return KeptRows(60, units, drawn.normal(size=5), sigma, 0.3, 2.0, 0.3)
+    return ReleasedRows(60, units, drawn.normal(size=5), sigma, 0.3, 2.0, 0.3)
 
 
 def lines(sigma=0.1, seed=1):
@@ -65,7 +65,7 @@ def lines(sigma=0.1, seed=1):
     counts = tuple(drawn.normal(20, 3, size=r) for r in LEVELS)
     bases = tuple(drawn.normal(size=(r, r - 1)) for r in LEVELS)
     noisy = drawn.normal(size=4 + 10)
-    return KeptRows(60, LineUnits(counts, 2.0, bases), noisy, sigma, 0.3, 2.0, 0.3)
+    return ReleasedRows(60, LineUnits(counts, 2.0, bases), noisy, sigma, 0.3, 2.0, 0.3)
 
 
 POINTS = ((0.5,), (-0.25, 0.5), (0.0,))
@@ -85,16 +85,16 @@ def in_units(kept, **changed):
 
 def same(one, other):
     """Whether two are the same, bit for bit."""
-    return kept_as_dict(one) == kept_as_dict(other) and type(one) is type(other)
+    return released_as_dict(one) == released_as_dict(other) and type(one) is type(other)
 
 
 @pytest.mark.parametrize("kept", KINDS.values(), ids=KINDS)
 def test_as_json_and_back_it_is_the_same(kept):
-    text = json.dumps(kept_as_dict(kept), allow_nan=False)
-    back = read_kept(json.loads(text))
+    text = json.dumps(released_as_dict(kept), allow_nan=False)
+    back = read_released(json.loads(text))
     assert same(back, kept)
     assert back.topped == kept.topped
-    if isinstance(kept, KeptSums):
+    if isinstance(kept, ReleasedSums):
         for columns, values, variance in kept.moments.parts():
             assert (back.moments.sums(*columns) == values).all()
             assert back.moments.variance(*columns) == variance
@@ -102,9 +102,9 @@ def test_as_json_and_back_it_is_the_same(kept):
 
 
 def test_numbers_kept_before_squares_had_noise_of_their_own_are_read():
-    document = kept_as_dict(KINDS["numbers"])
+    document = released_as_dict(KINDS["numbers"])
     del document["squares"]
-    assert read_kept(document).squares == 1.0
+    assert read_released(document).squares == 1.0
 
 
 def test_what_is_added_to_numbers_is_weighed_entry_by_entry():
@@ -145,7 +145,7 @@ def places(document, path=()):
 @given(data=st.data())
 def test_what_is_corrupted_is_refused_with_one_error(kept, data):
     """Or read as what it then says, and that is whole: nothing else is raised."""
-    document = json.loads(json.dumps(kept_as_dict(kept)))
+    document = json.loads(json.dumps(released_as_dict(kept)))
     for _ in range(data.draw(st.integers(1, 2))):
         *path, last = data.draw(st.sampled_from([p for p in places(document) if p]))
         inside = document
@@ -156,11 +156,11 @@ def test_what_is_corrupted_is_refused_with_one_error(kept, data):
         else:
             del inside[last]
     try:
-        back = read_kept(document)
+        back = read_released(document)
     except DataError:
         return
-    json.dumps(kept_as_dict(back), allow_nan=False)
-    if isinstance(back, KeptRows):
+    json.dumps(released_as_dict(back), allow_nan=False)
+    if isinstance(back, ReleasedRows):
         assert len(back.coordinates) >= 2
         return
     # All that a search looks at is there.
@@ -175,7 +175,7 @@ def test_what_is_corrupted_is_refused_with_one_error(kept, data):
 def test_other_values_are_no_release(value):
     for document in (value, {"form": value}, {"form": "table", "n": value}, [value]):
         with pytest.raises(DataError, match=says("release-file-incomplete")):
-            read_kept(document)
+            read_released(document)
 
 
 @pytest.mark.parametrize(
@@ -189,10 +189,10 @@ def test_other_values_are_no_release(value):
     ],
 )
 def test_points_that_cut_into_other_levels_are_refused(points):
-    document = kept_as_dict(sums(points=POINTS))
-    assert read_kept(document).points == POINTS
+    document = released_as_dict(sums(points=POINTS))
+    assert read_released(document).points == POINTS
     with pytest.raises(DataError, match=says("release-file-incomplete")):
-        read_kept({**document, "points": points})
+        read_released({**document, "points": points})
 
 
 @given(st.floats(0.002, 1e6))
@@ -272,15 +272,15 @@ def test_numbers_of_the_same_rows_in_the_same_units_are_weighed():
 
 def test_nothing_that_is_put_together_is_changed():
     kept = [sums(1.0), sums(0.5, seed=2)]
-    before = [kept_as_dict(k) for k in kept]
+    before = [released_as_dict(k) for k in kept]
     for same_rows in (True, False):
         together(kept, same_rows=same_rows)
-    assert [kept_as_dict(k) for k in kept] == before
+    assert [released_as_dict(k) for k in kept] == before
 
 
 @pytest.mark.parametrize("same_rows", [True, False])
 def test_other_shapes_and_kinds_do_not_go_together(same_rows):
-    wide = KeptTable(60, np.zeros((2, 3, 3)), 1.0)
+    wide = ReleasedTable(60, np.zeros((2, 3, 3)), 1.0)
     three = in_units(numbers(), centre=np.zeros(3))
     pairs = [
         *((table(), sums()), (table(), wide), (numbers(), sums()), (numbers(), three)),
@@ -357,7 +357,7 @@ def run_of(name, settings, epsilon=2.0):
 )
 def test_searched_again_the_kept_numbers_say_what_the_run_said(name, settings):
     data, result = run_of(name, settings)
-    kept = read_kept(json.loads(json.dumps(kept_as_dict(result.released.kept))))
+    kept = read_released(json.loads(json.dumps(released_as_dict(result.released.statistics))))
     again = search_again(
         "moment-search", kept, data.names, dict(result.parameters), result.guarantee
     )
@@ -368,15 +368,15 @@ def test_searched_again_the_kept_numbers_say_what_the_run_said(name, settings):
     assert again.separating_sets == result.separating_sets
     assert again.settled == result.settled
     assert again.planned == ()
-    assert same(again.released.kept, result.released.kept)
+    assert same(again.released.statistics, result.released.statistics)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["asia", "child", "numbers"])
 def test_other_settings_change_what_is_seen_and_nothing_that_was_released(name):
     data, result = run_of(name, "plain")
-    kept = result.released.kept
-    before = kept_as_dict(kept)
+    kept = result.released.statistics
+    before = released_as_dict(kept)
     edge = sorted(result.graph.skeleton)[0]
     one, other = (data.names[column] for column in edge)
     known = Knowledge.of(forbid=f"{one} -- {other}").text
@@ -385,13 +385,13 @@ def test_other_settings_change_what_is_seen_and_nothing_that_was_released(name):
     assert again.graph != result.graph
     assert again.parameters["knowledge"] == known
     assert again.guarantee == result.guarantee
-    assert kept_as_dict(kept) == before
+    assert released_as_dict(kept) == before
 
 
 @pytest.mark.long
 def test_an_algorithm_that_keeps_nothing_and_other_columns_are_refused():
     data, result = run_of("asia", "plain")
-    kept = result.released.kept
+    kept = result.released.statistics
     with pytest.raises(ParameterError, match=says("nothing-to-add-to")):
         search_again("lapmech", kept, data.names, {}, result.guarantee)
     with pytest.raises(DataError, match=says("file-names-other-columns")):

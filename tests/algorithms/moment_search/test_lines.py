@@ -24,7 +24,7 @@ from privcore.algorithms.moment_search.measure import (
     release_units,
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.released import kept_as_dict, read_kept
+from privcore.algorithms.moment_search.released import read_released, released_as_dict
 from privcore.algorithms.moment_search.visible import PublicShape, changing_sentence, plan_levels
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
@@ -173,7 +173,7 @@ def test_the_map_follows_from_the_noisy_counts_alone():
         discover(table_of(seed, shares=shares), "moment-search", asked, noise=Played(3))
         for seed, shares in ((1, None), (2, 0.9))
     ]
-    one, other = (result.released.kept for result in results)
+    one, other = (result.released.statistics for result in results)
     assert all(map(np.array_equal, one.bases, other.bases))
     assert results[0].graph == results[1].graph
     assert results[0].findings == results[1].findings
@@ -239,30 +239,32 @@ def test_the_level_holds_when_the_noise_is_large(conditioning_set):
 def test_what_is_kept_can_be_written_read_and_searched_again():
     data = answers(2)
     result = discover(data, "moment-search", {"epsilon": 1.0}, seed=2)
-    kept = result.released.kept
-    read = read_kept(kept_as_dict(kept))
-    assert kept_as_dict(read) == kept_as_dict(kept)
+    kept = result.released.statistics
+    read = read_released(released_as_dict(kept))
+    assert released_as_dict(read) == released_as_dict(kept)
     again = search_again("moment-search", read, data.names, {"epsilon": 1.0}, result.guarantee)
     assert again.graph == result.graph
     assert again.findings == result.findings
     for field in ("counts", "bases", "noisy", "sigma"):
         with pytest.raises(DataError):
-            read_kept({**kept_as_dict(kept), field: None})
+            read_released({**released_as_dict(kept), field: None})
 
 
 def test_a_further_release_keeps_the_map_and_has_less_noise():
     data = answers(3)
     first = discover(data, "moment-search", {"epsilon": 1.0}, seed=3)
-    more = discover(data, "moment-search", {"epsilon": 2.0}, seed=4, before=first.released.kept)
-    one, two = first.released.kept, more.released.kept
+    more = discover(
+        data, "moment-search", {"epsilon": 2.0}, seed=4, before=first.released.statistics
+    )
+    one, two = first.released.statistics, more.released.statistics
     assert all(map(np.array_equal, one.bases, two.bases))
     assert two.sigma < one.sigma
     assert len(more.planned) == 2
-    closed = one.same_rows(discover(data, "moment-search", {}, seed=3).released.kept)
+    closed = one.same_rows(discover(data, "moment-search", {}, seed=3).released.statistics)
     assert closed.sigma == pytest.approx(one.sigma / math.sqrt(2))
     assert not closed.topped
     with pytest.raises(DataError):
-        one.same_rows(discover(data, "moment-search", {}, seed=9).released.kept)
+        one.same_rows(discover(data, "moment-search", {}, seed=9).released.statistics)
 
 
 def test_what_would_show_more_is_said_where_little_is_seen():

@@ -50,7 +50,7 @@ def enumerated(score):
 
 def test_masks_and_sets_say_the_same():
     score = score_of(drawn_table(500, 4), 1.0)
-    families = score.near(score.fit(EMPTY))
+    families = score.families_near(score.fit(EMPTY))
     assert families.parents_of(COLLIDER) == (frozenset(), frozenset({0, 2}), frozenset())
     for dag in every_dag():
         assert families.parents_of(dag) == parents_of(dag)
@@ -71,12 +71,12 @@ def test_classes_of_three_columns():
 
 def test_steps_lead_to_every_dag_one_edge_away_and_say_what_it_gains():
     score = score_of(drawn_table(500, 4), 1.0)
-    near = score.near(score.fit(EMPTY))
+    near = score.families_near(score.fit(EMPTY))
     dags = every_dag()
     assert all(map(is_acyclic, dags))
     assert not is_acyclic((2, 4, 1))
     for dag in dags:
-        apart = {
+        disagreement = {
             other
             for other in dags
             if other != dag
@@ -84,7 +84,7 @@ def test_steps_lead_to_every_dag_one_edge_away_and_say_what_it_gains():
         }
         found = {new: gain for new, gain in steps(near, dag, 2).items() if is_acyclic(new)}
         # Beside these, one parent in the place of another.
-        assert apart <= set(found) <= set(dags) - {dag}
+        assert disagreement <= set(found) <= set(dags) - {dag}
         for new, gain in found.items():
             assert gain == pytest.approx(near.value(new) - near.value(dag))
         for cause, effect in edges(dag):
@@ -132,11 +132,14 @@ def test_probabilities_are_those_of_all_dags(scale, kind):
 @pytest.mark.long
 def test_on_average_probabilities_are_those_of_all_dags():
     """Differences of 60 tables average out: each entry within 4 standard errors."""
-    apart = []
+    disagreement = []
     for seed in range(60):
         score = score_of(drawn_table(1_000, seed, ("collider", "chain", "none")[seed % 3]), 25.0)
-        apart.append(sampled(score).posterior.directed - enumerated(score))
-    mean, spread = np.mean(apart, axis=0), np.std(apart, axis=0) / np.sqrt(len(apart))
+        disagreement.append(sampled(score).posterior.directed - enumerated(score))
+    mean, spread = (
+        np.mean(disagreement, axis=0),
+        np.std(disagreement, axis=0) / np.sqrt(len(disagreement)),
+    )
     assert (np.abs(mean) < 4 * spread + 0.005).all()
 
 
@@ -148,7 +151,7 @@ def test_runs_are_the_same_again_and_settle_where_the_counts_say_much():
     one, two = one.posterior, two.posterior
     assert (one.directed == two.directed).all()
     assert one.settled
-    assert one.apart <= posteriors.APART
+    assert one.disagreement <= posteriors.MOST_DISAGREEMENT
     assert one.edges == pytest.approx(one.edges.T)
     assert one.edges.max() <= 1
 
@@ -211,7 +214,7 @@ def posterior_of(directed, dag):
 
 def test_where_samplers_are_apart_nothing_extreme_is_stated():
     met = np.array([[0, 0.6, 0.0], [0.39, 0, 0.002], [0.0, 0.002, 0]])
-    sure, doubtful = (Posterior(met, apart, 0.5, NOTHING) for apart in (0.1, 0.5))
+    sure, doubtful = (Posterior(met, disagreement, 0.5, NOTHING) for disagreement in (0.1, 0.5))
     assert sure.stated == pytest.approx(met)
     stated = doubtful.stated + doubtful.stated.T
     # A doubt of 0.2: so much of each probability is ½.

@@ -163,7 +163,7 @@ def test_what_is_far_below_what_is_wanted_is_not_fitted_to_the_end():
         dag, table = random_network(seed, 20_000)
         score, early = (score_of(table, 5.0, seed) for _ in range(2))
         start = score.fit(dag)
-        for option in filter(is_acyclic, steps(score.near(start), dag, 4)):
+        for option in filter(is_acyclic, steps(score.families_near(start), dag, 4)):
             met, late = early.fit(option, start.value), score.fit(option)
             assert met.exact or late.value < start.value
             given_up += not met.exact
@@ -184,7 +184,7 @@ def test_equivalent_dags_promise_alike(scale, start):
     """Near any fit and with much noise too, but for what comes of probabilities next to nothing:
     or a search would turn edges for nothing."""
     score = score_of(sampled(5_000, 1, "chain"), scale)
-    near = score.near(score.fit(start))
+    near = score.families_near(score.fit(start))
     promised = {}
     for dag in every_dag():
         total = sum(near.of(*family) for family in enumerate(dag))
@@ -196,7 +196,7 @@ def test_equivalent_dags_promise_alike(scale, start):
 
 def test_a_hot_walk_meets_every_dag_and_no_circle():
     score = score_of(sampled(500, 1, "none"), 5.0)
-    near = score.near(score.fit(EMPTY))
+    near = score.families_near(score.fit(EMPTY))
     generator, met = np.random.default_rng(1), set()
     dag = EMPTY
     for _ in range(3_000):

@@ -49,7 +49,7 @@ def test_what_is_refused_comes_last_and_is_never_advised():
 
 def test_what_has_no_answer_in_time_counts_as_refused_and_each_is_told():
     told = []
-    advice = advise(FEW, 1.0, 1e-6, ["priv-pc", "svt-pc"], seconds=0.0, tell=told.append)
+    advice = advise(FEW, 1.0, 1e-6, ["priv-pc", "svt-pc"], seconds=0.0, on_result=told.append)
     assert [c.algorithm for c in told] == ["priv-pc", "svt-pc"]
     assert all(c.refused for c in advice.candidates)
     assert advice.best is None

@@ -5,8 +5,8 @@ import pytest
 
 from privcore.cli import main
 from privcore.data.random_graph import random_dag
+from privcore.extras.lab.planning.knowledge_gain import knowledge_gain
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates, surrogate
-from privcore.extras.lab.planning.worth import worth_of
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from tests.graphs.random_knowledge import any_knowledge
@@ -37,12 +37,12 @@ def test_without_knowledge_surrogates_are_what_they_were():
 
 def test_knowledge_saves_budget_where_tests_share_it():
     surrogates = Surrogates(SHAPE, range(1, 7), KNOWN.text)
-    worth = worth_of(surrogates, "laplace-pc", {"epsilon": 1.0})
-    assert worth.runs == 6
-    assert worth.edges.with_it > worth.edges.without
-    assert worth.edges.alike is None or worth.edges.alike > 1.0
-    assert worth.directions.with_it > worth.directions.without
-    assert shows(worth.sentence, "knowledge-is-worth")
+    gain = knowledge_gain(surrogates, "laplace-pc", {"epsilon": 1.0})
+    assert gain.runs == 6
+    assert gain.edges.with_it > gain.edges.without
+    assert gain.edges.alike is None or gain.edges.alike > 1.0
+    assert gain.directions.with_it > gain.directions.without
+    assert shows(gain.sentence, "knowledge-is-worth")
 
 
 def test_the_command_says_what_it_is_worth(capsys):

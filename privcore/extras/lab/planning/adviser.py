@@ -47,7 +47,9 @@ class Advice:
         """The best by skeleton F1, and all within two standard errors of the difference."""
         able = [c for c in self.candidates if not c.refused]
         return tuple(
-            c for c in able if able[0].skeleton.mean - c.skeleton.mean <= self._apart(able[0], c)
+            c
+            for c in able
+            if able[0].skeleton.mean - c.skeleton.mean <= self._tolerance(able[0], c)
         )
 
     @property
@@ -55,7 +57,7 @@ class Advice:
         """The candidate with the best directions among the ones tied by their edges."""
         return max(self.close, key=lambda c: _known(c.cpdag.mean), default=None)
 
-    def _apart(self, one: Candidate, other: Candidate) -> float:
+    def _tolerance(self, one: Candidate, other: Candidate) -> float:
         if one is other:
             return 0.0
         spread = math.hypot(one.skeleton.sd, other.skeleton.sd)
@@ -75,14 +77,14 @@ def advise(
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
     *,
     seconds: float = SECONDS,
-    tell: Callable[[Candidate], None] = lambda candidate: None,
+    on_result: Callable[[Candidate], None] = lambda candidate: None,
 ) -> Advice:
     """Skeleton and CPDAG F1 of each algorithm on surrogates, against their true graphs.
 
     algorithms: by name, all that fit if empty.  watch: returns the hooks of the next run, given the
     number already done. seconds: for all of them; each may take half of the remaining time, and one
-    without a result by then counts as refused. tell: called with each result. Raises ParameterError
-    for an unknown algorithm, or where none fits, and Cancelled.
+    without a result by then counts as refused. on_result: called with each result. Raises
+    ParameterError for an unknown algorithm, or where none fits, and Cancelled.
     """
     end = time.monotonic() + seconds
     fitting = {a.name: a for a in candidates(surrogates.shape)}
@@ -99,7 +101,7 @@ def advise(
         now = time.monotonic()
         timed = _timed(_from(watch, before), now + (end - now) / 2)
         tried.append(_candidate(name, surrogates.quality(name, parameters, timed)))
-        tell(tried[-1])
+        on_result(tried[-1])
     tried.sort(key=lambda c: (bool(c.refused), -_known(c.skeleton.mean)))
     return Advice(tuple(tried), len(surrogates.seeds))
 

@@ -61,13 +61,13 @@ class OptimalityGap:
     @property
     def verdict(self) -> str:
         """The limiting factor, in a few words."""
-        said = {
+        sentences = {
             "rows": "Rows are the limit",
             "budget": "The budget is the limit",
             "algorithm": "The algorithm is the limit",
             "nothing": "Rows and budget are enough",
         }
-        return f"{said[self.limit]} for weak edges."
+        return f"{sentences[self.limit]} for weak edges."
 
     @property
     def reason(self) -> str:
@@ -75,14 +75,14 @@ class OptimalityGap:
         kind = "a correlation of" if self.numbers else "a Cramér's V of"
         edge = f"an edge with {kind} {_short(self.effect)}"
         if self.limit == "rows":
-            said = f"In {self.n:,} rows no test can detect {edge}, at any ε."
+            sentence = f"In {self.n:,} rows no test can detect {edge}, at any ε."
         else:
             even = "even " if self.limit == "budget" else ""
-            said = (
+            sentence = (
                 f"To detect {edge}, {even}an ideal test of this pair alone needs ε = "
                 f"{_short(self.oracle)}; moment search{self._search()}."
             )
-        return f"{said} In random models with such columns, a tenth of the edges are weaker."
+        return f"{sentence} In random models with such columns, a tenth of the edges are weaker."
 
     def _search(self) -> str:
         every = f", which tests all {self.pairs:,} pairs," if self.pairs > 1 else ""

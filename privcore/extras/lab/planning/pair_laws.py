@@ -113,8 +113,8 @@ def pair_table(network: BayesianNetwork, one: int, other: int) -> Matrix | None:
 
     def around(node: int) -> tuple[int, ...]:
         """Columns that share a table with it."""
-        near = {k for names, _ in factors if node in names for k in names}
-        return tuple(sorted(near - {node}))
+        neighbours = {k for names, _ in factors if node in names for k in names}
+        return tuple(sorted(neighbours - {node}))
 
     while left:
         node = min(left, key=lambda k: prod(sizes[j] for j in around(k)))

@@ -140,16 +140,16 @@ class Runner:
         """One task: the graph of a reference, or the first rows of a batch."""
         return self.rows(work) if isinstance(work, Batch) else self.reference(work)
 
-    def reference(self, asked: Reference) -> ReferenceGraph:
+    def reference(self, wanted: Reference) -> ReferenceGraph:
         """The graph of one of the plan's references."""
         with one_thread():
             try:
-                source = self._load(asked.data, asked.rows).source
+                source = self._load(wanted.data, wanted.rows).source
                 result = discover(
                     source,
-                    asked.algorithm,
-                    asked.settings,
-                    noise=NoNoise() if asked.kind == "same" else None,
+                    wanted.algorithm,
+                    wanted.settings,
+                    noise=NoNoise() if wanted.kind == "same" else None,
                     hooks=self._hooks,
                     keep_trace=False,
                 )

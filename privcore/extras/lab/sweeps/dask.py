@@ -83,9 +83,9 @@ class Cluster(Crew):
         # Not by the client's own executor: if a worker is lost while its result is in transit, it
         # never completes the future.
         future: Future[Any] = Future()
-        asked = self._client.submit(_perform, self._name, task, pure=False)
-        self._futures.add(asked)
-        asked.add_done_callback(lambda done: self._keep(done, future))
+        submitted = self._client.submit(_perform, self._name, task, pure=False)
+        self._futures.add(submitted)
+        submitted.add_done_callback(lambda done: self._keep(done, future))
         return future
 
     def _keep(self, done: Any, future: Future[Any]) -> None:

@@ -54,7 +54,7 @@ def _rows_by_run() -> dict[str, Row]:
 def _run(plan: SweepPlan, cell: Cell) -> str:
     """The settings that determine a run's row, except for its number in the plan."""
     setting, choice = cell.setting, cell.setting.choice
-    told: list[Any] = [
+    values: list[Any] = [
         plan.data[setting.data].describe(),
         setting.rows,
         choice.algorithm,
@@ -63,7 +63,7 @@ def _run(plan: SweepPlan, cell: Cell) -> str:
         cell.replicate,
         cell.seed,
     ]
-    return json.dumps(told, sort_keys=True)
+    return json.dumps(values, sort_keys=True)
 
 
 def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
@@ -79,8 +79,8 @@ def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
     for cell in plan.cells:
         row = shipped.get(_run(plan, cell))
         if row is not None:
-            told = {**row, **cell.setting.choice.shown, "cell": cell.number}
-            rows[cell.number] = {name: told[name] for name in names}
+            values = {**row, **cell.setting.choice.shown, "cell": cell.number}
+            rows[cell.number] = {name: values[name] for name in names}
     return rows
 
 

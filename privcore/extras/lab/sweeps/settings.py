@@ -108,7 +108,7 @@ def effective(parameters: Sequence[Parameter], stated: Mapping[str, Any]) -> dic
 
 
 def check_values(
-    algorithms: Sequence[Algorithm], asked: Mapping[str, Sequence[Any]]
+    algorithms: Sequence[Algorithm], grids: Mapping[str, Sequence[Any]]
 ) -> dict[str, tuple[Any, ...]]:
     """The values of each parameter as numbers and choices, each once.
 
@@ -118,7 +118,7 @@ def check_values(
     """
     everywhere = {p.name for a in ALGORITHMS.values() for p in a.parameters}
     parsed = {}
-    for name, values in asked.items():
+    for name, values in grids.items():
         having = [p for a in algorithms for p in a.parameters if p.name == name]
         if name not in everywhere:
             names = sorted({p.option for a in algorithms for p in a.parameters})

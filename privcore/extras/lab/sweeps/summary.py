@@ -63,8 +63,8 @@ def best_alike(means: pd.DataFrame, *, lower: bool = False) -> pd.DataFrame:
     if known.empty:
         return known
     errors = known["se"].fillna(0.0)
-    apart = (known["mean"] - known["mean"].iloc[0]).abs()
-    alike: pd.DataFrame = known[apart <= 2 * np.hypot(errors, errors.iloc[0])]
+    differences = (known["mean"] - known["mean"].iloc[0]).abs()
+    alike: pd.DataFrame = known[differences <= 2 * np.hypot(errors, errors.iloc[0])]
     return alike
 
 

@@ -108,9 +108,9 @@ def run_sweep(
     left = in_waves(plan, sorted(set(range(plan.size)) - set(done)))
     if not left:
         return
-    asked = cancelled or (lambda: False)
-    with closing(_crew(plan, workers, scheduler, asked, len(left))) as crew:
-        yield from _Sweep(plan, crew, left).rows(asked)
+    cancelling = cancelled or (lambda: False)
+    with closing(_crew(plan, workers, scheduler, cancelling, len(left))) as crew:
+        yield from _Sweep(plan, crew, left).rows(cancelling)
 
 
 def _crew(

@@ -39,7 +39,7 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Worth:
+class KnowledgeGain:
     """epsilon: of the run.
 
     edges, directions: by the skeleton, and by the CPDAG. Each run is compared with its best
@@ -63,21 +63,21 @@ class Worth:
         )
 
 
-def worth_of(
+def knowledge_gain(
     surrogates: Surrogates,
     algorithm: str,
     parameters: Mapping[str, Any],
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
-) -> Worth:
+) -> KnowledgeGain:
     """Runs with and without the surrogates' knowledge; parameters: with an ε.
 
-    watch: see `Surrogates.quality`, given the number of runs done of at most `runs_of_worth`.
+    watch: see `Surrogates.quality`, given the number of runs done of at most `most_gain_runs`.
     Raises ParameterError.
     """
     epsilon, many = float(parameters["epsilon"]), len(surrogates.seeds)
     plain = {**parameters, "knowledge": ""}
-    asked = {**parameters, "knowledge": surrogates.knowledge}
-    with_it = surrogates.quality(algorithm, asked, watch)
+    informed = {**parameters, "knowledge": surrogates.knowledge}
+    with_it = surrogates.quality(algorithm, informed, watch)
     without = surrogates.quality(algorithm, plain, lambda done: watch(many + done))
 
     def saved(kind: Kind, before: int) -> Saved:
@@ -99,11 +99,11 @@ def worth_of(
 
     directions = saved("cpdag", 2 * many)
     edges = saved("skeleton", 2 * many + most_runs(surrogates, _POINTS))
-    return Worth(epsilon, edges, directions, with_it.runs)
+    return KnowledgeGain(epsilon, edges, directions, with_it.runs)
 
 
-def runs_of_worth(surrogates: Surrogates) -> int:
-    """Maximum number of runs that `worth_of` makes."""
+def most_gain_runs(surrogates: Surrogates) -> int:
+    """Maximum number of runs that `knowledge_gain` makes."""
     return 2 * len(surrogates.seeds) + 2 * most_runs(surrogates, _POINTS)
 
 
