@@ -106,7 +106,7 @@ class Crew:
     def done(
         self, upcoming: Callable[[], Any], seconds: float
     ) -> Iterator[list[tuple[Any, Future[Any]]]]:
-        """Tasks and their futures as they are done, as often as every so many seconds.
+        """Tasks and their futures as they are done; a list, perhaps empty, at least every `seconds`.
 
         upcoming: the next task to hand out, None where there is none before another one is done.
         """
@@ -122,7 +122,7 @@ class Crew:
 
 
 class Pool(Crew):
-    """So many processes; one that ends is replaced by a new one.
+    """A number of processes; one that ends is replaced by a new one.
 
     serve: what each of them holds, which must be picklable.
     """
