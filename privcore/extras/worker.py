@@ -106,7 +106,7 @@ class Crew:
     def done(
         self, upcoming: Callable[[], Any], seconds: float
     ) -> Iterator[list[tuple[Any, Future[Any]]]]:
-        """Tasks and their futures as they are done; a list, perhaps empty, at least every `seconds`.
+        """Tasks and their futures once done, as lists: at least one every `seconds`, perhaps empty.
 
         upcoming: the next task to hand out, None where there is none before another one is done.
         """
