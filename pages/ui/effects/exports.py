@@ -1,4 +1,4 @@
-"""Downloads of an effect: its numbers, and the code that reproduces it."""
+"""Downloads of an effect: its numbers, and code that reproduces them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from privcore.releases import command_line, python_code
 
 
 def panel(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> None:
-    """Downloads, and the Python code and command that repeat the run."""
+    """Draw download buttons, and the Python code and command that repeat the run."""
     with st.container(horizontal=True):
         st.download_button(
             "JSON",
@@ -50,13 +50,13 @@ def panel(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, s
 
 
 def as_json(said: Effects) -> str:
-    """The effects and the guarantee."""
+    """The effects and the guarantee as JSON."""
     report = {**said.as_dict(), "guarantee": said.guarantee.as_dict()}
     return json.dumps(report, indent=1, ensure_ascii=False)
 
 
 def changed(said: Effects, values: dict[str, Any]) -> dict[str, Any]:
-    """Parameters that differ from their defaults, and always the budget."""
+    """Parameters that differ from their defaults; the budget is always included."""
     return {
         p.name: values[p.name]
         for p in get_algorithm(said.result.algorithm).parameters
@@ -65,7 +65,7 @@ def changed(said: Effects, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def python(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> str:
-    """A script that prints the answer; the data are loaded as for a graph."""
+    """A Python script that prints the answer; it loads the data as the script for a graph does."""
     of_graph = python_code(
         said.result,
         loaded.dataset,
@@ -90,7 +90,7 @@ def python(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, 
 
 
 def command(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> str:
-    """The command for a shell; an uploaded file appears by name."""
+    """The shell command that repeats the run; an uploaded file appears by its name."""
     result = replace(said.result, parameters={**said.result.parameters, **values})
     words = shlex.split(
         command_line(

@@ -42,8 +42,8 @@ _FACTS: tuple[tuple[str, Callable[[re.Match[str]], tuple[str, str]]], ...] = (
     (
         r"edge (.+)–(.+)",
         lambda m: (
-            f"the graph has a line without an arrow between {m[1]} and {m[2]}",
-            f"the graph has no line without an arrow between {m[1]} and {m[2]}",
+            f"the graph has an undirected edge between {m[1]} and {m[2]}",
+            f"the graph has no undirected edge between {m[1]} and {m[2]}",
         ),
     ),
     (

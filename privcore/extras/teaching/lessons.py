@@ -355,7 +355,7 @@ _SIMPSON = Lesson(
             "Compare the percentages on the three edges.",
             "The confounder stays in nearly all graphs; the small effect is lost. With more "
             "patients it is found at the same ε. For the effect itself, take the sample table "
-            "“Patients with one of two treatments” on the page Data, and then the page Effects.",
+            "“Patients with one of two treatments” on the Data page, and then the Effects page.",
             moves=("epsilon", "n"),
         ),
     ),

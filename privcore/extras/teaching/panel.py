@@ -1,4 +1,4 @@
-"""Panels of the page Learn, each declared once."""
+"""Panels of the Learn page, each declared once."""
 
 from __future__ import annotations
 

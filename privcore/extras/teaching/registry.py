@@ -1,4 +1,4 @@
-"""The panels of the page Learn, in order.
+"""The panels of the Learn page, in order.
 
 A new one is a file here and an entry below, and its picture, a file of the same name in
 `pages/ui/learn`.
