@@ -180,7 +180,7 @@ class Shown:
 
     @property
     def choices(self) -> list[Reference]:
-        """The kinds of reference that apply; a non-private run can only be compared with the truth."""
+        """The kinds of reference that apply; for a non-private run only the truth does."""
         if not ALGORITHMS[self.result.algorithm].private and "truth" in self.references:
             return ["truth"]
         return [r for r in REFERENCES if r in self.references]

@@ -44,8 +44,9 @@ ROWS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 
 class Loaded:
     """A data set, its counts or rows, its layout, and its key.
 
-    content: the file that was read, if any; a release needs it to recognise the data. stated: the
-    table whose domain a release buys, if any; the data set then serves exploration only.
+    content: the file that was read, if any; a release needs it to recognise the data.
+    stated: the table whose domain a release buys, if any; the data set then serves exploration
+        only.
     """
 
     dataset: Dataset

@@ -52,7 +52,7 @@ class RunPictures:
         return reference_names(ALGORITHMS[self.result.algorithm])
 
     def comparisons(self) -> list[Comparison]:
-        """Comparisons with the truth (if known) and the non-private graph (if the run is private)."""
+        """Comparisons with the truth if known, and with the non-private graph if private."""
         names = self.names
         shown = [n for n in names if n in self.references and (self.private or n == "truth")]
         return [compare(self.result.graph, self.references[n], names[n]) for n in shown]

@@ -49,7 +49,8 @@ def picture(
     """A picture file of 1600 by 900 pixels (PNG: double in each direction), filled by `draw`.
 
     title, lines: plain text, never read as markup; the lines form the footer, wrapped and never cut
-    off. texts: all other text of the picture, for the choice of fonts.
+        off.
+    texts: all other text of the picture, for the choice of fonts.
     """
     import matplotlib
     from matplotlib.figure import Figure

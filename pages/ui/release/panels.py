@@ -303,7 +303,7 @@ def kept_words(state: Spending) -> str:
 
 
 def uncovered(left: Spending, check: Check) -> str:
-    """Why a budget does not cover a release; empty if it does. The ledger decides at the release."""
+    """Why a budget does not cover a release; empty if it does. The ledger has the last word."""
     if left.left_rho is not None:
         if check.rho is None:
             return (
