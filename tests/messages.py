@@ -311,7 +311,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "kept-against-tests": "What was known beforehand is kept against the tests in {places} place at {column}",
         "known-beforehand": "what is known beforehand",
         "known-beforehand-caption": "Known beforehand: {statements}",
-        "knowledge-is-worth": "For edges alone it ",
+        "knowledge-is-worth": "For edges alone the knowledge ",
     },
     "Effects": {
         "without-privacy-pc": "without privacy (PC)",
@@ -354,7 +354,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "pair-not-finite": "'{name}' has values that are not finite",
         "no-published-form": "{name} has no published form",
         "prepare-again": "prepare them again",
-        "penalty-too-large": "the published bound needs one of at most {limit}",
+        "penalty-too-large": "the published bound needs a penalty of at most {limit}",
         "penalty-not-positive": "The ridge penalty is {penalty}; it must be a number above 0",
         "too-few-test-records": "A score needs at least {least} test records",
         "no-better-than-a-coin": "may be no better than a coin",

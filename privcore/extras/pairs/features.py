@@ -4,13 +4,15 @@ With them a kernel regression or HSIC takes time m·D² instead of m² or more (
 agrees with the dense computation to rounding, and depends on the data in nothing else.
 
 exp(−d²/(2h²)), repeated with a period P > 2·reach, has a Fourier series with positive coefficients
-c_k = (h√(2π)/P) exp(−h²ω²k²/2), ω = 2π/P. cos ω(a − b)k = cos ωka cos ωkb + sin ωka sin ωkb turns
-each term into two features. For |d| ≤ 2·reach the error has two parts, and each is at most half the
-tolerance: - the repetitions: with g = P − 2·reach they add at most 2Σ_{j≥1} q^j = 2q/(1 − q), where
-q = exp(−g²/(2h²)), since the j-th on either side is at least j·g away; - the frequencies k > K left
-out: 2Σ_{k>K} c_k ≤ 2Φ(−hωK), by comparison with the integral. The Taylor features e^{−a²/(2h²)}
-(a/h)^j/√j! would need P(Poisson(reach²/h²) ≥ D) ≤ tolerance, a D that grows with (reach/h)²; this
-one grows with reach/h, and no feature exceeds √(1 + tolerance).
+c_k = (h√(2π)/P) exp(−h²ω²k²/2), ω = 2π/P.  cos ω(a − b)k = cos ωka cos ωkb + sin ωka sin ωkb turns
+each term into two features.  For |d| ≤ 2·reach the error has two parts, and each is at most half
+the tolerance:
+- the repetitions: with g = P − 2·reach they add at most 2Σ_{j≥1} q^j = 2q/(1 − q), where
+  q = exp(−g²/(2h²)), since the j-th on either side is at least j·g away;
+- the frequencies k > K left out: 2Σ_{k>K} c_k ≤ 2Φ(−hωK), by comparison with the integral.
+The Taylor features e^{−a²/(2h²)} (a/h)^j/√j! would need P(Poisson(reach²/h²) ≥ D) ≤ tolerance, a D
+that grows with (reach/h)²; this one grows with reach/h, and no
+feature exceeds √(1 + tolerance).
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Plan(NamedTuple):
     shift: float
 
     def share(self, releases: int) -> tuple[float, float]:
-        """(ε, δ) for each of `count` releases that all depend on the protected record."""
+        """(ε, δ) for each of `releases` releases that all depend on the protected record."""
         if self.calibration == "published":
             return self.epsilon, self.delta
         return self.epsilon / releases, self.delta / releases

@@ -57,9 +57,7 @@ class Prepared:
         return int(self.drawn.train.size)
 
     def values_for(self, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Checked parameters; raises ParameterError if they need a different split or different
-        fits.
-        """
+        """Checked parameters; raises ParameterError if they need a new split or new fits."""
         values = check_parameters(parameters or {})
         for name, used in self.settings.items():
             if values[name] != used:

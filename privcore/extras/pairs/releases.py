@@ -174,9 +174,7 @@ _UNSTABLE = (
 
 
 def release(score: str, now: Sides, exact: Sides, plan: Plan, noise: NoiseSource) -> ScoreRelease:
-    """Release one score; now: sides under the regressions in use; exact: under the non-private
-    ones.
-    """
+    """Release one score; now, exact: test records under the used and the exact regressions."""
     mechanism = plan.mechanism(score)
     if mechanism == "laplace":
         made = _laplace(score, now, plan, noise)
