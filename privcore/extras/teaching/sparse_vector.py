@@ -1,4 +1,4 @@
-"""A stream of scores through the sparse vector technique, correct and in three broken forms."""
+"""The sparse vector technique on a stream of scores, correct and in three broken forms."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def sparse_vector_steps(
 
 
 def example_scores(questions: int, low: float, high: float) -> list[float]:
-    """`low` scores, with a `high` one at every fifth question for an independent pair."""
+    """A stream of `low` scores; every fifth is `high`, as for an independent pair."""
     return [high if k % 5 == 4 else low for k in range(questions)]
 
 

@@ -44,7 +44,7 @@ class Advice:
 
     @property
     def close(self) -> tuple[Candidate, ...]:
-        """The best candidate by skeleton F1, and all within two standard errors of the difference."""
+        """The best by skeleton F1, and all within two standard errors of the difference."""
         able = [c for c in self.candidates if not c.refused]
         return tuple(
             c for c in able if able[0].skeleton.mean - c.skeleton.mean <= self._apart(able[0], c)
