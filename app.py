@@ -16,7 +16,7 @@ from privcore import kernels
 
 @st.cache_resource(show_spinner=False)
 def keep_out_of_collections(*, kernels: bool) -> None:
-    """Exclude imported objects from the garbage collection that Streamlit makes after each run.
+    """Exclude imported objects from the garbage collection that Streamlit triggers after each run.
 
     Otherwise a collection takes longer than most runs. Called once at the start and once after the
     kernels are loaded.

@@ -1,4 +1,4 @@
-"""Audit: does a mechanism keep its guarantee? Many runs on two neighbouring data sets test it."""
+"""Audit: does a mechanism keep its guarantee? Tested by many runs on two neighbouring data sets."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ PICTURE_RUNS = (200, 4_000)
 
 
 def open_case() -> None:
-    """Choose the audit that the URL names (`?case=NAME`), of any kind."""
+    """Select the audit named in the URL (`?case=NAME`), whatever its kind."""
     name = news("case", "")
     if not name:
         return
@@ -164,8 +164,8 @@ def verdict(result: AuditResult) -> None:
         f"{result.most_visible:.2f}",
         border=True,
         help=(
-            "Approximately the largest lower bound on ε that this number of runs can give for any "
-            "mechanism."
+            "Approximately the largest lower bound on ε that this number of runs can give, for "
+            "any mechanism."
         ),
     )
 
@@ -258,8 +258,9 @@ def sentence(text: str) -> str:
 st.title("Audit")
 st.caption(
     "Does the code keep its guarantee? It runs many times on each of two data sets that differ in "
-    "one record, or in all rows of one person. The two are the most revealing pair known. If some "
-    "result is more than e^ε times as likely on one as on the other, the claim is false."
+    "one record, or in all rows of one person. The two data sets are the most revealing pair "
+    "known. If some result is more than e^ε times as likely on one as on the other, the claim is "
+    "false."
 )
 try:
     with st.sidebar:

@@ -1,4 +1,4 @@
-"""Data: which table is loaded, and which part of it is public?"""
+"""Data: which table is in use, and which facts about it are public?"""
 
 from functools import partial
 from typing import cast
@@ -205,7 +205,7 @@ def about(loaded: Loaded) -> None:
         network = load_network(dataset.name)
         st.caption(f"{network.title}. {network.citation}. Tables as in: {network.source}")
         if dataset.hidden:
-            st.caption(f"{plain(columns_words(dataset))}. They stay in the true graph.")
+            st.caption(f"{plain(columns_words(dataset))}. Hidden columns stay in the true graph.")
     elif dataset.recipe is not None:
         st.caption(f"{dataset.source}.")
     st.markdown(what_is_public(loaded))

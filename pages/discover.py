@@ -70,7 +70,7 @@ def use(key: str, value: str) -> None:
 
 
 def ask(loaded: Loaded, values: dict[str, Any]) -> None:
-    """Show the advice panel at the chosen ε and δ; the default δ where none is chosen."""
+    """Show the advice panel at the chosen ε and δ, or at the default δ if none is chosen."""
     advice_panel(loaded, values["epsilon"], values.get("delta") or DELTA.default, use)
 
 
@@ -79,7 +79,7 @@ def refuse(loaded: Loaded, algorithm: Algorithm) -> None:
     if loaded.dataset.available:
         st.info(
             f"{algorithm.title} cannot handle values missing at random. Choose an algorithm that "
-            "can, or treat missing values as a level of their own on the page Data."
+            "can, or treat missing values as a level of their own on the Data page."
         )
         st.button("Use LapMech", on_click=use, args=("algorithm", "lapmech"))
         return
@@ -162,9 +162,10 @@ def results(loaded: Loaded) -> None:
 
 @dataclass(frozen=True)
 class Shown:
-    """The run on the page, its non-private counterpart, and the references for both.
+    """The run on the page, its non-private counterpart, and the reference graphs for both.
 
-    references: by kind: "truth" if it is known, "non_private", and "same" if it is chosen.
+    references: by kind: "truth" if known, "non_private", and "same" (the run without noise) if
+    chosen.
     """
 
     result: Discovery
@@ -179,7 +180,7 @@ class Shown:
 
     @property
     def choices(self) -> list[Reference]:
-        """The references that apply: a run without privacy can only be compared with the truth."""
+        """The kinds of reference that apply; for a non-private run only the truth does."""
         if not ALGORITHMS[self.result.algorithm].private and "truth" in self.references:
             return ["truth"]
         return [r for r in REFERENCES if r in self.references]
@@ -241,10 +242,10 @@ def show_run(
     words: DeltaGenerator,
     choices: DeltaGenerator,
 ) -> Shown | None:
-    """The answer in words, and the graphs; None while the run is cancelled.
+    """Draw the answer in words and the graphs; None while the run is cancelled.
 
     background: runs computed in the background. words, choices: containers for the answer and for
-    the choices of view.
+    the view controls.
     """
     algorithm = ALGORITHMS[name]
     if isinstance(loaded.source, InMemoryCounts):
@@ -356,20 +357,20 @@ def show_run(
 
 
 def pictures_of(loaded: Loaded, shown: Shown, seed: int) -> RunPictures:
-    """Pictures of the run for slides."""
+    """The run's pictures, for slides."""
     places = positions_of(loaded, shown.result.graph)
     return RunPictures(shown.result, loaded.dataset, places, shown.references, seed)
 
 
 def pin_name(loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int) -> str:
-    """A name that distinguishes a run from similar ones."""
+    """A name for a pin that distinguishes its run from similar ones."""
     title = ALGORITHMS[result.algorithm].title
     at = f", ε = {values['epsilon']:g}, noise {seed}" if "epsilon" in values else ""
     return f"{loaded.dataset.name}: {title}{at}"
 
 
 def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> None:
-    """The part below the first screen: choices of view, quality metrics, and panels."""
+    """The part below the first screen: view controls, quality metrics, and panels."""
     result, base, references = shown.result, shown.base, shown.references
     algorithm = ALGORITHMS[result.algorithm]
     private, names = algorithm.private, shown.names
@@ -401,7 +402,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         elif algorithm.output == "dag":
             lines = texts.ALL_DIRECTED
         else:
-            lines = linked(texts.UNDIRECTED, cpdag="A line without an arrow")
+            lines = linked(texts.UNDIRECTED, cpdag="An undirected edge")
         st.caption(f"{lines} {texts.NOT_PRIVATE}")
         if measured := shape_sentence(result):
             st.caption(measured)

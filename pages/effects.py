@@ -43,7 +43,7 @@ def results(loaded: Loaded) -> None:
             st.title(TITLE)
             st.info(
                 "An effect needs two columns; this table has fewer. Choose other data, or load "
-                "another table on the page Data."
+                "another table on the Data page."
             )
             return
         values["epsilon"], share, width = budget(loaded, question)
@@ -62,7 +62,7 @@ def results(loaded: Loaded) -> None:
             st.caption(texts.plain(prior))
     result.pictures(answer, other, loaded)
     contents: dict[str, Callable[[], None]] = {
-        "Each set of parents": lambda: result.parents_panel(answer),
+        "Each possible set of parents": lambda: result.parents_panel(answer),
         **(
             {"Probabilities": lambda: result.means_panel(answer)}
             if any(effect.means for effect in answer.shown)

@@ -17,7 +17,7 @@ TERMS, PARAMETERS = "Terms", "Parameters of the algorithms"
 
 
 def show(terms: list[Term]) -> None:
-    """Terms in two columns, the first column first."""
+    """Show terms in two columns, filling the left column first."""
     half = (len(terms) + 1) // 2
     for place, part in zip(st.columns(2, gap="large"), (terms[:half], terms[half:]), strict=True):
         for term in part:
@@ -25,7 +25,7 @@ def show(terms: list[Term]) -> None:
 
 
 def show_matching(words: str) -> None:
-    """Matching terms: matches in the title first, then in the text."""
+    """Show matching terms: matches in the title first, then in the text."""
     matching = [term for term in terms.values() if term.matches(words)]
     matching.sort(key=lambda term: not replace(term, text="", field="").matches(words))
     if matching:

@@ -1,4 +1,4 @@
-"""Learn: lessons that lead through panels, and a playground with every panel."""
+"""Learn: guided lessons, and a playground with all interactive panels."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,7 +34,7 @@ STYLE = """<style>
 
 
 def done() -> set[tuple[str, int]]:
-    """Lessons and tasks (from 1) that were answered correctly in this session."""
+    """The (lesson, task number) pairs that were answered correctly in this session."""
     answered: set[tuple[str, int]] = st.session_state.setdefault("lessons_done", set())
     return answered
 
@@ -72,7 +72,7 @@ def choose_place() -> str:
 
 
 def choose_task(lesson: Lesson) -> int:
-    """The number of the task, from 1."""
+    """Choose a task; returns its number, from 1."""
 
     def title(number: str) -> str:
         solved = ":material/check_circle: " if (lesson.name, int(number)) in done() else ""
@@ -109,7 +109,7 @@ def choose_panel() -> Panel:
 
 
 def ask(lesson: Lesson, number: int) -> None:
-    """The question, a field for the answer, and feedback on it."""
+    """Draw the question, a field for the answer, and feedback on the answer."""
     task = lesson.tasks[number - 1]
     key = f"{lesson.name}-{number}"
     with st.form(f"form-{key}", border=True):
@@ -152,7 +152,7 @@ def _field(task: Task, key: str) -> str:
 
 
 def share(panel: Panel, prefix: str, values: Mapping[str, Any], named: Mapping[str, str]) -> None:
-    """A link for a class: it opens this view with every control and the seed."""
+    """A link for a class, which opens this view with the same controls and seed."""
     page = (st.context.url or "").split("?")[0]
     address = {**named, **address_of(panel, prefix, values)}
     with st.popover("Class link", icon=":material/link:"):

@@ -95,7 +95,7 @@ def choose() -> Item:
 
 
 def rerun(item: Item) -> Reproduced | None:
-    """A quick result computed on request; None if not requested or if cancelled."""
+    """A quick result, computed on request; None if it was not requested or was cancelled."""
     requested = st.session_state.setdefault("_made_here", set())
     if item.name not in requested:
         return None
@@ -114,7 +114,7 @@ def rerun(item: Item) -> Reproduced | None:
 
 
 def measures_of(item: Item, result: Reproduced) -> list[str]:
-    """The values of the column "measure"; one is drawn at a time."""
+    """The values of the column "measure", of which the page draws one at a time."""
     if "measure" not in item.columns:
         return []
     place = item.columns.index("measure")
@@ -158,7 +158,7 @@ def table(item: Item, result: Reproduced) -> None:
     head, *body = as_texts(item, result.lines)
     frame = pd.DataFrame(body, columns=head)
     height: Literal["content"] | int = "content" if len(body) <= 40 else 600
-    alt = f"{item.item}: published and our values"
+    alt = f"{item.item}: published values and ours"
     wide = sum(max(map(len, column)) for column in zip(head, *body, strict=True)) > WIDEST
     if wide and item.figure is None:
         # Wraps text, where the other kind would be cut off at the page's edge.
@@ -263,7 +263,7 @@ def show(item: Item) -> None:
 
 
 def unmade(held: Shipped) -> None:
-    """An item whose data are not shipped: the user has to supply them."""
+    """Show an item whose data are not shipped: the user has to supply the file."""
     item = held.item
     printed = [[*map(str, line.case), line.paper] for line in held.result.lines]
     st.dataframe(
@@ -284,8 +284,8 @@ def our_probabilities() -> None:
     st.header("Do our probabilities hold?")
     st.markdown(
         "Where all combinations of levels are counted, moment search states a probability for "
-        "each edge and each arrow. Of the edges with a stated probability of 80 %, about 80 of "
-        "100 should be true: the closer to the dotted line, the better."
+        "each edge and each arrow. If these are calibrated, about 80 of 100 edges with a stated "
+        "probability of 80 % are true: the closer to the dotted line, the better."
     )
     charts.show(
         paper_charts.reliability_figure(held.edges, held.arrows),

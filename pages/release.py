@@ -1,7 +1,8 @@
-"""Release: what can be published? A release is charged first, computed once, then shown.
+"""Release: what can be published? A release is charged first, then computed once and shown.
 
 Everything that this page computes from the exact data is covered by a guarantee, except values that
-were read from the rows; the page shows these only until the data owner confirms or changes them.
+were read from the rows; the page shows those values only until the data owner confirms or changes
+them.
 """
 
 import streamlit as st
@@ -31,7 +32,7 @@ require_frame("pages/release.py")
 
 
 def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check | None:
-    """The charge, once every possible reason for refusal is resolved; else None.
+    """The planned charge, or None while something still prevents a release.
 
     own: the data in use.
     """
@@ -51,10 +52,10 @@ def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check |
         question = next((q for q in subject.questions if q.sentence in str(error)), None)
         if stated and question is None and isinstance(error, ReleaseError):
             st.subheader("First: what is public")
-            public_domain.panel(own, where="on the page Data")
+            public_domain.panel(own, where="on the Data page")
             return None
         sentence = (
-            str(error) if question is None else f"{question.sentence} Answer this on the page Data."
+            str(error) if question is None else f"{question.sentence} Answer this on the Data page."
         )
         st.warning(plain(sentence), icon=":material/block:")
         if question:
@@ -66,7 +67,7 @@ def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check |
 
 
 def cost(loaded: Loaded, check: Check) -> None:
-    """The guarantee that a release would have."""
+    """Show the guarantee that a release would have."""
     gap = f", except for this: {'; '.join(map(plain, check.caveats))}" if check.caveats else ""
     st.markdown(
         f"**{plain(ALGORITHMS[st.session_state['algorithm']].title)}** on "
@@ -90,7 +91,7 @@ def confirm(
     chosen: Chosen,
     check: Check,
 ) -> None:
-    """Release: the only step that spends budget."""
+    """The Release button: the only step that spends budget."""
     shown: list[Shown] = st.session_state.setdefault("_released", [])
     if chosen.refused:
         st.warning(plain(chosen.refused), icon=":material/block:")
@@ -168,7 +169,7 @@ st.caption(
 if st.session_state["parameters"].get("neighbours") == ADDED:
     st.caption(
         "This release hides the number of rows. The figures on this page use the exact number and "
-        "are for you only; the certificate states a noisy one."
+        "are for you only; the certificate states a noisy number."
     )
 try:
     loaded = current_data()

@@ -1,4 +1,4 @@
-"""Trade-off: what does privacy cost, for every algorithm at every ε?"""
+"""Trade-off: how much quality does privacy cost, for every algorithm at every ε?"""
 
 import streamlit as st
 

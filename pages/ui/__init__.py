@@ -1,1 +1,1 @@
-"""Parts that the pages share: the frame, the theme, graph drawing. It computes no statistics."""
+"""Parts that the pages share: the frame, the theme, graph drawing. No statistics computed here."""

@@ -1,4 +1,4 @@
-"""How pages show Plotly figures, and how figures label things."""
+"""Show Plotly figures on pages, and place labels in them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _TITLE_LINE = 44
 
 
 def set_foot(lines: Sequence[str]) -> None:
-    """Set the footer of saved pictures of this run's charts: settings and guarantee."""
+    """Set the footer (settings and guarantee) of saved pictures of this run's charts."""
     st.session_state[_FOOT] = tuple(lines)
 
 
 def address_foot(page: str, address: Mapping[str, str]) -> list[str]:
-    """The default footer: the page's settings as they are in the URL."""
+    """The default footer: the page's settings as stored in the URL."""
     settings = "; ".join(f"{name} = {short(value, 40)}" for name, value in sorted(address.items()))
     return [
-        f"CausalVeil, {page}. Settings: {settings or 'as they are at first'}.",
+        f"CausalVeil, {page}. Settings: {settings or 'defaults'}.",
         "Computed from exact data or with simulated noise: not private, and not a release.",
     ]
 
@@ -41,7 +41,7 @@ def show(
 ) -> list[dict[str, Any]]:
     """Draw a figure in the theme's colours, with buttons that save it as a picture.
 
-    selectable: whether a click on a point reruns the page; then returns the clicked points.
+    selectable: whether a click on a point reruns the page; if so, returns the clicked points.
     """
     palette = PALETTES[current()]
     # Figures that need extra room, for example for names at line ends, set it themselves.
@@ -81,13 +81,13 @@ def _wrap_title(axis: Any) -> None:
 
 
 def label(name: str, limit: int = 24) -> str:
-    """A name for an axis: shortened, without anything that Plotly would read as markup or LaTeX."""
+    """A name as a label: shortened, without anything that Plotly reads as markup or LaTeX."""
     return html.escape(short(name, limit)).replace("$", "&#36;")
 
 
 @dataclass(frozen=True)
 class LineEnd:
-    """The end of a line in axis coordinates, and the label there."""
+    """The end of a line in axis coordinates, and its label."""
 
     name: str
     x: float
@@ -96,10 +96,10 @@ class LineEnd:
 
 
 def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Positions between low and high, at least `gap` from each other, close to the original ones.
+    """Move positions within [low, high] as little as possible, to be at least `gap` apart.
 
-    The order is kept, the first of equal ones highest. If there are too many, they are spread
-    evenly.
+    The order is kept; of equal positions the first becomes the highest. If they do not fit, they
+    are spread evenly.
     """
     if len(places) > 1 and gap * (len(places) - 1) > high - low:
         gap = (high - low) / (len(places) - 1)
@@ -139,9 +139,10 @@ def name_ends(
     room: int = 118,
     size: int = 11,
 ) -> None:
-    """Labels at the right ends of lines without overlap, each connected to its line.
+    """Label lines at their right ends, without overlap, each label connected to its line.
 
-    y_range: of the axis; height: of the plot in pixels, without margins; room: on the right.
+    y_range: limits of the axis; height: height of the plot in pixels, without margins; room: margin
+    on the right.
     """
     gap = (size + 3) * (y_range[1] - y_range[0]) / height
     heights = spread([end.y for end in ends], gap, *y_range)

@@ -1,4 +1,4 @@
-"""The expected quality of a run, and the budget that it needs, from public surrogates only."""
+"""Expected quality of a run, and the budget for a wanted quality, from public surrogates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from privcore.extras.lab.planning.targets import Reached, epsilon_for_noise
 
 
 def quality(loaded: Loaded) -> None:
-    """Expected quality from surrogates of the same shape, on request: takes up to a minute."""
+    """Show the quality expected from surrogates of the same shape, on request: up to a minute."""
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     key = ("release-quality", loaded.key, name, settings_key(values))
     if not wished("Simulate the expected quality", key, "release_quality"):
@@ -54,7 +54,7 @@ def quality(loaded: Loaded) -> None:
 
 
 def surrogates(loaded: Loaded) -> Surrogates:
-    """Cached for the session, so that other settings do not generate the data again."""
+    """Surrogates, cached for the session so that they outlast a change of settings."""
     held = st.session_state.get("_surrogates")
     known = known_text(loaded)
     key = (loaded.key, known)
@@ -100,7 +100,7 @@ def wishes(loaded: Loaded) -> None:
 
 
 def wished(title: str, key: Hashable, widget: str) -> bool:
-    """Whether an answer is requested now or was computed before."""
+    """Whether the answer was requested just now, or was computed before."""
     pressed = st.button(title, key=widget, on_click=forget_cancelled)
     return pressed or key in st.session_state.get("_results", {})
 

@@ -1,9 +1,8 @@
-"""Redirects a page that is opened by its URL through `app.py`.
+"""Redirect a page that was opened by its own URL through `app.py`.
 
 Because a folder named `pages` is next to `app.py`, Streamlit runs a page opened by its URL alone
-until the first `st.navigation` call: without the frame, the shared sidebar and the state that it
-sets. So every page starts with `require_frame`, and `app.py` calls `enter_frame` after
-`st.navigation`.
+until the first `st.navigation` call: without the frame, the shared sidebar and the sidebar's state.
+So every page starts with `require_frame`, and `app.py` calls `enter_frame` after `st.navigation`.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ def require_frame(page: str) -> None:
 
 
 def enter_frame() -> None:
-    """Record that the frame is present, and continue to the page that was requested first, if any.
+    """Record that the frame is present, and go to the page that was originally requested, if any.
 
-    URL parameters are kept in both directions.
+    URL parameters are kept in both redirects.
     """
     st.session_state[_ENTERED] = True
     wanted = st.session_state.pop(_WANTED, None)
@@ -51,7 +50,7 @@ def enter_frame() -> None:
 
 
 def dress(*, presenting: bool) -> None:
-    """The logo and the styles that all pages share."""
+    """Add the logo and the styles that all pages share."""
     palette = PALETTES[current()]
     st.logo(
         _LOGO.format(primary=palette.primary, text=palette.text),
@@ -67,23 +66,23 @@ def dress(*, presenting: bool) -> None:
 
 
 def set_actions(place: DeltaGenerator) -> None:
-    """Set the container in the top row for the page's own buttons."""
+    """Store the container in the top row that holds the page's own buttons."""
     st.session_state[_ACTIONS] = place
 
 
 def actions() -> DeltaGenerator:
-    """The container at the right of the top row."""
+    """The container for buttons at the right of the top row."""
     place: DeltaGenerator = st.session_state[_ACTIONS]
     return place
 
 
 def note_address() -> None:
-    """Before any control is drawn: record the URL parameters at the start of a session."""
+    """Record the URL parameters at the start of a session; called before any control is drawn."""
     st.session_state.setdefault(_FIRST_QUERY, st.query_params.to_dict())
 
 
 def name_unknown(place: DeltaGenerator, page: str) -> None:
-    """After all controls are drawn: report unknown parameters of the first URL.
+    """Report unknown parameters in the first URL; called after all controls are drawn.
 
     The message stays until another page is opened.
     """

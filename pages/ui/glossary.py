@@ -20,7 +20,7 @@ def linked(text: str, **words: str) -> str:
 
 
 def address(name: str) -> str:
-    """The glossary's URL at a term, from any page; raises ParameterError for an unknown term."""
+    """The URL of a term in the glossary; raises ParameterError for an unknown term."""
     # Relative, so that it also works under another path.
     return f"glossary?term={get_term(name).name}"
 
@@ -38,12 +38,12 @@ def term_link(name: str, text: str = "") -> str:
 
 
 def term_help(name: str) -> str:
-    """A term's meaning with a link, for the `help` of an element; raises as `term_link`."""
+    """A term's meaning with a link, as `help` text of an element; raises as `term_link`."""
     return f"{plain(get_term(name).text)} [Glossary]({address(name)})"
 
 
 def glossary_note(name: str) -> str:
-    """The link only, or nothing if the glossary has no such term."""
+    """A link to a term, or an empty text if the glossary does not have the term."""
     return f"[Glossary]({address(name)})" if name in glossary() else ""
 
 
@@ -53,13 +53,13 @@ def terms_of_panel(panel: str) -> list[str]:
 
 
 def heading(term: Term) -> str:
-    """Its title and its symbol, as Markdown."""
+    """A term's title and symbol, as Markdown."""
     symbol = f" · {plain(term.symbol)}" if term.symbol and term.symbol != term.title else ""
     return f"**{plain(term.title)}**{symbol}"
 
 
 def body(term: Term) -> str:
-    """Its meaning, and links to more, as Markdown."""
+    """A term's meaning, with further links, as Markdown."""
     more: list[str] = []
     if term.field:
         more.append(f"In the field: {plain(term.field)}.")

@@ -1,4 +1,4 @@
-"""Undo, presenter mode and its keys: a small component for tasks that only the browser can do."""
+"""Undo, presenter mode and keyboard shortcuts: a small component for tasks of the browser."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def presenting() -> bool:
 def keys(*, presents: bool) -> None:
     """Draw the buttons and listen for keys.
 
-    presents: whether this page has a presenter mode; other pages leave it.
+    presents: whether this page has a presenter mode; a page without one ends the mode.
     """
     if not presents:
         st.session_state[_PRESENTING] = False

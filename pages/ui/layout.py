@@ -12,9 +12,9 @@ LEAST_WIDTH = 290
 
 
 def wrapping_columns(key: str, count: int, *, least: int) -> list[DeltaGenerator]:
-    """Containers of equal width, as many side by side as fit at `least` pixels each.
+    """Containers of equal width, in rows with as many as fit at `least` pixels each.
 
-    key: of the container, for its style; unique on the page.
+    key: unique key of the outer container, which the style uses.
     """
     with st.container(key=key, horizontal=True, gap="medium"):
         st.html(
@@ -27,10 +27,10 @@ def wrapping_columns(key: str, count: int, *, least: int) -> list[DeltaGenerator
 def tabbed(contents: Mapping[str, Callable[[], None]], key: str) -> str:
     """Tabs of which only the open one is computed, so that controls do not wait for the others.
 
-    Returns the name of the open tab, which the URL has under `key`.
+    Returns the name of the open tab, which the URL stores under `key`.
 
     If a button opens a tab, the tabs must be at the same position of their container in every run:
-    tabs that move are partly redrawn and may lose which tab to open.
+    tabs that move are partly redrawn and may forget which tab to open.
     """
     tabs = st.tabs(list(contents), key=key, on_change="rerun", bind="query-params")
     opened = {name: tab for name, tab in zip(contents, tabs, strict=True) if tab.open}

@@ -25,7 +25,7 @@ _LOCK = Lock()
 
 
 class LiveHooks:
-    """Shows the progress of a run on the page after half a second.
+    """Show the progress of a run on the page after half a second.
 
     Cancelling needs no code here: a click on the button reruns the page, and Streamlit ends the
     running script at the next update.
@@ -66,7 +66,7 @@ class LiveHooks:
         return False
 
     def part(self, number: int, parts: int, noun: str) -> Part:
-        """Hooks of one of several runs that are shown as one."""
+        """Hooks for one of several runs whose progress is shown as one."""
         return Part(self, number, parts, noun)
 
     def done(self) -> None:
@@ -74,7 +74,7 @@ class LiveHooks:
 
 
 class Part(NoHooks):
-    """One of several runs that are shown as one."""
+    """One of several runs whose progress is shown as one."""
 
     def __init__(self, whole: LiveHooks, number: int, parts: int, noun: str) -> None:
         self._whole, self._number, self._parts, self._noun = whole, number, parts, noun
@@ -94,17 +94,17 @@ def presence() -> Callable[[], bool]:
 
 
 def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Settings as a part of the cache key of `cached_result`."""
+    """Settings in a form that can be part of the cache key of `cached_result`."""
     return tuple(sorted(values.items()))
 
 
 def cached_result(
     key: Hashable, title: str, compute: Callable[[LiveHooks], Value], *, shared: bool = False
 ) -> Value | None:
-    """The result of `compute`, with progress or from the cache; None if cancelled.
+    """The result of `compute`, from the cache or computed with progress; None if cancelled.
 
-    shared: whether all sessions of this server share the cache. Only for results without any part
-    of a user's table, such as those from a built-in network or an audit's own data sets.
+    shared: whether all sessions of this server share the cache. Only for results that contain no
+    part of a user's table, such as results from a built-in network or an audit's own data sets.
     """
     results: OrderedDict[Hashable, Value]
     results = _of_all() if shared else st.session_state.setdefault("_results", OrderedDict())
@@ -136,5 +136,5 @@ def _of_all() -> OrderedDict[Hashable, Any]:
 
 
 def forget_cancelled() -> None:
-    """Allow a cancelled run to start when it is requested again."""
+    """Allow a cancelled run to start again at the next request."""
     st.session_state.pop("_cancelled", None)

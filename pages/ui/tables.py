@@ -21,7 +21,7 @@ LOG_LIMIT = 5_000
 def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.DataFrame:
     """Every pair adjacent in the graph or in a reference, with its class for each reference.
 
-    tested: the run, for separating sets and, if available, edge probabilities.
+    tested: the run that supplies separating sets and, if available, edge probabilities.
     """
     rows: dict[tuple[int, int], dict[str, str]] = {}
     for comparison in comparisons:
@@ -97,7 +97,7 @@ def _sure(finding: PairFinding, columns: Mapping[str, str]) -> dict[str, str]:
 
 
 def decisions(result: Discovery, limit: int | None = LOG_LIMIT) -> pd.DataFrame:
-    """The trace, one decision per row; not private."""
+    """The decision log, one decision per row; not private."""
     nodes = result.graph.nodes
     private = result.noise != "none"
     rows = []
@@ -138,10 +138,10 @@ OVER_ROLLS, OVER_HALVES = "over noise draws", "over halves"
 def stability(
     judged: Stability, result: Discovery, reference: PDAG, reference_name: str
 ) -> pd.DataFrame:
-    """How often each pair is adjacent and has the arrow of the run; edges of the run first.
+    """How often each pair is adjacent, and has the run's arrow; edges of the run first.
 
-    Includes undecided pairs if the run has findings. Without noise there are no noise draws, and
-    without arrows in the graph none are counted.
+    Includes undecided pairs if the run has findings. A run without noise has no column for noise
+    draws, and a graph without arrows none for arrows.
     """
     graph, findings = result.graph, result.findings
     sources = {OVER_ROLLS: judged.over_rolls, OVER_HALVES: judged.over_halves}
@@ -170,7 +170,7 @@ def stability(
 
 
 def parameters(declared: tuple[Parameter, ...], values: dict[str, object]) -> pd.DataFrame:
-    """The parameters of a run, with symbols and sources; parameters without effect are left out."""
+    """The parameters of a run, with symbols and sources, except parameters without effect."""
     return pd.DataFrame(
         {
             "parameter": p.title,

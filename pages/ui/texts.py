@@ -28,9 +28,7 @@ PUBLISHED_EPSILON = {
     "split": "ε is split over the orders; the total spent is computed after the run.",
     "total": "ε is the total that the paper claims, without a valid proof.",
 }
-UNDIRECTED = (
-    "A line without an arrow is also a result: the data alone cannot determine the direction."
-)
+UNDIRECTED = "An undirected edge is also a result: the data alone cannot determine the direction."
 OF_PAG = (
     "A circle is also a result: the data alone cannot determine the mark at this end. An arrow is "
     "a causal effect even if there are unobserved confounders."
@@ -53,7 +51,7 @@ def assumed(result: Discovery) -> str:
 
 
 def plain(text: str) -> str:
-    """A name that users chose, without anything that would be read as markup or as a link."""
+    """A user's text, such as a column name, escaped so that it is not read as markup or a link."""
     text = re.sub(r"([\\`*_\[\]|<>$~@]|:(?!\s)|(?<=www)\.)", r"\\\1", text, flags=re.IGNORECASE)
     # The first character of a line may make it a heading or a list item.
     return re.sub(r"^(\s*\d*)([#+\-=.)])", r"\1\\\2", text, flags=re.MULTILINE)
@@ -63,7 +61,7 @@ _USUAL = {"calibration": "proven", "rows_per_unit": None, "neighbours": REPLACED
 
 
 def protection_of(dataset: Described, parameters: Mapping[str, Any]) -> Protection:
-    """The unit that a run with the settings in the sidebar would protect."""
+    """In words, the unit that a run with the settings in the sidebar protects."""
     try:
         return Protection.of({**_USUAL, **parameters}, dataset.unit)
     except ParameterError:
@@ -77,7 +75,7 @@ def odds_sentence(
     seen: str = "the private graph",
     whom: Protection = ONE_ROW,
 ) -> str:
-    """The meaning of ε as odds, for a prior probability of one half; seen: the released object."""
+    """The meaning of ε as odds, for a prior probability of one half; seen: what is released."""
     return plain(promise.odds_sentence(epsilon, delta, seen, whom))
 
 
@@ -92,9 +90,7 @@ def marked(answer: str) -> str:
 
 
 def stopped_sentence(result: Discovery) -> str:
-    """A note that a search ended early: the reason, what is missing, and the ε that would be
-    enough.
-    """
+    """A note that a search ended early: why, what is missing, and the ε that would be enough."""
     spent, left = result.spent, result.unreached
     if left is None:
         return ""

@@ -1,4 +1,4 @@
-"""The viewer's theme; its colours are the same as in the engine's drawings."""
+"""The user's theme, with the same colours as in the engine's drawings."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ __all__ = ["EDGES", "PALETTES", "EdgeStyle", "Palette", "ThemeName", "current"]
 
 
 def current() -> ThemeName:
-    """The viewer's current theme; light if the browser has not reported it."""
+    """The user's current theme; light if the browser has not reported one."""
     return "dark" if st.context.theme.type == "dark" else "light"

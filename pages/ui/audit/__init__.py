@@ -1,1 +1,1 @@
-"""Parts of the page Audit."""
+"""Parts of the Audit page."""

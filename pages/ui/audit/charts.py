@@ -47,7 +47,7 @@ def against_claim(result: AuditResult) -> go.Figure:
 
 
 def probabilities(event: TestedEvent) -> go.Figure:
-    """The event's frequency on both data sets, with the bounds that decide the verdict."""
+    """The first event's frequency on both data sets, with the bounds behind the verdict."""
     palette = PALETTES[current()]
     here, there = event.hits / event.runs, event.other_hits / event.runs
     other = "D′" if event.favours == "D" else "D"
@@ -70,16 +70,16 @@ def probabilities(event: TestedEvent) -> go.Figure:
     figure.update_layout(
         height=340,
         title="Frequency of event 1",
-        xaxis={"type": "category", "title": "data set; the mark is the confidence bound"},
+        xaxis={"type": "category", "title": "data set (the mark is the confidence bound)"},
         yaxis={"title": "share of runs", "rangemode": "tozero"},
     )
     return figure
 
 
 def two_histograms(one: NDArray[np.float64], other: NDArray[np.float64], name: str) -> go.Figure:
-    """A released number on both data sets, without the runs that did not release it.
+    """Histograms of a released number on both data sets, over the runs that released it.
 
-    A yes/no feature, whose name ends in "?", is drawn as its frequency.
+    For a yes/no feature, whose name ends in "?", the frequency is drawn.
     """
     palette = PALETTES[current()]
     if name.endswith("?"):

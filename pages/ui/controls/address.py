@@ -24,7 +24,7 @@ T = TypeVar("T")
 def chosen(value: T | None) -> T:
     """The value of a required control whose key is set before it is drawn: never None.
 
-    Streamlit's types see the control, not the key.
+    Streamlit's type hints allow None, because they do not know that the key is set.
     """
     assert value is not None
     return value
@@ -61,11 +61,11 @@ def choose(
     always: bool = False,
     **shown: Any,
 ) -> str:
-    """Choose one of several names, shown by title; the URL has the name under the widget's key.
+    """Choose one of several names, shown as titles; the URL stores the name under the widget's key.
 
-    The widget holds the choice, and the URL is written from it. Only a new value in the URL is put
-    into the widget before it is drawn. always: write the default to the URL too. shown: further
-    arguments of the widget.
+    The widget holds the choice, and the URL is written from the widget. Only a new value in the URL
+    is put into the widget before it is drawn. always: write the default to the URL too. shown:
+    further arguments of the widget.
     """
     in_url = news(key, default)
     if in_url in names:
@@ -84,13 +84,13 @@ def stepping() -> bool:
 
 
 def forget(name: str) -> None:
-    """Before a link is followed: reset the control as if it had never been drawn."""
+    """Reset a control as if it had never been drawn; called before a link is followed."""
     st.session_state.pop(name, None)
     st.session_state.pop(f"_{name}_written", None)
 
 
 def leave_out_undrawn() -> None:
-    """After all controls are drawn: remove the URL parameters of controls that are no longer shown.
+    """Remove the URL parameters of controls that are no longer shown; called after all are drawn.
 
     Streamlit does the same for the controls that it binds. The choices themselves are kept.
     """
@@ -103,9 +103,9 @@ def leave_out_undrawn() -> None:
 
 
 def leave_out_infinite() -> None:
-    """Before any widget is drawn: remove infinite values, which would crash an integer field.
+    """Before any widget is drawn, remove infinite values from the URL: they crash integer fields.
 
-    A field drops other invalid values from the URL by itself.
+    Fields drop other invalid values from the URL by themselves.
     """
     left_out = [n for n, text in st.query_params.to_dict().items() if _is_infinite(text)]
     for name in left_out:

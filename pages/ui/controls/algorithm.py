@@ -24,7 +24,7 @@ SEED = 6
 
 
 def pick_algorithm() -> None:
-    """The choice of an algorithm by its title; the URL has its name."""
+    """Choose an algorithm by its title; the URL stores its name."""
     choose(
         list(ALGORITHMS),
         lambda name: ALGORITHMS[name].title,
@@ -71,7 +71,7 @@ def _whom(chosen: dict[str, Any]) -> Protection:
 
 
 def _delta(name: str, chosen: dict[str, Any]) -> float:
-    """δ of the guarantee; it may be 0 on these data even if others would need the chosen δ."""
+    """δ of the guarantee: 0 if the algorithm needs no δ on these data, else the chosen δ."""
     try:
         loaded = current_data()
         if loaded is not None:

@@ -44,8 +44,9 @@ ROWS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 
 class Loaded:
     """A data set, its counts or rows, its layout, and its key.
 
-    content: the file that it was read from, if any; a release needs it to recognise the data.
-    stated: the table whose domain a release buys; the data set then serves exploration only.
+    content: the file that was read, if any; a release needs it to recognise the data.
+    stated: the table whose domain a release buys, if any; the data set then serves exploration
+        only.
     """
 
     dataset: Dataset
@@ -59,7 +60,7 @@ class Loaded:
 
 
 def layout_of(dataset: Dataset) -> Positions:
-    """The layout before any run: from the true DAG if known, else from the names alone."""
+    """The layout before any run: from the true DAG if known, else from the column names alone."""
     dag = None
     if dataset.true_edges:
         dag = PDAG.from_names(dataset.names, dataset.seen_edges).directed
@@ -67,10 +68,10 @@ def layout_of(dataset: Dataset) -> Positions:
 
 
 def positions_of(loaded: Loaded, graph: PDAG) -> Positions:
-    """The layout on the exploring pages, fixed for as long as the data are the same.
+    """The node positions on the exploring pages, fixed as long as the data stay the same.
 
-    Without a true DAG it comes from the first given graph, or the first that has edges, so that
-    nodes stay in place while ε changes.
+    Without a true DAG they come from the first of the given graphs that has edges (else from the
+    first), so that nodes stay in place while ε changes.
     """
     if loaded.dataset.true_edges:
         return loaded.positions
@@ -111,7 +112,7 @@ def prepare(
 
 @st.cache_resource(max_entries=12, show_spinner="Sampling the network")
 def sampled(network: str, rows: int, seed: int) -> Loaded:
-    """A built-in network's sample, shared by all sessions: it is not private."""
+    """A sample of a built-in network, shared by all sessions because nothing in it is private."""
     return prepare(load_network(network).sample(rows, seed), is_network=True, seed=seed)
 
 
@@ -124,7 +125,7 @@ def sampled_without(network: str, rows: int, seed: int, hide: tuple[str, ...]) -
 
 @st.cache_resource(max_entries=6, show_spinner="Sampling the example")
 def sampled_example(example: StructuralExample, cuts: int | None, rows: int, seed: int) -> Loaded:
-    """An example's sample, shared by all sessions: it is not private."""
+    """A sample of an example, shared by all sessions because nothing in it is private."""
     dataset = example.sample(rows, seed)
     if cuts is not None:
         dataset = intervals(dataset, cuts)
@@ -132,7 +133,7 @@ def sampled_example(example: StructuralExample, cuts: int | None, rows: int, see
 
 
 def choose_data() -> None:
-    """The choice of a data set and, next to it, of the sample."""
+    """Choose a data set and, next to it, the sample."""
     choose(
         [*NETWORKS, *EXAMPLES, UPLOAD],
         _words,
@@ -155,7 +156,7 @@ def choose_data() -> None:
     with st.popover(title, key="sample", icon=":material/tune:"):
         st.caption(
             f"A built-in Bayesian network or a random example, newly sampled. Choose “{UPLOAD}” "
-            "to use the table that you loaded on the page Data."
+            "to use the table that you loaded on the Data page."
         )
         if st.session_state["data"] in EXAMPLES:
             _choose_example(st.session_state["data"])
@@ -199,7 +200,7 @@ def _hidden_columns(columns: Sequence[str]) -> list[str]:
 
 
 def _choose_hidden(columns: Sequence[str], hide: list[str]) -> None:
-    """The choice of hidden columns of a network; the URL has their names."""
+    """Choose the hidden columns of a network; the URL stores their names."""
     st.session_state[HIDE] = hide
     chosen = st.multiselect(
         "Hide columns",
@@ -223,7 +224,7 @@ def _words(name: str) -> str:
 
 
 def held_data() -> dict[str, Any]:
-    """The current values of the data widgets, by key."""
+    """The current values of the widgets that choose the data, by key."""
     names = ["data", "rows", "data_seed", HIDE]
     if st.session_state["data"] in EXAMPLES:
         names += ["nodes", "density", "table_density", "graph_seed", "standardised", "intervals"]
@@ -236,7 +237,7 @@ def _density_key(kind: str) -> str:
 
 
 def _choose_example(kind: str) -> None:
-    """The choice of a random model, and of whether its numeric columns are cut into levels."""
+    """Choose a random model, and whether its numeric columns are cut into levels."""
     declared = {p.name: p for p in example_parameters(kind)}
     control(declared["nodes"])
     control(replace(declared["density"], name=_density_key(kind)))
@@ -298,7 +299,7 @@ def current_data() -> Loaded | None:
 def say_no_table() -> None:
     """Say that no table is loaded, and link to the page that loads one."""
     st.info(
-        "No table is loaded yet. Load one on the page Data, or choose a network instead of "
+        "No table is loaded yet. Load one on the Data page, or choose a network instead of "
         f"“{UPLOAD}”."
     )
     st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")

@@ -20,7 +20,7 @@ _STEPS = 50
 
 
 def known_text(loaded: Loaded | None) -> str:
-    """The knowledge parameter that all algorithms share, for the present columns; "" for none."""
+    """Background knowledge of these columns, as the value of the parameter; "" for none."""
     if loaded is None:
         return ""
     in_url = news(_NAME, "")
@@ -37,7 +37,7 @@ def known_text(loaded: Loaded | None) -> str:
 
 
 def held_text() -> str:
-    """As `known_text`, for the loaded data."""
+    """`known_text` for the loaded data."""
     try:
         return known_text(current_data())
     except PrivcoreError:
@@ -51,12 +51,12 @@ def held(loaded: Loaded) -> Knowledge:
 
 
 def held_knowledge(loaded: Loaded) -> dict[str, str]:
-    """The session's state, to be restored later."""
+    """The knowledge stored in this session, to be restored later."""
     return {_key(_TEXT, loaded): held(loaded).text}
 
 
 def keep(loaded: Loaded, known: Knowledge) -> None:
-    """Set the knowledge from the next run of the page on; `undo` restores the former."""
+    """Store new knowledge for the following runs of the page; `undo` restores the old knowledge."""
     now = st.session_state.get(_key(_TEXT, loaded), "")
     if known.text == now:
         return
@@ -68,7 +68,7 @@ def keep(loaded: Loaded, known: Knowledge) -> None:
 
 
 def undo(loaded: Loaded) -> None:
-    """Undo the last change."""
+    """Undo the last change of the knowledge."""
     before = st.session_state.get(_key(_BEFORE, loaded))
     if before:
         st.session_state[_key(_TEXT, loaded)] = before.pop()
@@ -80,7 +80,7 @@ def can_undo(loaded: Loaded) -> bool:
 
 
 def set_problem(loaded: Loaded, problem: str) -> None:
-    """The message of a refused change, for the next run of the page; "" for none."""
+    """Store why a change was refused, to be shown in the next run of the page; "" for none."""
     st.session_state[_key(_PROBLEM, loaded)] = problem
 
 

@@ -1,4 +1,4 @@
-"""Controls made from the engine's declarations of parameters."""
+"""Controls generated from the engine's declarations of parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AUTO = "auto"
 
 
 def log_grid(parameter: Parameter) -> list[float]:
-    """Round values over a slider's range: 1, 2, 3, 5, 7 per decade; 1 and 5 over many decades.
+    """Round values over a slider's range: 1, 2, 3, 5, 7 per decade (1 and 5 over many decades).
 
     Includes both ends, the default, and 0 if allowed.
     """
@@ -35,14 +35,14 @@ def log_grid(parameter: Parameter) -> list[float]:
 
 
 def number_text(value: float) -> str:
-    """A value as a person writes it, with all digits: 0.05, 1e-06."""
+    """A number as text, with all its digits: 0.05, 1e-06."""
     text = f"{value:g}"
     # Six digits are enough for reading; the URL must contain all of them.
     return text if float(text) == value else repr(float(value))
 
 
 def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str) -> str:
-    """The key of a parameter's widget, and its name in the URL.
+    """The key of a parameter's widget, which is also its name in the URL.
 
     Algorithms that declare a parameter identically share a key, so that a value survives a change
     of algorithm. A parameter with another default, range or choices gets a key of its own: a shared
@@ -82,7 +82,8 @@ def _shape(parameter: Parameter) -> tuple[object, ...]:
 def controls(algorithm: Algorithm, elsewhere: Sequence[str] = ()) -> dict[str, Any]:
     """Draw the controls of an algorithm; returns their values by parameter name.
 
-    elsewhere: parameters whose controls the page draws itself; they get their defaults here.
+    elsewhere: parameters whose controls the page draws itself; here these parameters get their
+    defaults.
     """
     return declared_controls(
         algorithm.parameters,
@@ -96,7 +97,7 @@ def declared_controls(
     key_of: Callable[[Parameter, str], str],
     elsewhere: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Draw a control for each parameter that has an effect given the other values.
+    """Draw a control for each parameter that has an effect at the other parameters' values.
 
     The other parameters keep their defaults. key_of: the widget's key, from the parameter and the
     calibration. elsewhere: names of parameters without a control here.
@@ -128,14 +129,14 @@ def _draw(
 
 
 def _has_choice(parameter: Parameter) -> bool:
-    """Whether there is more than one value to choose from."""
+    """Whether the parameter has more than one value to choose from."""
     return parameter.kind != "choice" or len(parameter.choices) + parameter.optional > 1
 
 
 def control(parameter: Parameter, key: str | None = None, *, bare: bool = False) -> Any:
-    """One widget, bound to the URL under its key, by default the parameter's name.
+    """Draw one widget, bound to the URL under its key (by default the parameter's name).
 
-    bare: without a visible label, where something else labels it.
+    bare: without a visible label, because something else labels it.
     """
     label = f"{parameter.title}"
     # A choice's symbol is a word and would read as part of the title.
@@ -199,9 +200,9 @@ def _with_current(grid: list[float], key: str) -> list[float]:
 
 
 def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
-    """The URL parameters that set these values, by parameter name, and the defaults of all others.
+    """URL parameters that set these values of an algorithm's parameters, and defaults otherwise.
 
-    Widgets that hold other values are reset.
+    Widgets that hold different values are reset.
     """
     calibration = values.get("calibration", "none")
     address = {"algorithm": algorithm.name}
@@ -239,7 +240,7 @@ def _optional(parameter: Parameter, common: dict[str, Any]) -> float | None:
 
 
 def optional_grid(parameter: Parameter) -> list[float]:
-    """Round values over the slider of a parameter that can be "auto"."""
+    """Round values over the slider's range, for a parameter that can be "auto"."""
     low, high = parameter.slider or (parameter.low, parameter.high)
     if parameter.scale == "log":
         return log_grid(parameter)

@@ -19,7 +19,7 @@ NO_UPLOADS = (
 
 
 def uploads_allowed() -> bool:
-    """Only if the setting is "on" or absent: a misspelt value must not allow uploads."""
+    """Whether the setting is "on" or absent: a misspelt value must not allow uploads."""
     return os.environ.get(VARIABLE, "").strip().lower() in ("", "on")
 
 
@@ -33,7 +33,7 @@ def uploaded_file(
     optional: bool = False,
     on_change: Callable[[], None] | None = None,
 ) -> UploadedFile | None:
-    """An uploader, or a message in its place; nothing in place of an optional one."""
+    """Draw an uploader; if uploads are off, a message in its place (nothing if it is optional)."""
     if not uploads_allowed():
         if not optional:
             st.info(NO_UPLOADS, icon=":material/block:")

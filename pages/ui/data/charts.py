@@ -1,4 +1,4 @@
-"""Plotly figures of one column of a data set, or two; numbers come from the engine."""
+"""Plotly figures of one or two columns of a data set; the numbers come from the engine."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def conditional(table: pd.DataFrame, x: str, y: str) -> go.Figure:
 
 
 def histogram(values: NDArray[np.float64], bounds: tuple[float, float], name: str) -> go.Figure:
-    """How the values of a continuous column spread between its bounds."""
+    """Distribution of a continuous column between its bounds."""
     palette = PALETTES[current()]
     counts, edges = np.histogram(values, bins=HISTOGRAM_BINS, range=bounds)
     figure = go.Figure(
@@ -85,9 +85,9 @@ def histogram(values: NDArray[np.float64], bounds: tuple[float, float], name: st
 def scatter(
     points: NDArray[np.float64], bounds: list[tuple[float, float]], names: list[str]
 ) -> go.Figure:
-    """Two continuous columns, shape (rows, 2), within their bounds; at most 2,000 of the rows.
+    """Scatter plot of two continuous columns, shape (rows, 2), within their bounds.
 
-    Where there are more, they are taken evenly from first to last.
+    Of more than 2,000 rows, 2,000 are drawn, evenly spaced from first to last.
     """
     palette = PALETTES[current()]
     taken = np.linspace(0, len(points) - 1, min(len(points), SCATTER_POINTS)).astype(int)

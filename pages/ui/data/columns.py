@@ -26,7 +26,7 @@ _EXAMPLES = 3
 
 
 def summary(schema: Sequence[ColumnSchema], proposals: Sequence[Proposal]) -> str:
-    """Number of columns that are used, need review, and are left out."""
+    """The numbers of columns that are used, need review, and are left out, in words."""
     used = sum(column.include for column in schema)
     to_review = sum(
         bool(proposal.problem) and column.include
@@ -38,9 +38,9 @@ def summary(schema: Sequence[ColumnSchema], proposals: Sequence[Proposal]) -> st
 
 
 def codes(raw: RawTable, proposals: Sequence[Proposal]) -> set[str]:
-    """Checkboxes for the codes of missing values; returns the codes that are values.
+    """Checkboxes for the codes of missing values; returns the codes that are real values.
 
-    proposals: as if no code were a value.
+    proposals: the proposals under which every code means a missing value.
     """
     values: set[str] = set()
     listed = codes_of(raw, proposals)
@@ -61,7 +61,7 @@ def codes(raw: RawTable, proposals: Sequence[Proposal]) -> set[str]:
 
 
 def table(raw: RawTable) -> None:
-    """The table, and controls that change several columns at once."""
+    """Draw the table, and controls that change several columns at once."""
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     proposals: list[Proposal] = st.session_state["upload_proposals"]
     taken = [taken_as(*each) for each in zip(schema, proposals, strict=True)]
@@ -113,11 +113,11 @@ def check_width(schema: Sequence[ColumnSchema]) -> None:
     """Raises DataError if more columns are used than a search accepts."""
     used = sum(column.include for column in schema)
     if used > WIDE:
-        raise DataError(wide_sentence(used, "choose by name, by kind or by chance above the table"))
+        raise DataError(wide_sentence(used, "choose by name, by kind or at random above the table"))
 
 
 def taken_as(column: ColumnSchema, proposal: Proposal) -> str:
-    """The label of a column's kind, or a note that it was edited."""
+    """The label of a column's kind, or a note that the column was edited."""
     if not column.include:
         return LEAVE_OUT
     current = replace(column, declared=False)
@@ -136,7 +136,7 @@ def _shown(schema: Sequence[ColumnSchema], taken: Sequence[str]) -> list[int]:
     """Positions of the columns that pass the filter, with a control for the kind of all of them."""
     name, kind, way, apply = st.columns([3, 3, 3, 2], vertical_alignment="bottom")
     pattern = name.text_input(
-        "Show columns called", placeholder="q* or a part of a name", key="upload_filter"
+        "Show columns called", placeholder="q* or part of a name", key="upload_filter"
     )
     kinds = kind.multiselect("taken as", list(dict.fromkeys(taken)), key="upload_filter_kind")
     shown = [

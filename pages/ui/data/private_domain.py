@@ -24,7 +24,7 @@ _SEED = 1
 
 
 def chosen_share() -> float | None:
-    """The switch, and the share of the budget for the domain; None if nothing is bought."""
+    """Draw the switch; returns the domain's share of the budget, None if nothing is bought."""
     on = st.toggle(
         "Buy levels, bounds and cut points",
         key="upload_buy",
@@ -64,7 +64,7 @@ def plan_of(table: StatedTable) -> DomainPlan:
 
 
 def explored(table: StatedTable) -> Dataset:
-    """The table under a domain that is bought with simulated noise, for exploration only."""
+    """The table with a domain that is bought with simulated noise, for exploration only."""
     plan = plan_of(table)
     dataset = table.with_domain(buy_domain(table.bought_cells, plan, SimulatedNoise(_SEED)))
     note = (
@@ -75,10 +75,10 @@ def explored(table: StatedTable) -> Dataset:
 
 
 def to_release(loaded: Loaded, parameters: dict[str, Any]) -> tuple[Loaded, Dataset | StatedTable]:
-    """The data that a page may show before a release, and the subject of the release.
+    """The data that a page may show before a release, and the data to release.
 
-    If a domain is to be bought, only the largest possible one is shown: it follows from public
-    facts.
+    If a domain is to be bought, only the largest possible domain is shown, which follows from
+    public facts.
     """
     table = loaded.stated
     if table is None:
@@ -90,7 +90,7 @@ def to_release(loaded: Loaded, parameters: dict[str, Any]) -> tuple[Loaded, Data
 
 
 def shown_domain(loaded: Loaded) -> None:
-    """The stated kind of every column, and its domain under simulated noise."""
+    """Show the stated kind of every column, and its domain bought with simulated noise."""
     table = loaded.stated
     if table is None:
         return

@@ -1,4 +1,4 @@
-"""The public part of a user's table: every value is shown, and the owner confirms it."""
+"""The public domain of a user's table: every value is shown, and the owner confirms them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def confirm(schema: list[ColumnSchema]) -> None:
 
 
 def panel(loaded: Loaded, *, where: str = "above") -> None:
-    """Every level, bound and cut point of the table in use, and the owner's confirmation.
+    """Show every level, bound and cut point of the table in use, and ask the owner to confirm them.
 
-    where: the place where values can be changed.
+    where: words for the place where values can be changed.
     """
     schema: list[ColumnSchema] = st.session_state["upload_used"]
     if loaded.stated is not None:
@@ -51,7 +51,7 @@ def panel(loaded: Loaded, *, where: str = "above") -> None:
             {
                 "column": plain(name),
                 "public values": plain(text),
-                "compared with these rows": "as read from them"
+                "comparison with these rows": "as read from them"
                 if replace(used[name], missing=False, declared=False) == guessed.get(name)
                 else "changed",
             }

@@ -1,4 +1,4 @@
-"""How the file is read: the reader's findings, and its questions to the owner."""
+"""How the file is read: the reader's findings, and questions for the owner."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def stated_options(table: str) -> ReadingOptions:
 
 
 def settings(table: str, raw: RawTable | None) -> None:
-    """The choices for reading a file; raw: the table as it is read now, if it can be."""
+    """Draw the choices for reading a file; raw: the table as read now, if readable."""
     text = raw is None or bool(raw.encoding)
     if not text and not (raw and raw.sheets):
         return
@@ -66,7 +66,7 @@ def _first_row(table: str) -> None:
 
 
 def sheet(table: str, content: bytes, raw: RawTable | None) -> None:
-    """The choice of a sheet if there are several; raw: the table as read now, if it can be."""
+    """Choose a sheet if there are several; raw: the table as read now, if readable."""
     names: tuple[str, ...] = () if raw is None else raw.sheets
     if raw is None and is_spreadsheet(content):
         # If a sheet holds no table, another sheet may.
@@ -85,7 +85,7 @@ def sheet(table: str, content: bytes, raw: RawTable | None) -> None:
 
 
 def findings(table: str, raw: RawTable) -> None:
-    """The reader's findings and questions, each with a way to answer."""
+    """Show the reader's findings and questions, each with a way to answer."""
     for question in (each for each in raw.questions if each.topic == "header"):
         st.warning(
             f"{plain(question.sentence)} If it is a person's row, its values must not become "

@@ -1,4 +1,4 @@
-"""The sample tables on the page Data; they are loaded like a user's file."""
+"""The sample tables on the Data page, which are loaded like a user's file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ELSEWHERE = "upload_sample_elsewhere"
 
 
 def choose(on_change: Callable[[], None], *, own: bool) -> Sample | None:
-    """The choice of a sample, and the story of the chosen one.
+    """Choose a sample, and show its story.
 
-    on_change: called when the choice changes. own: whether the data in use are the user's table; a
-    sample counts as one.
+    on_change: called when the choice changes. own: whether the data in use are the user's own table
+    or a sample.
     """
 
     def changed() -> None:
@@ -42,12 +42,12 @@ def choose(on_change: Callable[[], None], *, own: bool) -> Sample | None:
 
 
 def chosen() -> Sample | None:
-    """The chosen sample, wherever the choice is drawn."""
+    """The chosen sample, wherever the control is drawn."""
     return SAMPLES.get(st.session_state.get(_KEY) or "")
 
 
 def clear() -> None:
-    """Clear the choice; before it is drawn, or in a callback."""
+    """Clear the choice; allowed before the control is drawn, or in a callback."""
     st.session_state[_KEY] = None
 
 

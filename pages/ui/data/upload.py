@@ -1,6 +1,6 @@
-"""Loading a table: file, schema to edit, missing values, and an optional true graph.
+"""Load a table: file, schema to edit, missing values, and an optional true graph.
 
-The bytes, the table and everything made from it stay in the memory of this session.
+The file, the table and everything derived from them stay in the memory of this session.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ _MISSING: dict[Missing, str] = {
 def panel() -> None:
     """Draw the steps; an accepted table stays until another one is accepted.
 
-    While other data are chosen, only the upload controls are shown; loading a table makes it the
-    data.
+    While other data are in use, only the upload controls are shown; a loaded table then replaces
+    them.
     """
     own = st.session_state["data"] == UPLOAD
     key = f"upload_file_{st.session_state.get('upload_round', 0)}"
@@ -196,8 +196,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
             use = st.button("Use this table", icon=":material/check:")
     columns.table(raw)
     st.caption(
-        "All of this was read from the rows. That costs nothing, but no guarantee covers it. "
-        "Before a release, replace it with values known without the rows, or buy it."
+        "All of these values were read from the rows. That costs nothing, but no guarantee covers "
+        "them. Before a release, replace them with values known without the rows, or buy them."
     )
     with st.expander("Change levels, bounds and cut points"):
         edited = _details(schema)
@@ -334,7 +334,7 @@ def _details(schema: list[ColumnSchema]) -> pd.DataFrame:
                 "search use.",
             ),
             "levels": st.column_config.TextColumn(
-                help="Other values become (other) if it is listed."
+                help="Other values become (other) if (other) is listed."
             ),
             "low": st.column_config.NumberColumn(help="Lower bound of a numeric column."),
             "high": st.column_config.NumberColumn(help="Upper bound."),

@@ -16,17 +16,17 @@ _ROWS = 5
 
 
 def answered(raw: RawTable) -> RawTable:
-    """The table, once the owner has stated that each row is a different person."""
+    """The table, with the owner's answer if each row was said to be a different person."""
     table = str(st.session_state["upload_raw"][0][0])[:12]
     each_row = st.session_state.get(f"upload_who_{table}") == _EACH
     return raw.answered("persons") if each_row else raw
 
 
 def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
-    """Draw the choice; returns the table with a bound on each person's rows.
+    """Draw the choice; returns the table with a limit on each person's rows.
 
-    None if each row is a different person. proposals: for every column of the table. Raises
-    DataError for a column that does not name a person in every row.
+    Returns None if each row is a different person. proposals: one for every column of the table.
+    Raises DataError for a column that does not name a person in every row.
     """
     # Another table has other columns, so the choice starts again.
     table = str(st.session_state["upload_raw"][0][0])[:12]
@@ -44,7 +44,7 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         # Only the owner knows this, so there is no default.
         index=0 if question is None else None,
         captions=[
-            "The values of one row are protected. People with several rows are protected less.",
+            "The values of one row are protected. A person with several rows is protected less.",
             "All rows of one person are protected, up to a maximum number. Needs more noise.",
         ],
         key=f"upload_who_{table}",

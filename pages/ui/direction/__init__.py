@@ -1,1 +1,1 @@
-"""Parts of the page Direction."""
+"""Parts of the Direction page."""

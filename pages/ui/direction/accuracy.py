@@ -124,8 +124,8 @@ def accuracy_panel() -> None:
         f"Mean share of runs that found the true direction, over {rows[0].datasets} data sets of "
         f"each kind, {table.rows_each:,} records each (in the form of Kusner et al. 2016, Table "
         f"2, on generated data). Computed by `{table.command}`, version {table.version}, seed "
-        f"{table.seed}. Rank scores detect only monotone dependence, of which residuals have "
-        "little, so these scores stay near chance with and without privacy."
+        f"{table.seed}. Rank scores detect only monotone dependence, and residuals have little of "
+        "it, so these scores stay near chance with and without privacy."
     )
 
 
@@ -141,7 +141,7 @@ def curve(
 
 
 def series(points: list[tuple[float, dict[str, Share]]]) -> dict[str, Any]:
-    """Each score's x, share and half-width of its 95 % interval, by the score's title."""
+    """For each score, by title: x values, shares, and half-widths of their 95 % intervals."""
     x = np.array([value for value, _ in points])
     return {
         score_title(score): (

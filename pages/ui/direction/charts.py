@@ -1,4 +1,4 @@
-"""Plotly figures of two variables: points, fits, residuals, scores and curves of decisions."""
+"""Plotly figures for two variables: points, fits, residuals, scores and accuracy curves."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _SCALED = [-1.05, 1.05]
 
 @dataclass(frozen=True)
 class Line:
-    """A curve over the grid of its regressor; `forward` if it predicts y from x.
+    """A regression curve over the grid of its input; `forward` if it predicts y from x.
 
-    released: whether it has noise; exact curves are drawn dotted.
+    released: whether the fit has noise; exact fits are drawn dotted.
     """
 
     name: str
@@ -81,7 +81,7 @@ def points_and_fits(
 def residuals(
     inputs: Vector, rests: Vector, names: tuple[str, str], forward: bool, reach: float
 ) -> go.Figure:
-    """Residuals of a regression on test rows against its input: a flat band if independent.
+    """Residuals on the test rows against the input: a flat band if they are independent.
 
     reach: limit of the residual axis in both directions.
     """
@@ -110,7 +110,7 @@ def residuals(
 def score_intervals(releases: Sequence[ScoreRelease], names: tuple[str, str]) -> go.Figure:
     """Released scores with noise intervals, and exact scores.
 
-    Each is scaled by its largest value shown, because scores have different units.
+    Each score is divided by its largest value shown, because scores have different units.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
@@ -174,9 +174,9 @@ def curves(
     marker: float | None = None,
     level: float | None = None,
 ) -> go.Figure:
-    """Lines of (x, y, half-width of a band or None) by name, y between 0 and 1.
+    """Curves by name, each as (x, y, half-width of the band or None), with y between 0 and 1.
 
-    marker: where on the x axis the page's own setting lies; level: a horizontal reference.
+    marker: the page's own setting on the x axis; level: a horizontal reference line.
     """
     palette = PALETTES[current()]
     figure = go.Figure()

@@ -1,4 +1,4 @@
-"""The two variables of the page Direction: generated, from the current data, or from a file."""
+"""The two variables of the Direction page: generated, from the current data, or from a file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Key = tuple[Hashable, ...]
 
 
 def choose_pair() -> tuple[Pair, Key] | None:
-    """Draw the choice; the pair and its key, or None while it is incomplete."""
+    """Draw the choice; returns the pair and its key, or None while the choice is incomplete."""
     with st.sidebar:
         source = choose(
             [GENERATED, CURRENT, FILE],
@@ -99,7 +99,7 @@ def _current() -> tuple[Pair, Key] | None:
     loaded = current_data()
     if loaded is None:
         st.info(
-            "No table is loaded yet. Load one on the page Data, or choose data other than "
+            "No table is loaded yet. Load one on the Data page, or choose data other than "
             f"“{UPLOAD}”."
         )
         st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
@@ -109,7 +109,7 @@ def _current() -> tuple[Pair, Key] | None:
     raw = _uncut(loaded)
     if raw is not None:
         st.caption(
-            "Numeric columns with the values in the file; intervals apply to the other pages only."
+            "Numeric columns keep the values of the file; intervals apply to the other pages only."
         )
         return _of_table(raw, dataset.name, str(loaded.key), dataset.true_edges)
     if len(numeric) < 2:
@@ -215,7 +215,7 @@ def _of_table(
     drop = incomplete and st.toggle(
         "Leave out rows with missing values",
         key=f"pair_drop_{digest}",
-        help="The guarantee then does not cover which rows are complete.",
+        help="Then no guarantee covers which rows are complete.",
     )
     if incomplete and not drop:
         raise DataError(

@@ -24,7 +24,7 @@ from privcore.releases.promise import percent
 
 
 def headline(result: Inference, pair: Pair) -> None:
-    """The decision, the guarantee, and the privacy cost."""
+    """Show the decision, the guarantee, and the privacy cost."""
     names, one = pair.names, len(result.releases) == 1
     st.markdown(f"**{guarantee_line(result, pair)}**")
     st.caption(cost_sentence(result))
@@ -71,7 +71,7 @@ def headline(result: Inference, pair: Pair) -> None:
 
 
 def pictures(result: Inference, pair: Pair) -> None:
-    """The points with both regressions, and the residuals of each."""
+    """Show the points with both regressions, and the residuals of each regression."""
     tested, fits, exact = result.tested, result.fits, result.exact_fits
     kind = "released" if fits.private else "exact"
     lines = [
@@ -108,13 +108,13 @@ def pictures(result: Inference, pair: Pair) -> None:
         )
     st.caption(
         "Both variables are scaled to −1 … 1 by their bounds. In the true direction the residuals "
-        "look the same everywhere; in the other one their spread or shape changes from left to "
-        f"right. {NOT_PRIVATE}"
+        "look the same everywhere; in the other direction their spread or shape changes from left "
+        f"to right. {NOT_PRIVATE}"
     )
 
 
 def scores_panel(result: Inference, pair: Pair) -> None:
-    """Scores of both directions with their noise intervals, and the mechanism of the noise."""
+    """Show the scores of both directions with noise intervals, and how noise was added."""
     charts.show(
         pair_charts.score_intervals(result.releases, pair.names),
         key="pair-scores",
@@ -151,7 +151,7 @@ def scores_panel(result: Inference, pair: Pair) -> None:
 
 
 def guarantee_panel(result: Inference) -> None:
-    """The guarantee in full, and its meaning as odds."""
+    """Show the guarantee in full, and its meaning as odds."""
     st.json(result.guarantee.as_dict())
     st.caption(
         odds_sentence(result.guarantee.epsilon, result.guarantee.delta, "what is released here")

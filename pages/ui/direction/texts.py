@@ -1,4 +1,4 @@
-"""Texts of the page Direction."""
+"""Texts of the Direction page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def score_title(score: str) -> str:
 
 
 def arrow(direction: str | None, names: tuple[str, str], none: str = "none") -> str:
-    """Such as "x → y"."""
+    """A direction as text, such as "x → y"."""
     if direction is None:
         return none
     first, second = names if direction == "x->y" else names[::-1]
@@ -38,7 +38,7 @@ def arrow(direction: str | None, names: tuple[str, str], none: str = "none") -> 
 
 
 def guarantee_line(result: Inference, pair: Pair) -> str:
-    """The guarantee of the run in one line, with the data's caveats."""
+    """The guarantee of the run in one line, with caveats due to the data."""
     guarantee = result.guarantee
     amount = f"(ε = {guarantee.epsilon:.3g}, δ = {guarantee.delta:g})"
     covered = _COVERED[result.parameters["protects"]]

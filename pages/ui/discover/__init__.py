@@ -1,1 +1,1 @@
-"""Parts of the page Discover."""
+"""Parts of the Discover page."""

@@ -21,8 +21,8 @@ from privcore.extras.lab.planning.quality_target import most_runs
 from privcore.extras.lab.planning.surrogate import Spread
 
 _KNOWS = (
-    "The ideal test is given the pair and the dependence: up to a constant factor, no private "
-    "test manages with fewer rows or a smaller ε."
+    "The ideal test knows the pair and the size of the dependence: up to a constant factor, no "
+    "private test manages with fewer rows or a smaller ε."
 )
 _TITLE = "Simulating on public surrogate data"
 
@@ -30,7 +30,7 @@ _TITLE = "Simulating on public surrogate data"
 def advice_panel(
     loaded: Loaded, epsilon: float, delta: float, use: Callable[[str, str], None]
 ) -> None:
-    """use: a callback that sets the page's algorithm."""
+    """Draw the panel; use: a callback that sets the page's algorithm."""
     st.caption(
         "The button simulates every private algorithm with default settings on random models with "
         "the same number of rows and the same columns, levels or bounds. Your rows are not used, "

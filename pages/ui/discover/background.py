@@ -1,7 +1,7 @@
 """Background runs of the shown algorithm at other ε and with other noise seeds.
 
-They supply the strip of small graphs, the curve of quality, and the line on how typical the shown
-graph is. A run made for the strip is ready when its ε is chosen.
+These runs supply the strip of small graphs, the quality curve, and the line on how typical the
+shown graph is. When a user chooses an ε of the strip, its run is already finished.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ Answer = Discovery | str
 class Background:
     """Runs of one algorithm with fixed settings on one data set; only ε and the noise seed vary.
 
-    Only its thread adds answers, each once it is complete, so that a page can read at any time.
-    there: whether the session still has a browser.
+    Only the thread of this object adds answers, each once it is complete, so a page can read them
+    at any time. there: whether the session still has a browser.
     """
 
     def __init__(self, repeat: Repeat, there: Callable[[], bool]) -> None:
@@ -59,7 +59,7 @@ class Background:
             self._took.append(result.seconds)
 
     def made(self, epsilon: float, seed: int) -> Discovery | None:
-        """A finished run with everything that a page shows of it, else None."""
+        """A finished run with everything that a page shows about it, else None."""
         answer = self.answers.get((epsilon, seed))
         return answer if isinstance(answer, Discovery) and answer.trace else None
 
@@ -84,11 +84,11 @@ class Background:
 
     @property
     def seconds(self) -> float:
-        """The time that a run takes, from the finished runs."""
+        """Expected time per run, from the finished runs."""
         return median(self._took[-9:]) if self._took else 0.0
 
     def waiting(self) -> list[float]:
-        """The ε of the unfinished runs in `first`, in the order in which they are made."""
+        """The ε of the unfinished runs in `first`, in the order in which they will run."""
         if self._broken:
             return []
         with self._lock:
@@ -128,7 +128,7 @@ class Background:
 
 
 def background_of(loaded: Loaded, name: str, values: dict[str, Any]) -> Background:
-    """The session's runs of these settings, created if there are none; other runs are cancelled."""
+    """The session's background runs for these settings, created if needed; others are cancelled."""
     held: OrderedDict[Hashable, Background] = st.session_state.setdefault(
         "_background", OrderedDict()
     )

@@ -1,4 +1,4 @@
-"""The share of the plan that a run spent, and how it was spent."""
+"""The share of the planned budget that a run spent, and how it was spent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def budget_panel(result: Discovery) -> None:
 
 
 def schedule_chart(result: Discovery) -> None:
-    """The budget of every gradient under each schedule."""
+    """Chart of the budget per gradient under each schedule."""
     parameters = result.parameters
     if parameters["calibration"] == "proven":
         lines = proven_schedules(parameters["growth"], parameters["gradients"])
@@ -53,7 +53,7 @@ def schedule_chart(result: Discovery) -> None:
 
 
 def budget_sentence(result: Discovery) -> str:
-    """The share of the plan that was used, or the total of the published form."""
+    """The share of the planned budget that was used, or the total in the published calibration."""
     spent = result.spent
     unit = {"rho": " ρ of zCDP", "epsilon": " ε"}.get(spent.unit, "")
     if spent.total:

@@ -1,4 +1,4 @@
-"""Plotly figures of a run: its budget, weights and convergence; numbers come from the engine."""
+"""Plotly figures of a run: budget, weights and convergence; the numbers come from the engine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PATTERNS = {"examine": "/", "which": "/", "separating set": "x"}
 
 
 def budget_bar(result: Discovery) -> go.Figure:
-    """The share of the plan spent by each order and step, or by each release."""
+    """The share of the planned budget spent by each order and step, or by each release."""
     palette = PALETTES[current()]
     parts: dict[tuple[int, str], float] = defaultdict(float)
     charged = [step for step in result.trace if step.charge]
@@ -80,7 +80,7 @@ def budget_bar(result: Discovery) -> go.Figure:
 
 
 def weights(values: Matrix, nodes: list[str], threshold: float) -> go.Figure:
-    """W[i, j] of each edge i → j; weights below the threshold are marked."""
+    """Heat map of W[i, j], the weight of edge i → j; weights below the threshold are marked."""
     palette = PALETTES[current()]
     reach = max(float(np.abs(values).max()), 1e-9)
     names = [label(node) for node in nodes]
@@ -113,7 +113,7 @@ def weights(values: Matrix, nodes: list[str], threshold: float) -> go.Figure:
 
 
 def convergence(iterations: tuple[Iteration, ...]) -> go.Figure:
-    """Objective, if known, and h(W), by outer iteration."""
+    """The objective (if known) and h(W) by outer iteration."""
     palette = PALETTES[current()]
     numbers = list(range(1, len(iterations) + 1))
     figure = go.Figure()

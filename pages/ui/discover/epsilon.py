@@ -1,4 +1,4 @@
-"""ε as the page's main control: the slider, the curve of quality above it, and the strip of graphs.
+"""ε as the page's main control: the slider, the quality curve above it, and the strip of graphs.
 
 The curve and the strip show background runs, so both are redrawn as runs finish.
 """
@@ -73,10 +73,10 @@ def slider(algorithm: Algorithm, values: dict[str, Any]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """The shown run and the runs at other ε and with other noise seeds.
+    """The shown run, and runs at other ε and with other noise seeds.
 
     reference: the graph that runs are compared with. base: the non-private graph's name and F1, if
-    the reference is the truth. key: of the ε slider.
+    the reference is the truth. key: the key of the ε slider.
     """
 
     loaded: Loaded
@@ -104,7 +104,7 @@ class Around:
 
     @property
     def nearest_values(self) -> list[float]:
-        """The values of the slider next to the shown one, nearest first, two on each side."""
+        """The slider values next to the shown ε, nearest first, two on each side."""
         here = self.grid.index(self.epsilon)
         around = (here + step for step in (-1, 1, -2, 2))
         return [self.grid[k] for k in around if 0 <= k < len(self.grid)]
@@ -134,9 +134,7 @@ class Around:
         self.background.want(first, more)
 
     def graph_at(self, epsilon: float) -> PDAG | str | None:
-        """The graph at another ε with the shown noise seed, the reason for its absence, or None if
-        pending.
-        """
+        """The graph at another ε with the shown seed, or why there is none; None while pending."""
         if epsilon == self.epsilon:
             return self.result.graph
         answer = self.background.answers.get((epsilon, self.seed))
@@ -144,11 +142,11 @@ class Around:
 
     @property
     def to_come(self) -> list[float]:
-        """The ε of the strip whose graphs are not finished."""
+        """Values of ε on the strip whose graphs are not finished."""
         return [e for e in self.strip if self.graph_at(e) is None]
 
     def when(self, epsilon: float) -> str:
-        """The expected time until a graph is finished."""
+        """In words, the expected time until a graph is finished."""
         waiting = self.background.waiting() if self.lively else []
         if epsilon not in waiting:
             return "not made"
@@ -159,20 +157,20 @@ class Around:
 
     @property
     def made_of(self) -> str:
-        """The graphs still to be made for the strip and the curve, with the time; else empty."""
+        """In words, the number of graphs still to be made and the time they need; empty if none."""
         count = len(self.to_come)
         took = time_text(count * self.background.seconds)
         return f"{count} more graph{'s' * (count > 1)}, {took}" if count else ""
 
     @property
     def making(self) -> str:
-        """A line that graphs are being made in the background; empty if none is."""
+        """A line saying that graphs are being made in the background; empty if none are."""
         if not (self.lively and self.to_come and self.background.waiting()):
             return ""
         return f"Making {self.made_of.replace(', ', ' in the background, ', 1)}."
 
     def rolls_at(self, epsilon: float) -> list[PDAG]:
-        """Graphs at an ε with further noise seeds, as far as the runs are finished."""
+        """The finished graphs at an ε with further noise seeds."""
         answers = self.background.answers
         held = [answers.get((epsilon, self.seed + k)) for k in range(1, ROLLS + 1)]
         return [answer.graph for answer in held if isinstance(answer, Discovery)]
@@ -274,12 +272,12 @@ def small(graph: PDAG, reference: PDAG, positions: Sequence[tuple[float, float]]
 
 
 def curve_part(around: Around) -> None:
-    """The curve, redrawn as runs finish."""
+    """Draw the curve, and redraw it as runs finish."""
     _live(around, "discover-curve", around.curve, _CURVE_SECONDS)
 
 
 def strip_part(around: Around) -> None:
-    """The strip, and how typical the shown graph is, redrawn as runs finish."""
+    """Draw the strip and how typical the shown graph is, and redraw both as runs finish."""
 
     _live(around, "discover-strip", around.cards, _STRIP_SECONDS)
     if not around.lively and around.made_of:

@@ -24,7 +24,7 @@ from privcore.releases.findings import edge_notes
 def downloads(
     result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int | None
 ) -> None:
-    """A row of download buttons; each file is made on request."""
+    """Draw a row of download buttons; each file is made on request."""
     graph, places = result.graph, positions_of(loaded, result.graph)
     pictures = RunPictures(result, loaded.dataset, places, references, seed)
     stem = "graph"
@@ -87,7 +87,7 @@ def downloads(
             )
     st.caption(
         "Files of the private graph alone, pictures included, contain only that graph and its "
-        "settings. The others are not private: JSON adds metrics and costs, pictures of both "
+        "settings. The other files are not private: JSON adds metrics and costs, pictures of both "
         "graphs and the page to print compare with the non-private graph, the notebook contains "
         "the levels and bounds of your own table, and the decisions contain exact scores."
     )

@@ -1,4 +1,4 @@
-"""The graphs of the page Discover, side by side in one layout."""
+"""The graphs of the Discover page, side by side in one layout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from privcore.releases.findings import line_texts, line_widths
 
 
 class Drawn(NamedTuple):
-    """A graph on the page: its key, and its comparison, if any."""
+    """A graph on the page, with its key and its comparison with the reference, if any."""
 
     key: str
     graph: PDAG
@@ -36,10 +36,10 @@ def graphs(
     kind: Reference,
     reference_name: str,
 ) -> None:
-    """The graphs side by side, with linked views.
+    """Draw the graphs side by side, with linked views.
 
-    drawn: by title. base: the reference graph, called reference_name. result: the run of the first
-    graph. faint: undecided pairs, drawn in the first graph.
+    drawn: the graphs by title. base: the reference graph, called reference_name. result: the run
+    that made the first graph. faint: undecided pairs, drawn in the first graph.
     """
     panes = []
     for title, (key, graph, comparison) in drawn.items():
@@ -72,7 +72,7 @@ def graphs(
 
 
 def selected_edge(comparisons: list[Comparison]) -> tuple[int, int] | None:
-    """The pair that is selected in the edge table below the graphs."""
+    """The pair selected in the edge table below the graphs."""
     state = st.session_state.get("discover_edges")
     rows = state["selection"]["rows"] if state else []
     pairs = tables.edge_pairs(comparisons)

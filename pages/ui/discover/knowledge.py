@@ -41,7 +41,7 @@ _RULES: dict[str, tuple[str, Mark]] = {
 
 
 def panel(loaded: Loaded, show_gain: Callable[[], None] = lambda: None) -> None:
-    """show_gain: a callback that shows what the knowledge gains."""
+    """Draw the panel; show_gain: a callback that shows what the knowledge gains."""
     now = known.held(loaded)
     st.caption(
         linked(
@@ -156,7 +156,7 @@ def changed(names: tuple[str, ...], now: Knowledge, act: Mapping[str, Any]) -> K
 
 
 def with_rule(now: Knowledge, verb: str, rule: Statement) -> Knowledge:
-    """Replace all statements about two columns by one; verb: "" for none."""
+    """Replace all statements about two columns by a single one; verb: "" to remove them."""
     ends = {rule.a, rule.b}
     forbidden, required = (
         {other for other in own if {other.a, other.b} != ends}

@@ -34,7 +34,7 @@ def export_panel(result: Discovery, loaded: Loaded, references: dict[str, PDAG],
 
 
 def weight_panel(result: Discovery) -> None:
-    """The weights behind the graph, and the convergence of the optimiser."""
+    """Show the weights behind the graph, and the convergence of the optimiser."""
     if result.weights is None:
         return
     nodes = list(result.graph.nodes)
@@ -43,7 +43,7 @@ def weight_panel(result: Discovery) -> None:
         charts.show(
             run_charts.weights(result.weights, nodes, result.weight_threshold or 0.0),
             key="weights",
-            alt="Weight of every column on every other",
+            alt="Weights from every column to every other",
         )
     with right:
         charts.show(
@@ -54,7 +54,7 @@ def weight_panel(result: Discovery) -> None:
     st.caption(
         "Rows are causes, columns effects; weights below the threshold are crossed out. "
         + (
-            "Both pictures are made from the private run alone. "
+            "Both charts use the private run alone. "
             if result.noise != "none"
             else "Computed from the exact data: not private. "
         )

@@ -1,4 +1,4 @@
-"""Pinned runs, kept by name to return to and to compare."""
+"""Pinned runs, kept by name so that a user can return to them and compare them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def pins() -> list[Pin]:
 
 
 def shown(pin: Pin) -> None:
-    """Record the run on the page, which a click on Pin keeps."""
+    """Record the run on the page, so that a click on Pin keeps it."""
     st.session_state[_SHOWN] = pin
 
 
@@ -82,7 +82,7 @@ def _rename(k: int) -> None:
 
 
 def pinned_panel() -> None:
-    """The pinned runs, with two of them side by side and their differences."""
+    """Show the pinned runs, two of them side by side with their differences."""
     held = pins()
     if not held:
         st.caption("Nothing is pinned yet. The button Pin above keeps the current run.")

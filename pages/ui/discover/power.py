@@ -36,7 +36,7 @@ _TABLES = (
 
 
 def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
-    """The smallest dependence that is likely to be detected, in plain words."""
+    """In words, the smallest dependence that is likely to be detected."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     on_rows = _on_rows(loaded, parameters, values.epsilon)
@@ -44,17 +44,17 @@ def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
 
 
 def missing_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
-    """What would reveal a clear dependence if none can be detected; else empty."""
+    """If no dependence can be detected: what would be needed to detect a clear one; else empty."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     return plain(changing_sentence(shape, _on_rows(loaded, parameters, values.epsilon)))
 
 
 def gap_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
-    """Whether rows, budget or algorithm limit the detection of a weak edge, in plain words.
+    """In words, whether rows, budget or algorithm limit the detection of a weak edge.
 
-    Empty if there are no surrogates for it (numeric together with categorical columns), or if more
-    than one row is protected, because the bound is known for single rows.
+    Empty if the columns have no surrogates (numeric together with categorical columns), or if
+    several rows are protected together, because the bound is known for single rows only.
     """
     plain_case = protection_of(loaded.dataset, parameters).plain
     if isinstance(loaded.source, MixedRows) or not plain_case:
@@ -74,7 +74,7 @@ def _on_rows(loaded: Loaded, parameters: dict[str, Any], epsilon: float) -> Mome
 
 
 def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
-    """The smallest dependence that is detected with 90 % probability, against ε."""
+    """Chart, against ε, of the smallest dependence that is detected with 90 % probability."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     st.markdown(seen_sentence(loaded, parameters))

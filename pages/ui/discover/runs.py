@@ -1,4 +1,4 @@
-"""The private run and its non-private reference, computed and cached for the page Discover."""
+"""The private run and its non-private reference, computed and cached for the Discover page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from privcore.releases import non_private_reference
 
 
 def base_name(result: Discovery) -> str:
-    """The title of the non-private algorithm that a run is compared with, such as "PC"."""
+    """Title of the non-private algorithm to which a run is compared, such as "PC"."""
     return {"pc": "PC", "notears": "NOTEARS"}[ALGORITHMS[result.algorithm].reference_algorithm]
 
 
@@ -21,7 +21,7 @@ def run(
 ) -> Discovery | None:
     """The run for the current settings; None while it is cancelled.
 
-    background: runs among which it may be finished already.
+    background: background runs, among which this run may already be finished.
     """
     made = background.made(values["epsilon"], seed) if background else None
     if made:
@@ -44,7 +44,7 @@ def run(
 
 
 def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
-    """The run that a private one is compared with; the run itself if it has no noise."""
+    """The non-private run to which a run is compared; the run itself if it has no noise."""
     if result.noise == "none":
         return result
     key = ("reference", loaded.key, settings_key(dict(result.parameters)))

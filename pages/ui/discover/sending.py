@@ -1,4 +1,4 @@
-"""The page to send: a run over ε as one HTML file, made on request."""
+"""The interactive page: a run over ε as one HTML file that can be sent, made on request."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from privcore.releases.interactive import (
 def page_part(
     loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int, background: Background
 ) -> None:
-    """A button that makes and saves the page.
+    """Draw a button that makes and saves the page.
 
-    For a user's own table, a typed confirmation comes first. background: finished runs are taken
-    from it.
+    For a user's own table, the user must first type a confirmation. background: source of finished
+    runs.
     """
     words = ""
     if not is_built_in(loaded.dataset):

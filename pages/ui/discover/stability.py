@@ -1,4 +1,4 @@
-"""Stability of a graph without a known truth: the tab Stability, and its line on the page."""
+"""Stability of a graph without a known truth: the Stability tab, and one line on the page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RUNS = ["20", "50", "100", "200", "500"]
 def summary(loaded: Loaded, result: Discovery) -> None:
     """One line on the stability of a graph without a known truth, computed on request.
 
-    It is shown while the tab Stability is closed.
+    The line is shown while the Stability tab is closed.
     """
     runs = int(st.session_state.get("discover_rolls") or RUNS.default)
     key = _key(loaded, result, runs)
@@ -36,7 +36,7 @@ def summary(loaded: Loaded, result: Discovery) -> None:
                 icon=":material/balance:",
                 on_click=_ask,
                 args=(key,),
-                help="Repeats the search with other noise and on halves of the rows, and reports "
+                help="Repeats the search with fresh noise and on halves of the rows, and reports "
                 "how often the edges reappear.",
             )
             st.caption("There is no known true graph for comparison.")
@@ -49,7 +49,7 @@ def summary(loaded: Loaded, result: Discovery) -> None:
 
 
 def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: str) -> None:
-    """How often each pair is adjacent over noise draws and halves, and the undecided pairs."""
+    """Show how often each pair is adjacent over noise draws and halves, and the undecided pairs."""
     runs = int(
         st.select_slider(
             "Runs",
@@ -57,8 +57,8 @@ def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: st
             value=str(RUNS.default),
             key="discover_rolls",
             bind="query-params",
-            help="Number of runs with other noise on all rows, and the same number on halves of "
-            "the rows, all with the settings of the graph above.",
+            help="Number of runs with fresh noise on all rows; the same number is made on halves "
+            "of the rows, all with the settings of the graph above.",
         )
     )
     judged = _judged(loaded, result, runs)
@@ -82,11 +82,11 @@ def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: st
 
 
 _HALVES = (
-    "Halves: the rows are split at random into two halves, and each is searched separately; half "
-    "of the rows have less power than all of them."
+    "Halves: the rows are split at random into two halves, and each is searched separately; a "
+    "search of half of the rows has less power."
 )
 _READING = {
-    True: "Noise draws: other noise on all rows, so differences come from the mechanism only. "
+    True: "Noise draws: fresh noise on all rows, so differences come from the mechanism only. "
     f"{_HALVES} Every half has the same ε and its own noise. {NOT_PRIVATE}",
     False: f"This run has no noise to draw again. {_HALVES} {NOT_PRIVATE}",
 }

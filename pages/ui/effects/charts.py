@@ -1,4 +1,4 @@
-"""The chart of effects: one row each, with its interval."""
+"""The chart of effects: one row per effect, with its interval."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Row:
 
     amount: the number as text, at the start of the label. points: best estimates, in the axis's
     units. low, high: ends of the interval, possibly infinite; None if there is no interval. kind:
-    effects by the graph, by other graphs, by all of them, or from the exact rows.
+    effects under the graph, under other graphs, over all of them, or from the exact rows.
     """
 
     amount: str
@@ -41,7 +41,7 @@ class Row:
 
 
 def intervals(rows: Sequence[Row], x_title: str, truth: tuple[float, str] | None) -> go.Figure:
-    """Effects in rows, with a line at zero; truth: its position and name."""
+    """Chart of effects in rows, with a line at zero; truth: value and name of the true effect."""
     palette = PALETTES[current()]
     colours = {
         "shown": palette.series[0],

@@ -1,4 +1,4 @@
-"""The question and its budget: the controls of the page Effects."""
+"""The question and its budget: the controls of the Effects page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from privcore.text import short
 
 
 def settings() -> tuple[dict[str, Any], int]:
-    """The controls of the search except its ε, and the noise seed."""
+    """Draw the controls of the search (except ε) and of the noise seed."""
     algorithm = ALGORITHMS[ALGORITHM]
     st.markdown(f"**{algorithm.title}**", help=algorithm.summary)
     values = {**controls(algorithm, ["epsilon"]), "knowledge": held_text()}
@@ -32,7 +32,7 @@ def settings() -> tuple[dict[str, Any], int]:
 
 
 def choose_question(loaded: Loaded) -> Question | None:
-    """Cause, outcome and their levels; None if there are fewer than two columns.
+    """Choose cause, outcome and their levels; None if there are fewer than two columns.
 
     The choice is stored in the URL, except for a user's own table.
     """
@@ -88,9 +88,7 @@ class _Picker:
 
 
 def usual_pair(data: Dataset) -> tuple[str, str]:
-    """The default cause: the column with most descendants in the true graph, else the first of a
-    kind.
-    """
+    """The default cause (with the most descendants, if the truth is known) and outcome."""
     reached = {name: _after(data, name) for name in data.names}
     cause = max(data.names, key=lambda name: len(reached[name]))
     if not reached[cause]:
@@ -100,9 +98,7 @@ def usual_pair(data: Dataset) -> tuple[str, str]:
 
 
 def usual_outcome(data: Dataset, cause: str) -> str:
-    """The default outcome: the cause's first descendant in the true graph, else the first of its
-    kind.
-    """
+    """The default outcome: a descendant of the cause if known, else a column of the same kind."""
     others = [column for column in data.columns if column.name != cause]
     levels = next(column for column in data.columns if column.name == cause).levels
     after = _after(data, cause)
@@ -128,7 +124,7 @@ _HALF = 0.5
 
 @dataclass(frozen=True)
 class Width:
-    """The line on the gain from a second release."""
+    """The line on the page that states the gain from a second release."""
 
     place: DeltaGenerator
     data: Dataset
@@ -146,7 +142,7 @@ class Width:
         self.place.caption(sentence if self.share else nothing + sentence)
 
     def note(self, answer: Effects) -> None:
-        """As `say`, for the adjustment set of the run."""
+        """State the gain for the run's adjustment set."""
         shown = next((effect for effect in answer.shown if effect.affected), None)
         if shown is not None and shown.adjustment:
             levels = {column.name: len(column.levels) for column in self.data.columns}
@@ -155,11 +151,11 @@ class Width:
 
 class _NoWidth(Width):
     def say(self, strata: int) -> None:
-        """Numeric columns have no second release."""
+        """Show nothing: numeric columns have no second release."""
 
 
 def budget(loaded: Loaded, question: Question) -> tuple[float, float, Width]:
-    """ε, the share of it for measuring the effect, and the line below."""
+    """Choose ε and its share for measuring the effect; returns both, and the line below them."""
     algorithm = ALGORITHMS[ALGORITHM]
     declared = next(p for p in algorithm.parameters if p.name == "epsilon")
     # A second release counts levels.

@@ -1,4 +1,4 @@
-"""Downloads of an effect: its numbers, and the code that reproduces it."""
+"""Downloads of an effect: its numbers, and code that reproduces them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from privcore.releases import command_line, python_code
 
 
 def panel(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> None:
-    """Downloads, and the Python code and command that repeat the run."""
+    """Draw download buttons, and the Python code and command that repeat the run."""
     with st.container(horizontal=True):
         st.download_button(
             "JSON",
@@ -50,13 +50,13 @@ def panel(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float,
 
 
 def as_json(answer: Effects) -> str:
-    """The effects and the guarantee."""
+    """The effects and the guarantee as JSON."""
     report = {**answer.as_dict(), "guarantee": answer.guarantee.as_dict()}
     return json.dumps(report, indent=1, ensure_ascii=False)
 
 
 def changed(answer: Effects, values: dict[str, Any]) -> dict[str, Any]:
-    """Parameters that differ from their defaults, and always the budget."""
+    """Parameters that differ from their defaults; the budget is always included."""
     return {
         p.name: values[p.name]
         for p in get_algorithm(answer.result.algorithm).parameters
@@ -65,7 +65,7 @@ def changed(answer: Effects, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def python(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> str:
-    """A script that prints the answer; the data are loaded as for a graph."""
+    """A Python script that prints the answer; it loads the data as the script for a graph does."""
     of_graph = python_code(
         answer.result,
         loaded.dataset,
@@ -92,7 +92,7 @@ def python(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float
 def command(
     answer: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int
 ) -> str:
-    """The command for a shell; an uploaded file appears by name."""
+    """The shell command that repeats the run; an uploaded file appears by its name."""
     result = replace(answer.result, parameters={**answer.result.parameters, **values})
     words = shlex.split(
         command_line(

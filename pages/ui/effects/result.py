@@ -1,4 +1,4 @@
-"""The answer of the page Effects: a sentence, charts and tables."""
+"""The answer of the Effects page: a sentence, charts and tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_ROWS, MOST_OTHERS = 8, 3
 
 
 def header(answer: Effects, loaded: Loaded) -> None:
-    """The answer in one sentence, and the guarantee."""
+    """Show the answer in one sentence, and the guarantee."""
     st.title(all_texts.plain(headline(answer)), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(texts.promise(answer.guarantee), width="content")
@@ -39,7 +39,7 @@ def header(answer: Effects, loaded: Loaded) -> None:
 
 
 def pictures(answer: Effects, other: Compared, loaded: Loaded) -> None:
-    """The effects with their intervals, next to the graph that they are computed from."""
+    """Show the effects with their intervals, next to the graph they are computed from."""
     rows, more = rows_of(answer)
     if rows:
         rows += comparison_rows(answer, other)
@@ -66,7 +66,10 @@ def pictures(answer: Effects, other: Compared, loaded: Loaded) -> None:
 
 
 def effects_picture(answer: Effects, other: Compared, rows: list[Row], more: int) -> None:
-    """Effects by the graph, by other graphs, combined, and without privacy; more: omitted rows."""
+    """Show effects under the graph, under other graphs, combined, and without privacy.
+
+    more: number of omitted rows.
+    """
     if not rows:
         st.info("There is nothing to draw: no effect can be determined from the release.")
         return
@@ -82,7 +85,9 @@ def effects_picture(answer: Effects, other: Compared, rows: list[Row], more: int
     )
     lines = [texts.HOW_TO_READ]
     if any(row.kind == "other" for row in rows):
-        lines.append("Grey: effects by less probable graphs, with their probability.")
+        lines.append(
+            "Grey: effects under less probable graphs, with the probability of the graphs."
+        )
     if more:
         lines.append(f"{more} more {'is' if more == 1 else 'are'} in the table below.")
     if other.exact or other.truth is not None:
@@ -124,7 +129,7 @@ def comparison_rows(answer: Effects, other: Compared) -> list[Row]:
         low, high = answer.interval
         ends = texts.scaled(question, low), texts.scaled(question, high)
         amount = texts.between(question, low, high)
-        rows.append(Row(amount, "over all directions (95 %)", (), *ends, "whole"))
+        rows.append(Row(amount, "over all possible directions (95 %)", (), *ends, "whole"))
     stated = [effect.estimate for effect in other.exact if effect.estimate is not None]
     if stated:
         values = sorted({round(estimate.value, 9) for estimate in stated})
@@ -152,7 +157,7 @@ def _row(question: Question, effect: Effect, words: str, kind: Kind) -> Row:
 
 
 def parents_panel(answer: Effects) -> None:
-    """Every set of parents, with its adjustment set and the reason."""
+    """Show every set of parents, with its adjustment set and why this set is valid."""
     if isinstance(answer.result.graph, PAG):
         if not answer.effects:
             st.caption(all_texts.plain(answer.reason))
@@ -183,7 +188,7 @@ def parents_panel(answer: Effects) -> None:
 
 
 def parents_table(answer: Effects) -> pd.DataFrame:
-    """A row for each set of parents, as text."""
+    """The table of parent sets as text, one row each."""
     question = answer.question
     unit = "" if question.level is None else " (points)"
     rows = []
@@ -216,7 +221,7 @@ def _names(names: tuple[str, ...]) -> str:
 
 
 def means_panel(answer: Effects) -> None:
-    """The probability of the outcome at each of the two values of the cause."""
+    """Show the probability of the outcome at each of the two values of the cause."""
     question, rows, table = answer.question, [], []
     cause, outcome = short(question.cause, 18), short(question.outcome, 18)
     for group in texts.groups(answer.shown):

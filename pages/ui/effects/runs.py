@@ -1,4 +1,4 @@
-"""The run of the page Effects and its comparison, each computed once and cached."""
+"""The run of the Effects page and its non-private comparison, each computed once and cached."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(
 ) -> Effects | None:
     """The answer to the question; None while it is cancelled. Raises PrivcoreError.
 
-    Without a second release, every question is answered from the run of the page Discover.
+    Without a second release, every question is answered from the run of the Discover page.
     """
     plan = EffectPlan(question, share)
     if not share:
@@ -55,10 +55,10 @@ def run(
 
 @dataclass(frozen=True)
 class Compared:
-    """The comparison for a run. Not private.
+    """The non-private comparison for a run.
 
-    exact: the effects without privacy; none if refused gives the reason. title: of the algorithm
-    behind their graph. truth: of a built-in network.
+    exact: the effects without privacy, none if refused; `refused` gives the reason. title: title of
+    the algorithm behind their graph. truth: the true effect in a built-in network.
     """
 
     exact: tuple[Effect, ...]
@@ -68,7 +68,7 @@ class Compared:
 
 
 def compared(loaded: Loaded, answer: Effects) -> Compared:
-    """The effects by the graph without privacy, and the truth if known."""
+    """The effects under the graph without privacy, and the true effect if known."""
     exact: tuple[Effect, ...] = ()
     refused = ""
     try:

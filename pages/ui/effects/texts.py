@@ -1,4 +1,4 @@
-"""Texts of the page Effects."""
+"""Texts of the Effects page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOW_TO_READ = (
 
 
 def promise(guarantee: Guarantee) -> str:
-    """The guarantee for a reader who does not know ε, as Markdown."""
+    """The guarantee in words for a reader who does not know ε, as Markdown."""
     delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
     sentence = promise_sentence(guarantee).replace("the private graph", "this answer")
     whom = for_whom(protected(guarantee))
@@ -26,12 +26,12 @@ def promise(guarantee: Guarantee) -> str:
 
 
 def scaled(question: Question, value: float) -> float:
-    """In percentage points, or in units of the outcome."""
+    """An effect in percentage points, or in units of a numeric outcome."""
     return 100 * value if question.level is not None else value
 
 
 def amount(question: Question, value: float) -> str:
-    """Such as "+9.0", and for numbers such as "-0.42"."""
+    """An effect as text: "+9.0" in percentage points, or "-0.42" for numeric columns."""
     if abs(value) == float("inf"):
         return "no bound"
     return f"{100 * value:+.1f}" if question.level is not None else f"{value:+.3g}"
@@ -42,21 +42,21 @@ def between(question: Question, low: float, high: float) -> str:
 
 
 def axis_title(question: Question) -> str:
-    """The quantity that the chart shows."""
+    """The axis title: the quantity that the chart shows."""
     cause, outcome = short(question.cause, 18), short(question.outcome, 18)
     if question.level is None:
-        return f"change of {outcome} for one more unit of {cause}"
+        return f"change in {outcome} per unit of {cause}"
     return (
-        f"change of the probability of {outcome} = {short(question.level, 18)}, in percentage "
+        f"change in the probability of {outcome} = {short(question.level, 18)}, in percentage "
         f"points, when {cause} goes from {short(question.compared, 18)} to "
         f"{short(question.to, 18)}"
     )
 
 
 def case(question: Question, group: Sequence[Effect]) -> str:
-    """The parents of the cause, such as "if nothing or bronc causes smoke".
+    """The assumed parents of the cause, such as "if nothing or bronc causes smoke".
 
-    For a PAG, that it allows unobserved confounders.
+    For a PAG: a note that unobserved confounders are allowed.
     """
     sets = list(dict.fromkeys(e.parents for e in group if e.parents is not None))
     if not sets:
@@ -81,7 +81,7 @@ def _joined(parents: Sequence[str]) -> str:
 
 
 def groups(effects: Sequence[Effect]) -> list[list[Effect]]:
-    """Equal effects grouped; effects by the graph first, then by probability."""
+    """Groups of equal effects: those under the graph first, then in order of probability."""
     same: dict[object, list[Effect]] = {}
     for effect in effects:
         key = (effect.adjustment, effect.estimate) if effect.affected else None
@@ -93,7 +93,7 @@ def groups(effects: Sequence[Effect]) -> list[list[Effect]]:
 
 
 def open_sentence(answer: Effects) -> str:
-    """What would narrow the answer; empty if the graph allows a single effect."""
+    """A sentence on what would narrow the answer; empty if the graph allows only one effect."""
     if answer.identified or not answer.shown:
         return ""
     return (

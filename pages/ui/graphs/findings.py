@@ -1,4 +1,4 @@
-"""The certainty of a graph's edges, and its undecided pairs, as drawn."""
+"""The certainty of a graph's edges, and its undecided pairs, for display."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from privcore.releases.release import Release
 _OF_PROBABILITIES = (
     "The posterior probability of an edge, and of its arrow if there is one: {made}. On random "
     "networks these probabilities were calibrated for edges and slightly too high for arrows "
-    "(page Papers). All figures assume there are no unobserved confounders."
+    "(see the Papers page). All figures assume there are no unobserved confounders."
 )
 _OF_PAG_PROBABILITIES = (
     "The posterior probability of an edge: {made}. It comes from the search before FCI and so "
-    "assumes no unobserved confounders; the marks of the graph do not assume this. Marks have no "
+    "assumes no unobserved confounders, whereas the marks of the graph do not. Marks have no "
     "stated probability."
 )
 _OF_DRAWS = (
@@ -36,7 +36,7 @@ _OF_TESTS = (
 
 
 def width_sentence(result: Discovery | Release) -> str:
-    """The meaning of line widths, and whether the numbers have converged."""
+    """In words, the meaning of line widths, and whether the probabilities have converged."""
     return f"Thicker lines are more probable. {settled_sentence(result.settled)}".rstrip()
 
 
@@ -46,7 +46,7 @@ def unclear(result: Discovery) -> list[Edge]:
 
 
 def no_edge_sentence(result: Discovery) -> str:
-    """The number of pairs of each kind, and the smallest relevant dependence."""
+    """In words, the number of pairs with each finding, and the smallest relevant dependence."""
     pairs = described_pairs(result.graph, result.findings) or []
     size = result.parameters.get("reference_effect")
     size_note = "" if size is None else f" (for a dependence of {size:g} or more)"
@@ -54,7 +54,7 @@ def no_edge_sentence(result: Discovery) -> str:
 
 
 def pair_panel(result: Discovery) -> None:
-    """Every pair with its finding."""
+    """Show every pair with its finding."""
     st.markdown(no_edge_sentence(result))
     st.caption(
         "Dependence: Cramér's V (0 to 1; for numeric columns, the absolute correlation) as "

@@ -1,4 +1,4 @@
-"""Graphs on a page: one component that draws all of them, and the reader's view."""
+"""Graphs on a page: one component that draws all of them, and the user's view (focus, zoom)."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _DRAWN_AS = {"focus": "focus", "view": "as", "links": "links"}
 def show_graphs(scene: Mapping[str, Any], *, key: str, of: str = "", focus: str = "") -> None:
     """Draw a scene of `privcore.graphs.drawing`.
 
-    of: a name for the subject of the graphs, if the URL stores the view; another name resets the
-    view. Without it only the browser stores the view, which begins with a focus.
+    of: a name for the subject of the graphs, if the URL stores the view; a new name resets the
+    view. Without a name only the browser stores the view, which begins with a focus.
     """
 
     def looked() -> None:

@@ -1,1 +1,1 @@
-"""Panels of the page Learn."""
+"""Panels of the Learn page."""

@@ -1,4 +1,4 @@
-"""The panel on the allocation of a budget."""
+"""The panel on budget allocation."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def show(result: Allocation, values: Values, key: str) -> None:
     draw(
         order_plans(result).update_layout(margin_r=CLEAR),
         f"{key}-orders",
-        "ε of a test of each order, as planned before each",
+        "ε per test of each order, as planned before each order",
         HALF,
     )
     if result.schedules:
         draw(
-            run_charts.schedules(result.schedules, "", "ε of an iteration").update_layout(
+            run_charts.schedules(result.schedules, "", "ε per iteration").update_layout(
                 margin_r=CLEAR
             ),
             f"{key}-schedules",
-            "Budgets of iterations under the schedules of Lemma 2",
+            "Budget per iteration under the schedules of Lemma 2",
             HALF,
         )
     else:
@@ -36,7 +36,7 @@ def show(result: Allocation, values: Values, key: str) -> None:
                 "order": range(len(result.chosen)),
                 "tests paid for": result.planned,
                 "tests needed": result.made,
-                "ε of a test": result.chosen,
+                "ε per test": result.chosen,
                 "noise, in Z": result.noise,
                 "budget left, %": 100 * result.left,
             }
@@ -44,7 +44,7 @@ def show(result: Allocation, values: Values, key: str) -> None:
         hide_index=True,
         alt="Orders",
         column_config={
-            "ε of a test": st.column_config.NumberColumn(format="%.4f"),
+            "ε per test": st.column_config.NumberColumn(format="%.4f"),
             "noise, in Z": st.column_config.NumberColumn(format="%.3f"),
             "budget left, %": st.column_config.NumberColumn(format="%.1f"),
         },
@@ -60,7 +60,7 @@ def show(result: Allocation, values: Values, key: str) -> None:
 
 
 def order_plans(allocated: Allocation) -> go.Figure:
-    """ε of a test of each order, as planned before each order."""
+    """Chart of ε per test of each order, as planned before each order."""
     palette = PALETTES[current()]
     orders = list(range(len(allocated.chosen)))
     figure = go.Figure()

@@ -47,7 +47,7 @@ def show(result: Averaging, values: Values, key: str) -> None:
 
 
 def means(result: Averaging) -> go.Figure:
-    """One repetition's mean of the first k releases, and its root mean square error around 40."""
+    """Chart of the mean of the first k releases in one repetition, ± the root mean square error."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for sign in (1, -1):
@@ -81,7 +81,7 @@ def means(result: Averaging) -> go.Figure:
 
 
 def bill(epsilon: float, releases: int) -> go.Figure:
-    """ε of the first k releases against k."""
+    """Chart of ε of the first k releases against k."""
     palette = PALETTES[current()]
     figure = go.Figure()
     counts, costs = costs_by_release(epsilon, releases)

@@ -34,7 +34,7 @@ def show(result: EquivalenceClass, values: Values, key: str) -> None:
 
 
 def equivalence(members: EquivalenceClass) -> go.Figure:
-    """The CPDAG first, then up to `SHOWN` members; edges that vary are drawn in a second colour."""
+    """Draw the CPDAG, then up to `SHOWN` DAGs of its class; edges that vary are coloured."""
     palette = PALETTES[current()]
     drawn = [(members.cpdag.directed, members.cpdag.undirected, "CPDAG")]
     drawn += [

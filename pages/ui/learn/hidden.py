@@ -18,10 +18,10 @@ def show(result: Hidden, values: Values, key: str) -> None:
     show_graphs(scene(result.positions, panes), key=f"{key}-graphs")
     row = st.container(horizontal=True)
     links, (first, second) = result.links, result.epsilons
-    row.metric("Links, first and second graph", f"{links[0]} and {links[1]}")
-    row.metric("Circles", result.circles, help="Ends of links that cannot be determined")
+    row.metric("Links in the first and second graph", f"{links[0]} and {links[1]}")
+    row.metric("Circles", result.circles, help="Undetermined ends of links")
     row.metric(
-        ("ε, first and second graph"),
+        ("ε of the first and second graph"),
         f"{first:g} and {second:g}",
         help=("The privacy cost of each graph."),
     )

@@ -57,7 +57,7 @@ def show(result: NoisePicture, values: Values, key: str) -> None:
 
 
 def densities(picture: NoisePicture, discrete: bool) -> go.Figure:
-    """The distribution of the published number on either data set, with draws."""
+    """Chart of the distribution of the published number on each data set, with draws."""
     palette = PALETTES[current()]
     figure = go.Figure()
     low, high = float(picture.x[0]), float(picture.x[-1])
@@ -98,7 +98,7 @@ def densities(picture: NoisePicture, discrete: bool) -> go.Figure:
 
 
 def privacy_loss(picture: NoisePicture, epsilon: float) -> go.Figure:
-    """ln of the likelihood ratio, and ±ε; values outside are marked."""
+    """Chart of the ln of the likelihood ratio with lines at ±ε; values outside ±ε are marked."""
     palette = PALETTES[current()]
     outside = np.abs(picture.loss) > epsilon * (1 + 1e-9)
     figure = go.Figure()

@@ -39,7 +39,7 @@ def show(result: PAgainstZ, values: Values, key: str) -> None:
 
 
 def decisions(tests: PAgainstZ) -> go.Figure:
-    """Probability that a pair is judged independent, with noise on Z or on p."""
+    """Chart of the probability that a pair is judged independent, with noise on Z or on p."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, (name, values) in enumerate(
@@ -72,7 +72,7 @@ def decisions(tests: PAgainstZ) -> go.Figure:
 
 
 def ties(tests: PAgainstZ) -> go.Figure:
-    """Z* of independent columns with and without ties, and the thresholds."""
+    """Density of Z* for independent columns with and without ties, and the thresholds."""
     palette = PALETTES[current()]
     figure = go.Figure()
     lines = (("no ties", tests.untied_density), ("binary columns", tests.tied_density))
@@ -98,7 +98,7 @@ def ties(tests: PAgainstZ) -> go.Figure:
 
 
 def power(tests: PAgainstZ) -> go.Figure:
-    """How often dependence of binary columns is detected, at either threshold."""
+    """Chart of the power to detect dependence of binary columns, at either threshold."""
     palette = PALETTES[current()]
     figure = go.Figure()
     lines = (("usual threshold", tests.power), ("corrected for ties", tests.corrected_power))

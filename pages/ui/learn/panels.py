@@ -1,4 +1,4 @@
-"""Panels of the page Learn, in lessons and in the playground."""
+"""Panels of the Learn page, in lessons and in the playground."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Picture = Callable[[Any, Values, str], str | None]
 
 
 def picture(panel: Panel) -> Picture:
-    """`show` of the module here with the name of the panel's in `privcore.extras.teaching`."""
+    """The function `show` of the module here that has the name of the panel's engine module."""
     module = panel.compute.__module__.rpartition(".")[2]
     # A panel needs only its own line in the registry.
     show: Picture = import_module(f"pages.ui.learn.{module}").show
@@ -30,7 +30,7 @@ def picture(panel: Panel) -> Picture:
 
 
 def controls(panel: Panel, prefix: str) -> dict[str, Any]:
-    """The live controls; the URL stores their values under prefix_name."""
+    """Draw the controls; the URL stores their values under prefix_name."""
     start = prefix.replace("-", "_")
     return declared_controls(panel.parameters, lambda p, _: f"{start}_{p.name}")
 
@@ -56,13 +56,13 @@ def _computed(compute: Callable[[Values], Any], items: tuple[tuple[str, Any], ..
 
 
 def show_pictures(panel: Panel, values: Values, key: str) -> str:
-    """Show the pictures and figures; returns the code that computes them. Raises PrivcoreError."""
+    """Show the charts and figures; returns the code that computes them. Raises PrivcoreError."""
     result = _computed(panel.compute, tuple(values.items()))
     return picture(panel)(result, values, key) or panel.code(values)
 
 
 def explain(panel: Panel, code: str) -> None:
-    """Formula, sentence, source and code."""
+    """Show the panel's formula, main message, source and code."""
     st.latex(panel.formula)
     st.markdown(panel.sentence)
     st.markdown(f"Source: {panel.source}.")

@@ -25,7 +25,7 @@ CLEAR = 95
 
 
 def draw(figure: go.Figure, key: str, alt: str, height: int = WHOLE) -> None:
-    """One figure, at most that high."""
+    """Draw one figure of at most this height."""
     figure.update_layout(height=min(height, figure.layout.height or height))
     charts.show(figure, key=key, alt=alt)
 

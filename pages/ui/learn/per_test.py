@@ -19,12 +19,12 @@ def show(result: PerTestBudget, values: Values, key: str) -> None:
     row = st.container(horizontal=True)
     row.metric("Tests in the budget", f"{result.tests:,}", help="Fixed before the run.")
     row.metric(
-        "ε of a test",
+        "ε per test",
         f"{result.epsilon_each:.4g}",
         help=("Under the accountant that allows the most."),
     )
     row.metric(
-        ("ε of a test by basic composition"),
+        ("ε per test by basic composition"),
         f"{result.basic_each:.4g}",
         help=("ε divided by the number of tests."),
     )

@@ -12,7 +12,7 @@ from privcore.extras.teaching.selection import Selections
 
 
 def show(result: Selections, values: Values, key: str) -> None:
-    draw(probabilities(result), f"{key}-one", "Probability of each candidate being selected", HALF)
+    draw(probabilities(result), f"{key}-one", "Selection probability of each candidate", HALF)
     draw(
         count_probabilities(result),
         f"{key}-count",
@@ -21,7 +21,9 @@ def show(result: Selections, values: Values, key: str) -> None:
     )
     row = st.container(horizontal=True)
     row.metric(
-        "Mean utility, exponential", f"{result.expected:.3f}", help=("Of the selected candidate.")
+        "Mean utility, exponential",
+        f"{result.expected:.3f}",
+        help=("Mean utility of the selected candidate."),
     )
     row.metric(
         "Mean utility, permute-and-flip",

@@ -19,13 +19,13 @@ from privcore.extras.teaching.sensitivity import (
 def show(result: Moves, values: Values, key: str) -> str:
     """Show the editable table and its results; returns the code for the edited table."""
     result = edit_table(result, f"{key}-{values['preset']}-{values['rows']}")
-    draw(moves(result), f"{key}-moves", "Change of each score, with its bounds")
+    draw(moves(result), f"{key}-moves", "Change in each score, with its bounds")
     moves_table(result)
     return playground_code(result.playground)
 
 
 def edit_table(start: Moves, key: str) -> Moves:
-    """Draw the table and the record's replacement, both editable; raises PrivcoreError."""
+    """Draw the table and the replacement of one record, both editable; raises PrivcoreError."""
     table = start.playground
     left, right = st.columns([3, 2])
     number = {
@@ -53,7 +53,7 @@ def edit_table(start: Moves, key: str) -> Moves:
                     min_value=1,
                     max_value=len(table.rows),
                     step=1,
-                    help="Which record moves.",
+                    help="Which record is replaced.",
                 ),
                 **number,
             },
@@ -71,7 +71,7 @@ def edit_table(start: Moves, key: str) -> Moves:
 
 
 def moves(scores: Moves) -> go.Figure:
-    """Change of each score with a bound, next to its bounds; red if one is exceeded."""
+    """Chart of the change in each score, next to its bounds; red if a bound is exceeded."""
     palette = PALETTES[current()]
     kept = [s for s in scores.scores if s.proven is not None or s.published is not None][::-1]
     names = [s.name for s in kept]
@@ -116,7 +116,7 @@ def moves(scores: Moves) -> go.Figure:
 
 
 def moves_table(scores: Moves) -> None:
-    """Each score before and after, with its bounds; a red mark where a published one is broken."""
+    """Table of each score before and after, with bounds; red where a published bound is broken."""
     palette = PALETTES[current()]
     table = pd.DataFrame(
         [
@@ -144,11 +144,11 @@ def moves_table(scores: Moves) -> None:
         hide_index=True,
         alt="Scores before and after",
     )
-    st.caption("The table also has the constants beyond the right edge of the chart.")
+    st.caption("The table also lists the constants that lie beyond the right edge of the chart.")
     for score in scores.scores:
         if score.broken:
             st.error(
-                f"{score.title}: it moved by {score.move:.3f}, and the paper allows "
+                f"{score.title} moved by {score.move:.3f}, and the paper allows "
                 f"{score.published:.3f}: {score.flaw}.",
                 icon=":material/gpp_bad:",
             )

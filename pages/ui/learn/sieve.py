@@ -21,8 +21,8 @@ def show(result: SieveErrors, values: Values, key: str) -> None:
     if values["against"] == "rate" or values["rate"] < 1:
         st.caption(
             "As in the theorem, the score on the sub-sample is assumed to equal the score on all "
-            "rows. In fact it shrinks too, so small rates look better here than they are: see the "
-            "panel Sub-sampling."
+            "rows. In fact the score shrinks too, so small rates look better here than they are: "
+            "see the panel Sub-sampling."
         )
     st.markdown("**The actual cost of the published algorithms**, at this ε and rate:")
     st.dataframe(

@@ -46,7 +46,7 @@ def _points(share: float) -> str:
 
 
 def recoveries(result: Simpson) -> go.Figure:
-    """Exact shares as bars, and shares from noisy counts as diamonds."""
+    """Chart of recovery: exact shares as bars, shares from noisy counts as diamonds."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, name in enumerate(("old treatment", "new treatment")):
@@ -88,7 +88,7 @@ def recoveries(result: Simpson) -> go.Figure:
 
 
 def graphs(result: Simpson) -> go.Figure:
-    """Three columns; the width of a line is the share of private graphs that have the edge."""
+    """Draw the three columns; line width is the share of private graphs that have the edge."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, (i, j) in enumerate(PAIRS):

@@ -32,7 +32,7 @@ def show(result: SubsamplingCurves, values: Values, key: str) -> None:
 
 
 def subsampling(curves: SubsamplingCurves) -> go.Figure:
-    """Noise, signal and their ratio, relative to all rows."""
+    """Chart of noise, signal and their ratio, relative to all rows."""
     palette = PALETTES[current()]
     figure = go.Figure()
     lines = (

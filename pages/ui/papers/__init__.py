@@ -1,1 +1,1 @@
-"""Parts of the page Papers."""
+"""Parts of the Papers page."""

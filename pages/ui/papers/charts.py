@@ -38,9 +38,9 @@ _SYMBOLS = (
 
 @dataclass(frozen=True)
 class Curve:
-    """One line: its panel, its name, its kind (proven, published or exact), and its points.
+    """One line of a figure: panel, name, kind (proven, published or exact), and points.
 
-    algorithm: the algorithm whose style it has, instead of the next colour.
+    algorithm: the algorithm whose line style is used, instead of the next colour.
     """
 
     panel: str
@@ -59,10 +59,10 @@ def small_panels(
     log_y: bool = False,
     x_range: tuple[float, float] | None = None,
 ) -> go.Figure:
-    """A panel for each data set, with one colour and symbol per name in all panels.
+    """Draw one panel per data set; a name has the same colour and symbol in all panels.
 
-    Colours repeat if there are many names; symbols still differ, and so do dashes unless they mark
-    what is proven.
+    Colours repeat if there are many names; symbols still differ, and so do dashes unless dashes
+    mark what is proven.
     """
     palette = PALETTES[current()]
     panels = list(dict.fromkeys(curve.panel for curve in curves))
@@ -123,9 +123,10 @@ def small_panels(
 
 
 def reproduction_figure(item: Item, lines: Iterable[Line], series: Sequence[str]) -> go.Figure:
-    """Our results in the paper's form; lines: of one measure only.
+    """Our results in the form of the paper's figure.
 
-    series: the kinds that are drawn. Raises ValueError for an item that is not a figure.
+    lines: all with the same measure. series: the kinds of lines to draw. Raises ValueError for an
+    item that is not a figure.
     """
     drawn = item.figure
     if drawn is None:
@@ -150,7 +151,7 @@ def reproduction_figure(item: Item, lines: Iterable[Line], series: Sequence[str]
 
 
 def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> go.Figure:
-    """Means of a sweep over several data sets against ε, a panel for each.
+    """Means of a sweep over several data sets against ε, one panel per data set.
 
     table: from `summarise`; names: titles of the data sets, in order.
     """
@@ -168,9 +169,9 @@ def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> g
 
 
 def reliability_figure(edges: Reliability, arrows: Reliability) -> go.Figure:
-    """The share of true statements against their stated probability; calibrated on the diagonal.
+    """The share of statements that are true, against their stated probability.
 
-    Larger markers stand for more statements.
+    Calibrated probabilities lie on the diagonal. Larger markers stand for more statements.
     """
     palette = PALETTES[current()]
     figure = go.Figure()

@@ -1,4 +1,4 @@
-"""Pictures for other people's slides: PNG, SVG and PDF, a page to print, and a notebook."""
+"""Pictures for slides (PNG, SVG and PDF), a page to print, and a notebook."""
 
 from pages.ui.pictures.buttons import chart_buttons, picture_buttons
 from pages.ui.pictures.graphs import Drawing, graph_picture, pair_picture

@@ -19,9 +19,9 @@ def picture_buttons(
     label: str = "Save picture",
     more: Callable[[], None] | None = None,
 ) -> None:
-    """A small popover with a button for each file format; files are made on request.
+    """Draw a small popover with a button for each file format; files are made on request.
 
-    name: of the files, without an extension; make: the picture in a format; more: draws further
+    name: file name without an extension; make: returns the picture in a format; more: draws further
     downloads below.
     """
     with st.popover(label, icon=":material/image:", key=key):
@@ -31,7 +31,7 @@ def picture_buttons(
 
 
 def chart_buttons(name: str, make: Callable[[Form], bytes], key: str) -> None:
-    """A button for the format for slides, with the other formats next to it; made on request.
+    """Draw a button for PNG, with SVG and PDF next to it; files are made on request.
 
     name, make: as in `picture_buttons`.
     """

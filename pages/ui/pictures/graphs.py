@@ -53,9 +53,9 @@ _HEAD, _HEADING = 13.0, 20.0
 class Drawing:
     """A graph and the style of its pairs (i < j).
 
-    classes: names of `theme.EDGES`; other pairs are plain. reference: pairs adjacent only there are
-    drawn as missing. unclear: undecided pairs. widths: of lines in pixels, instead of the widths of
-    the classes.
+    classes: names from `theme.EDGES`; other pairs are plain. reference: a graph; pairs adjacent
+    only in it are drawn as missing. unclear: undecided pairs. widths: line widths in pixels,
+    instead of the widths of the classes.
     """
 
     graph: PDAG
@@ -97,7 +97,7 @@ def graph_picture(
     widths: Mapping[Edge, float] | None = None,
     form: Form,
 ) -> bytes:
-    """One graph, with a legend of the classes that occur.
+    """A picture of one graph, with a legend of the classes that occur.
 
     positions: a pair in [-1, 1]² for each node, y growing downwards. lines: settings and guarantee,
     in plain text. For the other arguments see `Drawing`.
@@ -118,7 +118,7 @@ def pair_picture(
     reference_name: str = "",
     form: Form,
 ) -> bytes:
-    """Two graphs over the same nodes side by side under their headings, with one legend.
+    """A picture of two graphs over the same nodes side by side, with headings and one legend.
 
     Arguments and errors as in `graph_picture`.
     """

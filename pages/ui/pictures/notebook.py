@@ -31,8 +31,8 @@ def notebook(
 ) -> str:
     """The JSON of a notebook (nbformat 4.5): the data, the run, its edges, a picture, a comparison.
 
-    A user's own table is read with its schema, from a path that the user fills in. schema: of an
-    uploaded table; None takes the columns of the data set itself.
+    A user's own table is read with its schema, from a path that the user fills in. schema: the
+    schema of an uploaded table; None for the columns of the data set itself.
     """
     result, dataset = pictures.result, loaded.dataset
     seed = 1 if pictures.seed is None else pictures.seed

@@ -1,4 +1,4 @@
-"""A run as one page to print: self-contained HTML for A4."""
+"""A run as a page to print: self-contained HTML for A4."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ svg { width: 100%; height: auto; }
 
 
 def run_page(pictures: RunPictures, loaded: Loaded, *, sentence: str = "") -> str:
-    """One HTML file that loads nothing else: graphs, guarantee, settings, edges, and the command.
+    """A self-contained HTML file: graphs, guarantee, settings, edges, and the command.
 
     sentence: the answer of the run, in plain text.
     """

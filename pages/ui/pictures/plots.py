@@ -1,4 +1,4 @@
-"""Plotly figures of the pages as pictures: the trace types that the pages use, drawn by matplotlib.
+"""The pages' Plotly figures as pictures: matplotlib draws the trace types that the pages use.
 
 Other trace types raise an error; a test draws every chart of the pages.
 """
@@ -55,7 +55,7 @@ _SMALL = 8.0
 
 
 def chart_picture(figure: go.Figure, *, title: str, lines: Sequence[str], form: Form) -> bytes:
-    """A chart of the pages in light colours, regardless of the current theme.
+    """A picture of a chart in light colours, regardless of the current theme.
 
     title, lines: plain text; lines are the settings and the guarantee.
 

@@ -1,4 +1,4 @@
-"""The pictures of a run, and the footer of every picture of it."""
+"""The pictures of a run, and their common footer."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from privcore.text import short
 
 @dataclass(frozen=True)
 class RunPictures:
-    """The data for the pictures of a run; seed: of its simulated noise, None if it has none.
+    """The data for the pictures of a run; seed: the seed of simulated noise, None without noise.
 
-    references: "non_private", "truth" if it is known, and "same" if it is drawn next to the graph.
+    references: "non_private", "truth" if known, and "same" (the run without noise) if drawn next to
+    the graph.
     """
 
     result: Discovery
@@ -47,19 +48,19 @@ class RunPictures:
 
     @property
     def names(self) -> dict[Reference, str]:
-        """The references' names for readers."""
+        """The references' names, as readers see them."""
         return reference_names(ALGORITHMS[self.result.algorithm])
 
     def comparisons(self) -> list[Comparison]:
-        """The comparisons with the truth, and with the non-private graph if it is another run."""
+        """Comparisons with the truth if known, and with the non-private graph if private."""
         names = self.names
         shown = [n for n in names if n in self.references and (self.private or n == "truth")]
         return [compare(self.result.graph, self.references[n], names[n]) for n in shown]
 
     def graph(self, form: Form, *, framed: bool = True) -> bytes:
-        """The graph only: its picture uses nothing but the run.
+        """A picture of the graph alone, made only from the run.
 
-        framed: with the title and the footer; a page that has both itself leaves them out.
+        framed: whether to add a title and a footer; a page that has its own leaves them out.
         """
         return graph_picture(
             self.result.graph,
@@ -71,7 +72,7 @@ class RunPictures:
         )
 
     def pair(self, form: Form, *, framed: bool = True) -> bytes:
-        """The private graph next to the non-private one, with edge classes.
+        """A picture of the private graph next to the non-private one, with edge classes.
 
         framed: as for `graph`.
         """
@@ -120,7 +121,7 @@ def run_lines(
 
 
 def plain_guarantee(result: Discovery) -> str:
-    """The guarantee of the run, marked if it is not proven."""
+    """The guarantee of the run in plain text, starting with "Not proven" if it is not."""
     sentence = guarantee_sentence(result.guarantee, ALGORITHMS[result.algorithm])
     # A picture has no panel with the reasons.
     sentence = sentence.replace("; the reasons are under Guarantee", "")
@@ -153,7 +154,7 @@ def _value(value: object) -> str:
 
 
 def edge_rows(comparisons: Sequence[Comparison], graph: PDAG) -> list[tuple[str, ...]]:
-    """A row for each pair adjacent in the graph or in a reference: its edge, then its classes."""
+    """One row per pair adjacent in the graph or in a reference: its edge, then its classes."""
     rows: dict[tuple[int, int], list[str]] = {}
     for comparison in comparisons:
         for pair in comparison.pairs:

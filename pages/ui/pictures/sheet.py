@@ -1,7 +1,7 @@
 """The sheet of every picture: 16 by 9, a title on top, settings and guarantee below.
 
 Pictures are for slides and print, so they are always light. matplotlib draws them through its
-object interface, without windows; it is imported with the first picture, so that the dashboard
+object interface, without windows; it is imported for the first picture only, so that the dashboard
 starts fast. The same arguments give the same bytes.
 """
 
@@ -46,9 +46,10 @@ def picture(
     form: Form,
     texts: Iterable[str] = (),
 ) -> bytes:
-    """A file of 1600 by 900 pixels (PNG: double in each direction) with the body from `draw`.
+    """A picture file of 1600 by 900 pixels (PNG: double in each direction), filled by `draw`.
 
-    title, lines: plain text, never read as markup; lines form the footer, wrapped and never cut.
+    title, lines: plain text, never read as markup; the lines form the footer, wrapped and never cut
+        off.
     texts: all other text of the picture, for the choice of fonts.
     """
     import matplotlib
@@ -101,7 +102,7 @@ def _settle(figure: Figure) -> None:
 
 
 def clean(text: str) -> str:
-    """`text` on one line without control characters, which no file format allows."""
+    """`text` on one line, without control characters (no file format allows them)."""
     return short(text, 2_000)
 
 

@@ -1,1 +1,1 @@
-"""Parts of the page Release."""
+"""Parts of the Release page."""

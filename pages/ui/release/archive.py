@@ -1,4 +1,4 @@
-"""Certificates stored with the ledger, on the page Release."""
+"""Certificates stored with the ledger, on the Release page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from privcore.releases.ledger.ledger import Ledger
 
 
 def archive(ledger: Ledger) -> None:
-    """All certificates of this ledger, also from earlier sessions, with a download."""
+    """Show all certificates of this ledger, also from earlier sessions, with a download."""
     certificates = stored_certificates(ledger.certificates)
     if not certificates:
         return

@@ -21,7 +21,7 @@ from privcore.releases.release_file import file_text
 
 
 class Shown(NamedTuple):
-    """A release as stored in the session, with its layout if that is public."""
+    """A release stored in the session, with the layout of its data if that layout is public."""
 
     made: Release
     positions: Positions | None
@@ -35,14 +35,14 @@ def _positions(shown: Shown) -> Positions:
 
 
 def released_before() -> None:
-    """Everything released in this session, the latest first."""
+    """Show everything released in this session, the latest first."""
     shown: list[Shown] = st.session_state.get("_released", [])
     for number in reversed(range(len(shown))):
         released(number, shown[number])
 
 
 def released(number: int, shown: Shown) -> None:
-    """A released graph and its certificate."""
+    """Show a released graph and its certificate."""
     made, document = shown.made, dict(shown.made.certificate)
     identity = str(document["id"])[:8]
     title = f"Released graph {number + 1}"

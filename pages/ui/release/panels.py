@@ -1,4 +1,4 @@
-"""Parts of the page Release."""
+"""Parts of the Release page."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _LESS_IN_ZCDP = (
 
 @dataclass(frozen=True)
 class Chosen:
-    """The budget that a release will be charged to.
+    """The budget to which a release will be charged.
 
-    state: its spending; None if the budget is new and will be created with the release. refused:
-    why it cannot be charged, as one sentence; empty if it can.
+    state: the spending so far; None if the budget is new and will be created with the release.
+    refused: why it cannot be charged, as one sentence; empty if it can.
     """
 
     state: Spending
@@ -62,7 +62,7 @@ class Chosen:
         return f"(ε = {self.budget.epsilon:g}, δ = {self.budget.delta:g})"
 
     def deed(self, check: Check) -> str:
-        """The text of the agreement to the charge."""
+        """The text of the checkbox with which the user agrees to the charge."""
         cost, name = f"(ε = {check.epsilon:g}, δ = {check.delta:g})", plain(self.budget.name)
         charged = f"Charge {cost} to “{name}”"
         if self.new:
@@ -79,7 +79,7 @@ def checked(
 ) -> Check:
     """The charge for a release, cached in the session.
 
-    subject: the released table, identified by `loaded.key`.
+    subject: the table to release, identified by `loaded.key`.
     """
     verified = cached_result(
         ("release-check", loaded.key, name, settings_key(values), accepted),
@@ -92,7 +92,7 @@ def checked(
 
 
 def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None = None) -> None:
-    """The summary at the top: the released object, its audience, whom it protects, and the cost.
+    """Show the summary: what is released, for whom, who is protected, and the cost.
 
     check, chosen: None while something must be resolved first.
     """
@@ -140,7 +140,7 @@ def _each(dataset: Described) -> str:
 
 
 def protects(dataset: Described) -> str:
-    """The scope of the guarantee, as the end of a sentence."""
+    """Whom the guarantee protects, as the end of a sentence."""
     whom = _whom(dataset)
     if whom.plain:
         replacing = term_link("neighbours", "the replacement of one")
@@ -243,7 +243,7 @@ def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending
 
 
 def _unspent(name: str, epsilon: float, delta: float, unit: Unit) -> Spending:
-    """A budget before its first charge; raises ParameterError for an impossible total."""
+    """The state of a budget before any charge; raises ParameterError for an impossible total."""
     rho = checked_total(epsilon, delta, unit)
     return spending_of(Budget(name, unit, epsilon, delta, rho, "", ""), [])
 
@@ -256,7 +256,7 @@ def _propose(key: str, value: object) -> None:
 
 
 def spending(ledger: Ledger, state: Spending) -> None:
-    """The remaining part of a budget."""
+    """Show how much of a budget remains."""
     budget = state.budget
     if budget.rho is not None and state.rho is not None:
         unit = f"ρ = {state.rho:.4g} of {budget.rho:.4g}"
@@ -272,7 +272,7 @@ def spending(ledger: Ledger, state: Spending) -> None:
 
 
 def limit_sentence(state: Spending) -> str:
-    """The limit of a budget, and the bound on the same charges by the other composition.
+    """The budget's limit, and the bound that the other composition gives for the same charges.
 
     Both are upper bounds on the same privacy loss; only the one in the budget's unit counts.
     """
@@ -303,7 +303,7 @@ def limit_sentence(state: Spending) -> str:
 
 
 def uncovered(left: Spending, check: Check) -> str:
-    """Why a budget does not cover a release; empty if it does. The ledger decides later."""
+    """Why a budget does not cover a release; empty if it does. The ledger has the last word."""
     if left.left_rho is not None:
         if check.rho is None:
             return (
@@ -322,7 +322,7 @@ def uncovered(left: Spending, check: Check) -> str:
 
 
 def tools(loaded: Loaded, check: Check) -> None:
-    """Tools: the ε for a wanted quality, and this plan under every accountant."""
+    """Show tools: the ε for a wanted quality, and this plan under every accountant."""
     with st.expander("Which ε would be enough?"):
         expectation.wishes(loaded)
     with st.expander("This run under each accountant"):
@@ -331,7 +331,7 @@ def tools(loaded: Loaded, check: Check) -> None:
 
 def accountants(check: Check) -> None:
     if not check.planned:
-        st.info("This plan has no steps to compare accountants on.")
+        st.info("This plan has no repeated steps, so there are no accountants to compare.")
         return
     delta = check.delta or 1e-6
     rows = side_by_side(list(check.planned), delta)
@@ -363,7 +363,7 @@ def accountants(check: Check) -> None:
 
 
 def rounds_figure(event: Any, delta: float) -> go.Figure:
-    """ε of every accountant against the number of equal steps."""
+    """Chart of ε under every accountant against the number of equal steps."""
     palette = PALETTES[current()]
     most = event.count
     counts = sorted({max(1, round(most * k / 40)) for k in range(1, 41)})
@@ -390,7 +390,7 @@ def rounds_figure(event: Any, delta: float) -> go.Figure:
 
 
 def history(ledger: Ledger) -> None:
-    """All charges, and the ledger as a file."""
+    """Show all charges, and the ledger as a file."""
     st.header("Ledger")
     charges = ledger.charges()
     if not charges:

@@ -20,7 +20,7 @@ _NETWORK_HEIGHT = 340
 
 
 def series_name(algorithm: str, calibration: str) -> str:
-    """A label such as "Priv-PC" or "Priv-PC, published"; proven is the default."""
+    """A label such as "Priv-PC" (proven) or "Priv-PC, published"."""
     title = ALGORITHMS[algorithm].title
     return title if calibration in ("proven", "none") else f"{title}, {calibration}"
 
@@ -33,7 +33,7 @@ def quality(
     target: float | None = None,
     log: bool = False,
 ) -> go.Figure:
-    """Mean of a metric against ε, a line per algorithm, with 5th–95th percentile bands.
+    """Chart of a metric's mean against ε by algorithm, with 5th–95th percentile bands.
 
     table: from `summarise`, with `algorithm`, `calibration`, `epsilon`; rows without ε are not
     private and are drawn as horizontal lines. Labels are at the ends of the lines.
@@ -120,9 +120,9 @@ def quality(
 def network(
     means: pd.DataFrame, title: str, y_title: str, highlighted: Collection[str]
 ) -> go.Figure:
-    """The private algorithms' means on one network against ε, labelled at the ends of the lines.
+    """Chart of the private algorithms' means on one network against ε, labelled at the line ends.
 
-    means: from `summarise`, of one data set. highlighted: names of algorithms; if there are any,
+    means: from `summarise`, for one data set. highlighted: names of algorithms; if there are any,
     all others are grey and without a label.
     """
     palette = PALETTES[current()]
@@ -180,7 +180,7 @@ def _number(value: object) -> str:
 def pair_map(
     table: pd.DataFrame, other: str, other_title: str, title: str, bounded: bool
 ) -> go.Figure:
-    """Mean of a metric over ε and another parameter; both axes in equal steps of their grids."""
+    """Map of a metric's mean over ε and another parameter; grid values are evenly spaced."""
     palette = PALETTES[current()]
     wide = table.pivot_table(index=other, columns="epsilon", values="mean", sort=True)
     figure = go.Figure(
@@ -207,7 +207,7 @@ def pair_map(
 
 
 def edge_map(table: pd.DataFrame, share: str) -> go.Figure:
-    """Share of runs in which each true edge was found, by ε; hardest edges last."""
+    """Map of the share of runs in which each true edge was found, by ε; hardest edges last."""
     palette = PALETTES[current()]
     table = table.assign(
         edge=[

@@ -1,4 +1,4 @@
-"""The controls of the page Trade-off: algorithms, ε, number of runs, and view."""
+"""The controls of the Trade-off page: algorithms, ε, number of runs, and view."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ ROWS_GRID = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
 class View:
     """The measure that is drawn.
 
-    metric: a column of a sweep's rows; bounded: whether it is in 0 … 1.
+    metric: a column of a sweep's rows; bounded: whether its values lie in [0, 1].
     """
 
     metric: str
@@ -79,12 +79,12 @@ def data_of(loaded: Loaded) -> SweepData:
 
 
 def fitting(loaded: Loaded) -> list[Algorithm]:
-    """The private algorithms that accept these columns."""
+    """The private algorithms that can run on these columns."""
     return [a for a in ALGORITHMS.values() if a.private and accepts(a, loaded.source)]
 
 
 def base_algorithms(chosen: list[Algorithm]) -> list[str]:
-    """The non-private reference algorithms of these."""
+    """The non-private reference algorithms of the given algorithms."""
     return list(dict.fromkeys(a.reference_algorithm for a in chosen))
 
 
@@ -175,7 +175,7 @@ def _same_is_chosen() -> bool:
 
 
 def epsilons_between(grid: list[float], low: float, high: float, density: int) -> tuple[float, ...]:
-    """The two ends and the round values between them; all are values of Discover's slider."""
+    """The two ends and the round values between them, all on the ε slider of Discover."""
     round_ones = {float(f"{m}e{d}") for d in range(-3, 4) for m in _MANTISSAS[density]}
     return tuple(v for v in grid if low <= v <= high and (v in round_ones or v in (low, high)))
 
@@ -189,7 +189,7 @@ def _spread(values: list[float], count: int) -> tuple[float, ...]:
 
 
 def choose_view(has_truth: bool) -> View:
-    """The choice of the measure that is drawn."""
+    """Choose the measure to draw."""
     with st.container(horizontal=True):
         references = [r for r in _REFERENCES if has_truth or r != "truth"]
         reference = st.segmented_control(
@@ -235,7 +235,7 @@ def choose_view(has_truth: bool) -> View:
 
 
 def second_parameters(algorithm: Algorithm) -> list[Parameter]:
-    """Numeric parameters other than ε for the second axis of a map."""
+    """Numeric parameters other than ε that can be the second axis of a map."""
     return [
         p
         for p in algorithm.parameters
@@ -244,7 +244,7 @@ def second_parameters(algorithm: Algorithm) -> list[Parameter]:
 
 
 def choose_map(loaded: Loaded, plan: SweepPlan) -> tuple[SweepPlan, str, str]:
-    """The sweep of a map, and the name and title of its second axis."""
+    """Choose the map's second axis; returns the sweep, and the name and title of this axis."""
     private = fitting(loaded)
     left, middle = st.columns(2)
     with left:
@@ -295,7 +295,7 @@ def _values(parameter: Parameter) -> tuple[Any, ...]:
 
 
 def open_in_discover(parameters: Mapping[str, Any], algorithm: str, seed: int | None) -> None:
-    """Show one run on the page Discover, with its settings and noise seed."""
+    """Show one run on the Discover page, with its settings and noise seed."""
     address = preset(ALGORITHMS[algorithm], parameters)
     st.session_state.pop("seed", None)
     if seed is not None:

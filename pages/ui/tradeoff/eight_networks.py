@@ -1,4 +1,4 @@
-"""The shipped sweep over eight networks: the algorithm to choose."""
+"""The shipped sweep over eight networks, which shows the algorithm to choose at an ε."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from privcore.extras.lab.sweeps.sweep import best_alike
 
 
 def pick_sentence(epsilon: float) -> str:
-    """The recommended algorithm at an ε, and algorithms that are too close to call."""
+    """A sentence with the best algorithm at an ε, and those too close to call."""
     means = best_on_average(eight_networks_means(), epsilon)
     alike = best_alike(means.rename(columns={"error": "se"}))
     titles = " or ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in alike["algorithm"])
@@ -34,14 +34,14 @@ def pick_sentence(epsilon: float) -> str:
 
 
 def runs_words(means: pd.DataFrame) -> str:
-    """The number of runs, and the networks with fewer."""
+    """In words, the number of runs, and the networks with fewer runs."""
     runs = means.groupby("data", sort=False)["runs"].max()
     fewer = [f"{count} on {name}" for name, count in runs.items() if count < runs.max()]
     return f"{runs.max()} runs" + (f" ({', '.join(fewer)})" if fewer else "")
 
 
 def groups_sentence() -> str:
-    """The groups of algorithms that share a colour."""
+    """A sentence on the groups of algorithms that share a colour."""
     groups_shown = []
     for group, names in groups().items():
         titles = ", ".join(plain(ALGORITHMS[name].title) for name in names)
@@ -53,7 +53,7 @@ def groups_sentence() -> str:
 
 
 def eight_networks_view() -> None:
-    """A panel per network, and the answer in one sentence."""
+    """Show one panel per network, and the best algorithm in one sentence."""
     means = eight_networks_means()
     grid = sorted(means["epsilon"].dropna().unique())
     epsilon = st.select_slider(
@@ -71,7 +71,10 @@ def eight_networks_view() -> None:
         selection_mode="multi",
         key="eight_highlighted",
         format_func=lambda name: plain(ALGORITHMS[name].title),
-        help="The others turn grey. If none is chosen, all lines are coloured.",
+        help=(
+            "Highlights the chosen algorithms; all others turn grey. If none is chosen, all lines "
+            "are coloured."
+        ),
     )
     st.caption(groups_sentence())
     for place, name in zip(

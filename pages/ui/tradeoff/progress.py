@@ -20,7 +20,7 @@ _WANTED = "_sweeps_wanted"
 
 
 def progress(sweep: BackgroundSweep, key: str) -> None:
-    """The progress of a sweep, with buttons to run or stop it."""
+    """Show the progress of a sweep, with buttons to run or stop the sweep."""
     done, total = len(sweep.rows), sweep.plan.size
     if sweep.error:
         problem(sweep.error)
@@ -67,7 +67,7 @@ def _begins(sweep: BackgroundSweep) -> bool:
 
 
 def live(sweep: BackgroundSweep, key: str, draw: Callable[[list[Row]], None]) -> None:
-    """Draw a sweep, and redraw it as rows arrive."""
+    """Draw a sweep's chart, and redraw it as rows arrive."""
     if _begins(sweep):
         sweep.start()
     was_running = sweep.running

@@ -26,7 +26,7 @@ ENOUGH = 5
 
 
 def quality_view(sweep: BackgroundSweep, view: View) -> None:
-    """One measure of every algorithm against ε; a click on a point opens one of its runs."""
+    """Show one measure of every algorithm against ε; a click on a point opens a run in Discover."""
     # The answer and its chart come first, above the controls that refine them.
     place = st.container()
     left, right = st.columns([1, 2], vertical_alignment="bottom")
@@ -85,8 +85,8 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
 def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
     """The best algorithm at the ε nearest to 1, in one sentence.
 
-    Algorithms within two standard errors of the best are named with it. The sentence names none
-    until every algorithm has enough runs there.
+    Algorithms within two standard errors of the best are named with it. The sentence names no
+    algorithm until all have enough runs at this ε.
     """
     epsilon = min(sweep.plan.grids["epsilon"], key=lambda e: abs(e - 1))
     proven = table[(table["calibration"] == "proven") & (table["epsilon"] == epsilon)]
@@ -94,7 +94,8 @@ def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
         if "proven" in sweep.plan.calibrations:
             st.markdown(
                 f"The best algorithm at ε = {epsilon:g} is named once every algorithm has run "
-                "there."
+                "at "
+                "this ε."
             )
         return
     # Larger is better for F1, smaller for the distance.
@@ -120,7 +121,7 @@ def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
 def ready(plan: SweepPlan, proven: pd.DataFrame) -> bool:
     """Whether every algorithm has enough runs at one ε to name the best.
 
-    proven: from `summarise`, of the proven runs at that ε; refused runs count.
+    proven: from `summarise`, for the proven runs at that ε; refused runs count as runs.
     """
     runs = proven.set_index("algorithm")[["runs", "refused"]].sum(axis=1)
     wanted = [name for name in plan.algorithms if "proven" in ALGORITHMS[name].calibrations]
@@ -142,7 +143,7 @@ def follow(sweep: BackgroundSweep, clicked: list[dict[str, object]]) -> None:
 
 
 def needed(rows: list[Row], view: View, target: float) -> None:
-    """The smallest ε that reaches a quality, for each algorithm."""
+    """Table of the smallest ε at which each algorithm reaches a quality."""
     table = smallest_epsilon(rows, view.metric, target)
     table = table[table["calibration"] != "none"]
     shown = pd.DataFrame(

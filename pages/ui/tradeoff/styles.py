@@ -1,7 +1,8 @@
 """The line styles of algorithms on all pages: colour and dash identify the algorithm.
 
 One colour for our algorithms, one per paper, and grey for non-private ones; algorithms of the same
-colour differ in their dashes. So twelve lines look different, and the same in every chart.
+colour differ in their dashes. So up to twelve algorithms look different, and each looks the same in
+every chart.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _COLOURS = (0, 1, 2, 3, 5)
 
 @dataclass(frozen=True)
 class LineStyle:
-    """colour: #RRGGBB; dash: as Plotly names it; width in pixels."""
+    """A line's style: colour as #RRGGBB, dash as a Plotly name, width in pixels."""
 
     colour: str
     dash: str
@@ -30,7 +31,7 @@ class LineStyle:
 
 
 def group_of(algorithm: Algorithm) -> str:
-    """ "ours", "not private", or the paper that it is from, such as "Xu, Yuan & Wu 2017"."""
+    """An algorithm's group: "ours", "not private", or its paper, such as "Xu, Yuan & Wu 2017"."""
     if not algorithm.private:
         return NOT_PRIVATE
     paper = re.match(r".*?\d{4}", algorithm.citation)
@@ -48,7 +49,7 @@ def groups() -> Mapping[str, Sequence[str]]:
 
 
 def style_of(name: str, palette: Palette, *, published: bool = False) -> LineStyle:
-    """published: drawn thinner, because its ε is not a guarantee."""
+    """The line style of an algorithm; published: thinner, because its ε is not a guarantee."""
     if not ALGORITHMS[name].private:
         bases = [a.name for a in ALGORITHMS.values() if not a.private]
         return LineStyle(palette.muted, DASHES[1 + bases.index(name) % 2], 1.5)

@@ -23,12 +23,12 @@ _SMALL = 120
 
 
 class BackgroundSweep:
-    """The rows of one plan, and the thread that adds to them.
+    """The rows of one plan, and the thread that adds rows.
 
     shipped: the number of rows shipped with the product, which are present from the start. Only the
     thread writes rows, each once it is complete, so a page can read at any time. there: whether the
-    session still has a browser, checked several times a second; without one the thread ends, and
-    the rows stay for a browser that returns.
+    session still has a browser, checked several times a second; without a browser the thread ends,
+    and the rows stay for a browser that returns.
     """
 
     def __init__(self, plan: SweepPlan, there: Callable[[], bool] = lambda: True) -> None:
@@ -54,11 +54,11 @@ class BackgroundSweep:
 
     @property
     def stopped(self) -> bool:
-        """Whether a user stopped it."""
+        """Whether a user stopped the sweep."""
         return self._cancelled
 
     def start(self) -> None:
-        """Run the missing rows."""
+        """Start the runs whose rows are missing."""
         if self.running or self.complete:
             return
         self.error = ""
@@ -69,12 +69,12 @@ class BackgroundSweep:
         self._thread.start()
 
     def cancel(self) -> None:
-        """End soon, and stay stopped until `start`; finished rows stay."""
+        """Stop soon, and stay stopped until `start`; finished rows are kept."""
         self._cancelled = True
         self._stop.set()
 
     def give_way(self) -> None:
-        """End soon, because the page shows another sweep now."""
+        """Stop soon, because the page shows another sweep now."""
         self._stop.set()
 
     def look(self) -> list[Row]:
@@ -83,7 +83,7 @@ class BackgroundSweep:
         return [self.rows[cell] for cell in sorted(self.rows)]
 
     def left(self) -> str:
-        """Remaining time in words; empty if not known yet."""
+        """The remaining time in words; empty if not known yet."""
         elapsed = time.monotonic() - self._started
         new = len(self.rows) - self._before
         if new == 0 or elapsed < 1:
@@ -119,7 +119,7 @@ class BackgroundSweep:
 
 
 def sweep_of(plan: SweepPlan) -> BackgroundSweep:
-    """The session's sweep of a plan, created if there is none; other sweeps are stopped."""
+    """The session's sweep for a plan, created if needed; other sweeps are stopped."""
     sweeps: OrderedDict[str, BackgroundSweep] = st.session_state.setdefault(
         "_sweeps", OrderedDict()
     )

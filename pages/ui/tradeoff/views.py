@@ -19,7 +19,7 @@ from privcore.extras.lab.sweeps.sweep import Row, SweepPlan, edge_recovery, enco
 
 
 def statistic(title: str, text: str) -> Any:
-    """A column of the table of one measure."""
+    """A column with one statistic (such as the median) in the table of a measure."""
     return st.column_config.NumberColumn(title, help=text, format="%.3f")
 
 
@@ -44,7 +44,7 @@ COLUMNS = {
 
 
 def map_view(loaded: Loaded, plan: SweepPlan, view: View) -> None:
-    """One measure of one algorithm over ε and a second parameter."""
+    """Show one measure of one algorithm over ε and a second parameter."""
     made, other, title = choose_map(loaded, plan)
     sweep = sweep_of(made)
 
@@ -65,7 +65,7 @@ def map_view(loaded: Loaded, plan: SweepPlan, view: View) -> None:
 
 
 def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
-    """How often one algorithm found each edge of the true graph, by ε."""
+    """Show how often one algorithm found each edge of the true graph, by ε."""
     truth = loaded.dataset.seen_edges
     if not truth:
         st.info("The true graph of these data is unknown, so recovery cannot be measured.")
@@ -108,7 +108,7 @@ def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
 
 
 def effort_view(sweep: BackgroundSweep) -> None:
-    """Tests and time of every algorithm against ε."""
+    """Show the number of tests and the time of every algorithm against ε."""
 
     def draw(rows: list[Row]) -> None:
         for column, metric, title in zip(
@@ -138,7 +138,7 @@ def _encoded(sweep: BackgroundSweep, ending: str) -> bytes:
 
 
 def table_view(sweep: BackgroundSweep, view: View) -> None:
-    """One measure of every algorithm at every ε in numbers, with all runs for download."""
+    """Show a table of one measure of every algorithm at every ε, with all runs for download."""
 
     def draw(rows: list[Row]) -> None:
         table = summarise(rows, view.metric)

@@ -1,4 +1,4 @@
-"""Runs of a whole algorithm through its own code, without the per-run overhead of `discover`."""
+"""Run a whole algorithm through its own code, without the per-run overhead of `discover`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from privcore.privacy.mechanisms import NoiseSource
 
 @dataclass(frozen=True)
 class AlgorithmTrial:
-    """Runs of `algorithm` on a pair.  An output is a run's whole result except trace and time.
+    """Runs of `algorithm` on a pair. An output is a run's whole result except trace and time.
 
-    parameters: by name; those not given take their defaults.
-    Raises ParameterError, when made, for parameters that the algorithm refuses.
+    parameters: by name; others take their defaults. The constructor raises ParameterError for
+    parameters that the algorithm refuses.
     """
 
     algorithm: str
@@ -51,7 +51,7 @@ def repeated(
     runs: int,
     noise: NoiseSource,
 ) -> Outputs:
-    """Runs with checked parameters, on rows that are counted once."""
+    """Many runs with checked parameters; rows are counted only once."""
     source = cast(CountSource, pair.source(side))
     # It stores nothing of a run, so one serves for all runs.
     run = Run(source, checked, noise, NoHooks(), keep_trace=False)
@@ -90,7 +90,7 @@ def _key(outcome: RunOutcome) -> Hashable:
 
 
 def described(outcome: RunOutcome) -> Outcome:
-    """The whole output in words, and features read from it."""
+    """The whole output in words, and features computed from it."""
     graph = outcome.graph
     name = graph.nodes
     edges = [f"{a}{SIGNS[kind]}{b}" for a, b, kind in graph.named_edges()]

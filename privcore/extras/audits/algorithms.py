@@ -23,11 +23,11 @@ from privcore.graphs.knowledge import Knowledge
 
 @dataclass(frozen=True)
 class OfAlgorithm:
-    """Makes the audited runs of an algorithm whose total cost is the claim.
+    """Makes the audited runs of an algorithm whose total cost is the claimed (ε, δ).
 
-    trial: makes runs from the algorithm, its parameters and the pair; their output is the whole
-        result, or the numbers released on the way.
-    rows: most rows of a person; if the person of the pair has more, the bound is violated.
+    trial: makes runs from the algorithm, its parameters and the pair; the output of a run is the
+        whole result, or the numbers released on the way.
+    rows: declared limit on rows per person; broken if the person in the pair has more.
     """
 
     algorithm: str
@@ -55,7 +55,7 @@ def audit_of_algorithm(
 ) -> AuditCase:
     """An audit of one algorithm on a pair, with given parameters other than ε and δ.
 
-    settings: other fields of the case, such as its default δ.
+    settings: further fields of the case, such as its default δ.
     """
     title = get_algorithm(name).title
     make = OfAlgorithm(name, pair, parameters or {})
@@ -106,7 +106,7 @@ _THREE_TABLES = TablePair(
 
 
 def corners(reach: float, n: int) -> tuple[tuple[float, float], ...]:
-    """n − 1 rows spread over (±reach, ±reach)."""
+    """n − 1 rows spread over the four corners (±reach, ±reach)."""
     signs = [(i, j) for i in (-1, 1) for j in (-1, 1)]
     return tuple((reach * i, reach * j) for i, j in (signs[k % 4] for k in range(n - 1)))
 

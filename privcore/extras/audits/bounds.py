@@ -24,13 +24,13 @@ def clopper_pearson_low(hits: int, runs: int, alpha: float) -> float:
 
 
 def clopper_pearson_high(hits: int, runs: int, alpha: float) -> float:
-    """Exact upper bound on a probability, as `clopper_pearson_low`."""
+    """Exact upper bound on a probability; otherwise as `clopper_pearson_low`."""
     _check(hits, runs, alpha)
     return 1.0 if hits == runs else float(1 - betaincinv(runs - hits, hits + 1, alpha))
 
 
 def epsilon_shown(low: float, high: float, delta: float) -> float:
-    """max(0, ln((low − δ)/high)): the ε implied by probabilities at least `low`, at most `high`."""
+    """max(0, ln((low − δ)/high)): the ε implied by p ≥ `low` and p′ ≤ `high`."""
     return float(np.log((low - delta) / high)) if low - delta > high else 0.0
 
 
@@ -39,7 +39,8 @@ def rough_epsilon(
 ) -> Vector:
     """An approximation of `epsilon_shown` for arrays, to choose events, not to test them.
 
-    From the bounds of Wilson 1927, which are fast; not truncated at 0, so that events are ranked.
+    Uses the bounds of Wilson 1927, which are fast; not truncated at 0, so that all events can be
+    ranked.
     """
     quantile = -ndtri(alpha)
     low, _ = _wilson(np.asarray(hits, dtype=np.float64), runs, quantile)

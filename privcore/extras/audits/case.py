@@ -16,16 +16,16 @@ Kind = Literal["mechanism", "release", "algorithm", "unit", "pairwise", "planted
 class Trial(Protocol):
     """Runs of one mechanism or algorithm on D (side 0) and on its neighbour D′ (side 1).
 
-    batch: number of runs made at a time.  It is fixed, and each batch has its own noise source, so
-    that results do not depend on how batches are distributed.  Trials that run in other processes
-    must be picklable.
+    batch: number of runs made at a time. This number is fixed, and each batch has its own noise
+    source, so that results do not depend on how batches are distributed. Trials that run in other
+    processes must be picklable.
     """
 
     @property
     def batch(self) -> int: ...
 
     def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
-        """The outputs of this many independent runs."""
+        """The outputs of `runs` independent runs."""
         ...
 
 
@@ -39,7 +39,8 @@ class AuditCase:
     epsilon, delta, runs: default claim, and default number of runs on each data set.
     ci_runs: number of runs on each data set in `ci_audit`.
     flaw: the error of a planted bug; empty if the claim is proven.
-    protects: who is protected, if not a single record.  rows: how many rows they have.
+    protects: who is protected, if not a single record. rows: number of rows of the protected
+        person.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Runs of single mechanisms under a claim, on values that attain their sensitivity."""
+"""Runs of single mechanisms under a claimed (ε, δ), on values that attain their sensitivity."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def table(epsilon: float, delta: float) -> Trial:
 
 
 def randomised_response(epsilon: float, delta: float) -> Trial:
-    """Exactly (ε, δ): with probability δ the record itself, otherwise randomised response."""
+    """Exactly (ε, δ)-DP: the record itself with probability δ, otherwise randomised response."""
     true = (1 - delta) / (1 + math.exp(-epsilon))
     false = 1 - delta - true
     labels = ("says D", "says D′", "reveals D", "reveals D′")
@@ -80,9 +80,9 @@ def sparse_vector(epsilon: float, delta: float) -> Trial:
 
 
 def sieve_scales(epsilon: float, share: float = 0.5) -> SieveScales:
-    """Proven scales of one round of total ε on all rows, for scores of sensitivity 1.
+    """Proven noise scales of a round with total ε on all rows, for scores of sensitivity 1.
 
-    share: share of the sieve.
+    share: the sieve's share of ε.
     """
     return SieveScales.proven(
         sieve_epsilon=epsilon * share,
@@ -99,7 +99,7 @@ def sieve(epsilon: float, delta: float) -> Trial:
 
 @dataclass(frozen=True)
 class Selecting:
-    """One of ten candidates falls by 1, and the others rise by 1."""
+    """A selection among ten candidates: the utility of one falls by 1, and the others rise by 1."""
 
     kind: Selection
 
@@ -124,12 +124,12 @@ def smooth_median(epsilon: float, delta: float) -> Trial:
 
 
 def one_column(epsilon: float, delta: float) -> DomainPlan:
-    """Runs that buy the levels of one column."""
+    """The runs that buy the levels of one column."""
     return plan_domain([ColumnSchema("value", "nominal")], 100, epsilon, delta)
 
 
 def bought_levels(epsilon: float, delta: float, planned: DomainPlan | None = None) -> Trial:
-    """planned: a plan to use instead of the one that meets the claim."""
+    """Runs that buy levels; planned: a plan to use instead of the one that meets the claim."""
     plan = one_column(epsilon, delta)
     # The counts that show the most: far enough from the threshold for a large privacy loss.
     threshold = threshold_of(plan)
@@ -139,7 +139,7 @@ def bought_levels(epsilon: float, delta: float, planned: DomainPlan | None = Non
 
 
 def bought_single(epsilon: float, delta: float, planned: DomainPlan | None = None) -> Trial:
-    """As `bought_levels`, but a value of one row on D does not occur on D′."""
+    """As `bought_levels`, but D has a value in a single row that does not occur in D′."""
     plan = one_column(epsilon, delta)
     many = 4 * threshold_of(plan)
     counts = (("a", many), ("only one", 1)), (("a", many + 1),)
@@ -147,13 +147,13 @@ def bought_single(epsilon: float, delta: float, planned: DomainPlan | None = Non
 
 
 def threshold_of(plan: DomainPlan) -> int:
-    """The least noisy count at which a level is released."""
+    """The smallest noisy count at which a level is released."""
     assert plan.histogram is not None
     return plan.histogram.threshold
 
 
 def _moments(pair: neighbours.NumericPair) -> Queries:
-    """Mean products of two columns, without first moments."""
+    """Mean products of two columns (second moments), without first moments."""
     upper = upper_triangle(2, centred=False)
     one, other = pair.source(0).moments()[upper], pair.source(1).moments()[upper]
     return tuple(one.tolist()), tuple(other.tolist())
@@ -226,7 +226,7 @@ def gradient(epsilon: float, delta: float) -> Trial:
 
 @dataclass(frozen=True)
 class NoisyTest:
-    """|Z| of one score for the first two columns of a pair, with the noise of its calibration."""
+    """|Z| of one score for the first two columns of a pair, with noise as calibrated."""
 
     score: str
     pair: neighbours.TablePair

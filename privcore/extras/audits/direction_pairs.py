@@ -1,8 +1,9 @@
-"""Neighbouring records that change the scores of a direction the most.
+"""Neighbouring data sets whose one differing record changes the scores of a direction the most.
 
-If a test record is replaced, all training records are (0, 0).  Then both exact regressions are 0,
-the residuals are the other variable, and both directions have the same score.  If a training record
-is replaced, all others are (0, 0), and the test records lie where it moves both regressions.
+If a test record is replaced, all training records are (0, 0). Then both exact regressions are 0,
+the residuals are the other variable, and both directions have the same score. If a training record
+is replaced, all others are (0, 0), and the test records lie where the replacement moves both
+regressions.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ def upper_quartile_gap(training: int) -> DirectionPair:
 
 
 def upper_quartile_between(training: int) -> DirectionPair:
-    """Lowers the utilities of low candidates for the upper quartile by 1, and raises high ones."""
+    """Lowers the utilities of low candidates for the upper quartile by 1; raises those of high
+    ones.
+    """
     m = 1000
     rank = math.ceil(0.75 * m)
     shared = (*_equal(-1.0, rank - 2), (0.8, 0.8), *_equal(1.0, m - rank))
@@ -94,7 +97,7 @@ def upper_quartile_between(training: int) -> DirectionPair:
 
 
 def one_trained(training: int, test: int) -> DirectionPair:
-    """Moves the difference of either regression at −1 and at 1 by about 4/n."""
+    """Moves the difference between the values at −1 and at 1 by about 4/n, in both regressions."""
     return DirectionPair(
         f"{training} training records, all (0, 0) except one: (−1, −1) becomes (−1, 1); the test "
         "records are (−1, −1) and (1, 1)",

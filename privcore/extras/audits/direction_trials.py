@@ -1,4 +1,4 @@
-"""Runs of the releases behind a direction, through the code of an inference."""
+"""Run the releases behind a direction, through the code of an inference."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _RANGES = ("x", "y", "residual of y", "residual of x")
 class DirectionPair:
     """Split records of two variables within [−1, 1], of which one is replaced.
 
-    part: the part (training or test) with the replaced record.  shared: its other records; the
-    replaced one comes last.  rest: records of the other part.  one, other: the replaced record on D
-    and on D′.
+    part: the part (training or test) with the replaced record, which comes last. shared: the other
+    records of this part. rest: records of the other part. one, other: the replaced record on D and
+    on D′.
     """
 
     words: str
@@ -43,12 +43,12 @@ class DirectionPair:
     other: Row
 
     def parts(self, side: Side) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-        """Training and test records of D or D′."""
+        """The training and test records of D or D′."""
         own = (*self.shared, self.other if side else self.one)
         return (own, self.rest) if self.part == "training" else (self.rest, own)
 
     def prepared(self, side: Side, values: Mapping[str, Any]) -> Prepared:
-        """D or D′ with its exact regressions, under checked parameters."""
+        """D or D′, prepared with exact regressions under checked parameters."""
         train, test = self.parts(side)
         x, y = np.array([*train, *test]).T.copy()
         whole = ((-1.0, 1.0), (-1.0, 1.0))
@@ -59,10 +59,10 @@ class DirectionPair:
 
 @dataclass(frozen=True)
 class DirectionTrial:
-    """Whole releases of one score.  An output is what the guarantee covers: scores or ranges, and
-    which were refused; if a training record is replaced, the private regressions, too.
+    """Whole releases of one score. An output is everything the guarantee covers: scores or ranges,
+    and which were refused; if a training record is replaced, also the private regressions.
 
-    Raises ParameterError, when made, for parameters that an inference refuses.
+    The constructor raises ParameterError for parameters that an inference refuses.
     """
 
     pair: DirectionPair
@@ -128,7 +128,7 @@ def _refusals(refused: tuple[bool, ...], names: tuple[str, ...]) -> Outcome:
 
 @dataclass(frozen=True)
 class NoisyTables:
-    """Runs of the noisy table to which both private regressions are fitted."""
+    """Repeated releases of the noisy table to which both private regressions are fitted."""
 
     pair: DirectionPair
     epsilon: float

@@ -1,4 +1,4 @@
-"""The audit function that the page, the command line and the tests call."""
+"""The audit function, called by the page, the command line and the tests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def audit(
 ) -> AuditResult:
     """Test the claim that a case is (ε, δ)-DP on its two data sets.
 
-    epsilon, delta, runs: the case has defaults.  runs: on each data set.
+    epsilon, delta, runs: by default as the case states; runs are per data set.
     confidence: the probability with which the lower bound holds; a true claim is called violated
         with probability at most 1 − confidence, over the noise of the audit.
     processes: number of processes; it does not change the result.
@@ -67,8 +67,8 @@ def runs_to_catch(
 ) -> AuditResult:
     """Repeat an audit with twice the runs and a new seed each time, until the claim is violated.
 
-    Returns the last audit, which is not violated if even `most` runs were not enough.
-    confidence: of all audits together, so each has a higher one.
+    Returns the last audit; its verdict is "not violated" if even `most` runs were not enough.
+    confidence: of all audits together, so each single audit has a higher one.
     """
     audits = 1 + int(math.log2(most / first))
     level = 1 - (1 - confidence) / audits

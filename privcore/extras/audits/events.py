@@ -1,8 +1,8 @@
-"""Chooses events on one half of the runs, and tests them on the other half.
+"""Choose events on one half of the runs, and test them on the other half.
 
-One quarter of the runs fits the statistics, the next chooses their thresholds and the few events
-to test.  For the second half the events are fixed in advance, so exact bounds on their
-probabilities hold.
+One quarter of the runs fits the statistics, the next chooses their thresholds and the few events to
+test. For the second half the events are fixed in advance, so exact bounds on their probabilities
+hold.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_BOUNDS = 200
 
 @dataclass(frozen=True)
 class Event:
-    """The event that a statistic is at least `bound` (above) or less; likelier on one data set."""
+    """The event that a statistic is at least `bound` (if above) or below it (otherwise)."""
 
     statistic: Statistic
     bound: float
@@ -54,9 +54,10 @@ class Event:
 class TestedEvent:
     """An event and its test on the second half of the runs.
 
-    favours: the data set on which it is likelier.  hits: its occurrences on that data set;
-    other_hits: on the other, both of `runs`.  low, high: bounds on the two probabilities; all
-    bounds of an audit hold simultaneously with its confidence.  words: in the audit's own names;
+    favours: the data set on which the event is likelier. hits, other_hits: numbers of occurrences
+        in `runs` runs on that data set and on the other. low, high: bounds on the two
+        probabilities; all bounds of an audit hold simultaneously with its confidence. words: the
+        event in the audit's own names;
     plainly: as a sentence without its full stop.
     """
 
@@ -82,7 +83,7 @@ def find_events(
 ) -> tuple[TestedEvent, ...]:
     """At most MOST_EVENTS events with their bounds, the one with the largest ε first.
 
-    one, other: as many runs on D as on D′, at least 8.
+    one, other: outputs on D and on D′, equally many, at least 8 each.
     """
     runs = one.runs
     quarter, half = runs // 4, runs // 2

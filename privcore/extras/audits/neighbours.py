@@ -25,8 +25,8 @@ _NAMES = "abcdefghijkl"
 class TablePair:
     """Categorical data sets: `shared` records with multiplicities, and the record that differs.
 
-    levels: of each column; one, other: the record of D and its replacement in D′, None if it is
-        removed.  rows: number of identical rows of the person who differs.
+    levels: number of levels per column; one, other: the record in D and its replacement in D′, None
+        if removed. rows: number of identical rows of the person who differs.
     """
 
     words: str
@@ -38,11 +38,11 @@ class TablePair:
 
     @property
     def n(self) -> int:
-        """Rows of D."""
+        """Number of rows of D."""
         return self.rows + sum(count for _, count in self.shared)
 
     def bounded(self, rows: int) -> TablePair:
-        """The same pair with at most this many rows of the person; further rows are left out."""
+        """The same pair with at most `rows` rows of the person; further rows are left out."""
         return replace(self, rows=min(self.rows, rows))
 
     def dataset(self, side: Side) -> Dataset:
@@ -75,7 +75,7 @@ class TablePair:
 
 @dataclass(frozen=True)
 class NumericPair:
-    """Data sets of numbers scaled to [−1, 1]: shared rows, and one that differs."""
+    """Numeric data sets scaled to [−1, 1]: shared rows, and one row that differs."""
 
     words: str
     shared: tuple[Row, ...]
@@ -99,14 +99,14 @@ Pair = TablePair | NumericPair
 def turned(
     rising: Sequence[bool], n: int = 1500, extra: Sequence[int] = (), rows: int = 1
 ) -> TablePair:
-    """Attains Z*'s 6/√n for the first column with each other one, in either direction.
+    """Attains Z*'s 6/√n for the first column with each other column, in either direction.
 
-    All records but two are equal, and one is larger in every column.  In the first column and
-    another one, the last record changes from concordant with all of them to discordant, or back if
+    All records but two are equal, and one record is larger in every column. In the first column and
+    another one, the last record changes from concordant with all records to discordant, or back if
     `rising`: |Z*| falls from near 6/√n to near 0, or rises.
-    extra: for each other column, number of further records that are larger in it and in the first
-        column; each raises |Z*| of the two by 3/√n on both data sets.
-    rows: number of rows of one person that change; |Z*| moves by this many times 6/√n.
+    extra: for each other column, number of further records that are larger in this column and in
+        the first; each raises |Z*| of the two columns by 3/√n on both data sets.
+    rows: number of rows of one person that change; |Z*| moves by rows · 6/√n.
     """
     p = 1 + len(rising)
     more = [

@@ -1,4 +1,4 @@
-"""The outputs of many runs on one data set, in a form in which events can be evaluated."""
+"""The outputs of many runs on one data set, in a form that allows events to be evaluated."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Codes = NDArray[np.int64]
 class Outcome(NamedTuple):
     """One possible output, such as a graph.
 
-    words: the whole output as text; two outputs are the same if their words are.
-    facts: features of it by name, such as the number of edges; unlisted features are 0.
+    words: the whole output as text; outputs with equal words are the same.
+    facts: features of the output by name, such as the number of edges; unlisted features are 0.
     """
 
     words: str
@@ -54,7 +54,7 @@ class Outputs:
         names: Sequence[str] = (),
         numbers: Matrix | None = None,
     ) -> Outputs:
-        """Runs with outcomes, and with numbers if there are any."""
+        """Runs with outcomes, and also with numbers if any are given."""
         none = np.empty((codes.size, 0))
         return cls(tuple(names), none if numbers is None else numbers, tuple(outcomes), codes)
 

@@ -1,4 +1,4 @@
-"""Plain English for the features that an audit uses.
+"""The features that an audit uses, in plain English.
 
 Features and numbers have internal names, such as "separated: a,d given {}?".
 """
@@ -42,8 +42,8 @@ _FACTS: tuple[tuple[str, Callable[[re.Match[str]], tuple[str, str]]], ...] = (
     (
         r"edge (.+)–(.+)",
         lambda m: (
-            f"the graph has a line without an arrow between {m[1]} and {m[2]}",
-            f"the graph has no line without an arrow between {m[1]} and {m[2]}",
+            f"the graph has an undirected edge between {m[1]} and {m[2]}",
+            f"the graph has no undirected edge between {m[1]} and {m[2]}",
         ),
     ),
     (
@@ -63,7 +63,7 @@ _FACTS: tuple[tuple[str, Callable[[re.Match[str]], tuple[str, str]]], ...] = (
 
 
 def thing(name: str) -> str:
-    """A number or feature as a phrase; an unknown name is unchanged."""
+    """A number or feature as a phrase; unknown names are returned unchanged."""
     if name.endswith("?"):
         return f"whether {fact(name, True)}"
     for pattern, phrase in _PHRASES:

@@ -45,7 +45,7 @@ def _half_noise(epsilon: float, delta: float) -> Trial:
 
 @dataclass(frozen=True)
 class GoingOn(SparseVectors):
-    """Answers all queries, with the threshold noise of the first one."""
+    """A sparse vector that answers all queries with the threshold noise of the first answer."""
 
     def answers(self, queries: Sequence[float], noise: NoiseSource) -> Verdicts:
         vector = SparseVector(0.0, self.scales, noise)
@@ -80,7 +80,7 @@ def _uncharged_round(epsilon: float, delta: float) -> Trial:
 
 @dataclass(frozen=True)
 class SeedReused:
-    """Two numbers with noise for ε/2 each, but both drawn from the same seed."""
+    """Two numbers with noise for ε/2 each, both drawn from the same seed."""
 
     epsilon: float
     batch: int = BATCH
@@ -118,7 +118,7 @@ def _leaking(run: Run[EMPCParameters]) -> RunOutcome:
 
 @dataclass(frozen=True)
 class LeakedSets:
-    """EM-PC with exact separating sets."""
+    """Runs of EM-PC that output exact separating sets."""
 
     epsilon: float
     batch: int = 500
@@ -189,7 +189,7 @@ _ALL = (
         "planted",
         "six scores that fall by Δ and six that rise",
         _reused_threshold,
-        flaw="all answers use the first threshold noise, and only one run is paid for (Lyu et al. "
+        flaw="all answers use the first threshold noise, and only one run is charged (Lyu et al. "
         "2016, Algorithm 6, with noise of the right scale)",
     ),
     AuditCase(

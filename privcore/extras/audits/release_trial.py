@@ -33,7 +33,7 @@ _OTHER = frozenset({"noisy_max", "coin", "permutation"})
 
 
 class Draw(NamedTuple):
-    """The sub-sample `number` of a run: `size` of this many rows."""
+    """The draw of sub-sample `number` in a run: `size` out of `rows` rows."""
 
     number: int
     rows: int
@@ -44,7 +44,7 @@ class Draw(NamedTuple):
 class Released:
     """One release: the method that drew the noise, and the exact and noisy numbers, shape (k,).
 
-    draw: the last sub-sample before it, if there was one.
+    draw: the last sub-sample drawn before the release, if any.
     """
 
     method: str
@@ -54,14 +54,14 @@ class Released:
     draw: Draw | None = None
 
     def again(self, runs: int, noise: NoiseSource) -> Vector:
-        """The same release this many times, shape (runs, k)."""
+        """The same release with fresh noise, repeated `runs` times: shape (runs, k)."""
         many = self.method if self.method.endswith("_array") else f"{self.method}_array"
         kind = np.int64 if "discrete" in self.method else np.float64
         drawn = getattr(noise, many)(np.tile(self.exact.astype(kind), runs), self.scale)
         return np.asarray(drawn, dtype=np.float64).reshape(runs, -1)
 
     def log_density(self, noisy: Vector) -> Vector:
-        """Log density of noisy numbers, shape (…, k), up to a constant; integers too."""
+        """Log density of noisy numbers, shape (…, k), up to a constant; also for integers."""
         standardised = (noisy - self.exact) / self.scale
         loss = (
             standardised * standardised / 2 if "gaussian" in self.method else np.abs(standardised)
@@ -70,7 +70,7 @@ class Released:
 
 
 class Listening:
-    """Noise from another source; everything added to numbers is recorded in `released`.
+    """A noise source that passes on another source's noise and records all releases in `released`.
 
     replayed: noisy numbers to return in order, as if they had been drawn.
     """
@@ -129,16 +129,15 @@ def listened(
 class ReleaseTrial:
     """Runs whose output is the likelihood ratio of the numbers that an algorithm releases.
 
-    By the Neyman–Pearson lemma no other function of the numbers distinguishes D and D′ better.  It
+    By the Neyman–Pearson lemma no other function of the numbers distinguishes D and D′ better. It
     is computed from the numbers, the two data sets and the scales that the code requests, so it is
     post-processing.
 
     paths: number of whole runs on D that record which numbers get how much noise, each followed by
     a run on D′ with the same noisy numbers; then only the noise is drawn, equally often for each
-    path.  One path is enough if no release depends on an earlier one.  Otherwise the earlier
+    path. One path is enough if no release depends on an earlier release. Otherwise the earlier
     numbers are held fixed: the proofs bound the privacy loss on every path, and this tests that
-    bound.
-    Raises ParameterError for parameters that the algorithm refuses.
+    bound. Raises ParameterError for parameters that the algorithm refuses.
     """
 
     algorithm: str
@@ -176,7 +175,7 @@ class ReleaseTrial:
 
 @dataclass(frozen=True)
 class EffectTrial(ReleaseTrial):
-    """As `ReleaseTrial`, for a graph and the table released for the effect of a on b.
+    """A `ReleaseTrial` for a graph and the table released for the effect of a on b.
 
     share: share of ε for the table.
     """
@@ -210,13 +209,12 @@ def _ratios(path: Path, side: Side, runs: int, noise: NoiseSource) -> np.ndarray
 
 @dataclass(frozen=True)
 class SubSampleTrial:
-    """Tests of an algorithm on sub-samples, for a record that moves each test by its sensitivity
-    if it is drawn, and not at all otherwise.
+    """Tests of an algorithm on sub-samples, for a record that moves each test by its sensitivity if
+    the record is drawn, and not at all otherwise.
 
     One whole run records which tests are made on which sub-sample of how many rows, with what
-    noise; then sub-samples and noise are drawn anew.  The output of a run is the likelihood ratio
-    of its tests.
-    sensitivity: from a number of rows, how far the record moves a test.
+    noise; then sub-samples and noise are drawn anew. The output of a run is the likelihood ratio of
+    its tests. sensitivity: maps a number of rows to the change in a test caused by the record.
     Raises ParameterError for parameters that the algorithm refuses.
     """
 

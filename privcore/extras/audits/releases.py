@@ -1,6 +1,6 @@
 """Audits of the numbers that algorithms release, before any post-processing.
 
-Graphs reveal less than the numbers behind them.  Here a record is replaced by one that attains or
+Graphs reveal less than the released numbers. Here a record is replaced by one that attains or
 nearly attains the sensitivity, so that the numbers show most of the claimed ε.
 """
 
@@ -163,7 +163,7 @@ _ALL = (
     ),
     _case(
         "moment-search-lines",
-        "Moment search: columns in few numbers each",
+        "Moment search: columns by a few numbers each",
         "moment-search",
         _BALANCED,
         {"measured": "lines"},

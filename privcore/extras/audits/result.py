@@ -14,7 +14,7 @@ Verdict = Literal["violated", "not violated"]
 
 @dataclass(frozen=True)
 class AuditResult:
-    """A claim and the largest ε that runs on two neighbouring data sets show at its δ.
+    """A claimed (ε, δ), and the largest ε at this δ shown by runs on two neighbouring data sets.
 
     runs: on each of the two data sets; half of them chose the events, half tested them.
     confidence: with at least this probability `epsilon_lower` is at most the true ε at δ.
@@ -48,20 +48,20 @@ class AuditResult:
 
     @property
     def ratio(self) -> float:
-        """Lower bound divided by the claim."""
+        """The lower bound on ε divided by the claimed ε."""
         return self.epsilon_lower / self.epsilon
 
     @property
     def most_visible(self) -> float:
         """Approximately the largest ε that this number of runs can show, even for the exact data.
 
-        It is the bound for an event that always occurs on one data set and never on the other.
+        This is the bound for an event that always occurs on one data set and never on the other.
         """
         tested = self.runs - self.runs // 2
         return math.log(tested / math.log(2 / (1 - self.confidence)))
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """The result as a JSON-ready dictionary."""
         case = self.case
         return {
             "name": case.name,

@@ -18,9 +18,9 @@ PairScore = Callable[[TablePair], float]
 def find_pair(
     levels: tuple[int, ...], n: int, score: PairScore, *, tries: int = 200, seed: int = 1
 ) -> TablePair:
-    """The pair of n ≥ 2 records with the highest score after `tries` random changes of a record.
+    """The pair of data sets of n ≥ 2 records with the highest score after `tries` random changes.
 
-    score: how well a pair can be distinguished, such as `score_change` or `shown_by`.  Half of the
+    score: how well a pair can be distinguished, such as `score_change` or `shown_by`. Half of the
     changes are to the shared records, half to the replaced one or its replacement; a change that
     lowers the score is undone.
     """
@@ -46,7 +46,7 @@ def find_pair(
 
 
 def score_change(value: Callable[[CountSource], float]) -> PairScore:
-    """The change of a number computed from the records."""
+    """A score for `find_pair`: the change in a number computed from the records."""
 
     def score(pair: TablePair) -> float:
         return abs(value(pair.source(0)) - value(pair.source(1)))
@@ -57,7 +57,7 @@ def score_change(value: Callable[[CountSource], float]) -> PairScore:
 def shown_by(
     trial: Callable[[TablePair], Trial], delta: float, runs: int, seed: int = 1
 ) -> PairScore:
-    """The ε that a short audit shows, at a low confidence and with the same seed for all pairs."""
+    """A score for `find_pair`: the ε that a short audit shows, at low confidence, one seed."""
 
     def score(pair: TablePair) -> float:
         events = find_events(*simulate(trial(pair), runs, seed), delta, 0.5)

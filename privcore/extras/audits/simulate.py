@@ -1,4 +1,4 @@
-"""Makes many runs on both data sets, in this process or in several."""
+"""Make many runs on both data sets, in this process or in several."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from privcore.privacy.mechanisms import SimulatedNoise
 
 
 class Batch(NamedTuple):
-    """This many runs on one side, with the noise of batch `number`."""
+    """A number of runs on one side, with the noise of batch `number`."""
 
     side: Side
     number: int
@@ -34,7 +34,7 @@ def batches(runs: int, size: int) -> list[Batch]:
 
 
 def perform(trial: Trial, seed: int, batch: Batch) -> Outputs:
-    """One batch; its noise follows from the seed, the side and the number alone."""
+    """The outputs of one batch; the noise depends only on the seed, the side and the number."""
     noise = SimulatedNoise(np.random.SeedSequence(seed, spawn_key=(batch.side, batch.number)))
     return trial(batch.side, batch.runs, noise)
 

@@ -1,6 +1,6 @@
 """Statistics of a run that may distinguish two data sets; an event is a statistic above a bound.
 
-Some are released numbers; others are learned from runs that are used for nothing else.
+Some statistics are released numbers; others are learned from runs used for nothing else.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ class Statistic(Protocol):
     def family(self) -> Family: ...
 
     def values(self, outputs: Outputs) -> Vector:
-        """Shape (runs,)."""
+        """The statistic of each run, shape (runs,)."""
         ...
 
     def words(self, bound: float, above: bool) -> str:
-        """The event that it is at least `bound` (above) or less, in the audit's own names."""
+        """The event that the statistic is at least `bound` (above) or less, in the audit's own
+        names.
+        """
         ...
 
     def plainly(self, bound: float, above: bool) -> str:
@@ -120,7 +122,7 @@ class Linear:
 
     @classmethod
     def learned(cls, one: Outputs, other: Outputs) -> Linear | None:
-        """Fit it; None if fewer than two features vary."""
+        """Fit the discriminant; None if fewer than two features vary."""
         names = _varying(one, other)
         if len(names) < 2:
             return None
@@ -153,7 +155,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class BinnedRatio:
-    """Sum over the numbers of the log-ratio of the frequencies of each number's bin.
+    """Log-ratio of bin frequencies on D and D′, summed over the numbers.
 
     If the noise of different numbers is independent, this estimates their log-likelihood ratio.
     """
@@ -165,7 +167,7 @@ class BinnedRatio:
 
     @classmethod
     def learned(cls, one: Outputs, other: Outputs) -> BinnedRatio | None:
-        """Fit it; None if no number varies."""
+        """Fit the bin frequencies; None if no number varies."""
         names = _varying(one, other, only=one.names)
         bins = min(_MOST_BINS, 2 * one.runs // _RUNS_PER_BIN)
         if not names or bins < 2:

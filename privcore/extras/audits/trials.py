@@ -1,4 +1,4 @@
-"""Runs of single mechanisms, each through the code that the algorithms use."""
+"""Run single mechanisms through the code that the algorithms use."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ BATCH = 5000
 
 @dataclass(frozen=True)
 class NoisyNumbers:
-    """Numbers with independent noise: Laplace, normal, or discrete Laplace on whole numbers.
+    """Releases of numbers with independent noise: Laplace, normal, or discrete Laplace.
 
-    values, scales: on D and on D′; scales differ only for mechanisms whose scale depends on data.
+    values, scales: on D and on D′; scales differ only for mechanisms whose scale depends on the
+    data.
     """
 
     noise_kind: NoiseKind
@@ -67,7 +68,7 @@ def uniforms(runs: int, noise: NoiseSource) -> Vector:
 
 @dataclass(frozen=True)
 class Drawn:
-    """One of several outputs with known probabilities on D and on D′: (ε, δ) is known exactly."""
+    """Draws of one of several outputs with known probabilities on D and D′, so (ε, δ) is exact."""
 
     labels: tuple[str, ...]
     probabilities: tuple[tuple[float, ...], tuple[float, ...]]
@@ -81,7 +82,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Selections:
-    """One candidate selected by the exponential mechanism or by permute-and-flip.
+    """Selections of one candidate by the exponential mechanism or by permute-and-flip.
 
     utilities: on D and on D′, no two of which differ by more than 1.
     """
@@ -100,7 +101,7 @@ class Selections:
 
 @dataclass(frozen=True)
 class Medians:
-    """A private median.
+    """Releases of a private median.
 
     values: on D and on D′, which differ in one value; grid: the public candidates.
     """
@@ -119,9 +120,9 @@ class Medians:
 
 @dataclass(frozen=True)
 class BoughtLevels:
-    """The bought levels of one column.
+    """Releases of the bought levels of one column.
 
-    counts: on D and on D′, how often each value occurs.  plan: the plan for this column.
+    counts: on D and on D′, how often each value occurs. plan: the plan for this column.
     """
 
     counts: tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
@@ -139,7 +140,7 @@ class BoughtLevels:
 
 @dataclass(frozen=True)
 class SparseVectors:
-    """A stream of answers of the sparse vector technique up to the first "above".
+    """Streams of answers of the sparse vector technique up to the first "above".
 
     queries: on D and on D′, no two of which differ by more than the sensitivity; threshold 0.
     """
@@ -166,7 +167,7 @@ class SparseVectors:
 class SieveRounds:
     """Rounds of sieve-and-examine over one stream of scores, on all rows.
 
-    rounds: most rounds that may be opened; then the stream ends.
+    rounds: maximum number of rounds, after which the stream ends.
     """
 
     queries: tuple[tuple[float, ...], tuple[float, ...]]

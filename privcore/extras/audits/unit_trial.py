@@ -1,4 +1,4 @@
-"""Runs of `discover` if a person is added or removed and the number of rows is private.
+"""Run `discover` when a person is added or removed and the number of rows is private.
 
 The number of rows is released first, and the rows are drawn anew in each run.
 """
@@ -47,11 +47,10 @@ class AddedTrial:
     """Runs of an algorithm on tables with and without a person; the number of rows is private.
 
     The output of a run is the likelihood ratio of its releases: the number of rows and, if
-    `releases` is 2, the counts of all combinations of levels.  It is computed from the released
-    numbers and the two data sets, so it is post-processing.
-    parameters: as for `discover`.  pair: its shared rows are equal, and D′ has no rows of the
-    person.
-    Raises ParameterError, when made, for parameters that the algorithm refuses.
+    `releases` is 2, the counts of all combinations of levels. It is computed from the released
+    numbers and the two data sets, so it is post-processing. parameters: as for `discover`. pair:
+    its shared rows are equal, and D′ has no rows of the person. The constructor raises
+    ParameterError for parameters that the algorithm refuses.
     """
 
     algorithm: str

@@ -1,7 +1,7 @@
 """Audits of a person with several rows: all of them replaced, or added or removed.
 
 Each row attains the sensitivity of a row, and the rows are equal, so together they change the
-release as much as this number of rows can.
+release as much as any set of this size can.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COUNT_SHARE = 0.05
 
 @dataclass(frozen=True)
 class OfAdded:
-    """Makes runs of an algorithm under a claim for a person who is added or removed.
+    """Makes runs of an algorithm under a claimed (ε, δ) for a person who is added or removed.
 
     releases: 1 for the claim on the number of rows alone, which has a twentieth of ε.
     """
@@ -45,12 +45,12 @@ class OfAdded:
 def of_person(
     algorithm: str, pair: TablePair, parameters: Mapping[str, Any] | None = None
 ) -> OfAlgorithm:
-    """The releases of an algorithm, under a claim for a person whose `ROWS` rows are replaced."""
+    """An algorithm's releases, under a claim for a person whose `ROWS` rows are replaced."""
     return OfAlgorithm(algorithm, pair, parameters or {}, ReleaseTrial, ROWS)
 
 
 def of_two_columns(rows: int) -> TablePair:
-    """The largest change of one- and two-way counts by a person with this many rows."""
+    """The largest change in one- and two-way counts by a person with `rows` rows."""
     return TablePair(
         f"{12 + rows} records of two columns with two levels: three of each kind, and {rows} of "
         "one person, which all change from (0, 0) to (1, 1), the largest change of their one- and "

@@ -1,4 +1,4 @@
-"""`advise`: recommends an algorithm for data of a given shape, from public facts alone."""
+"""`advise`: recommend an algorithm for data of a given shape, from public facts alone."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 class _Progress:
-    """Shows progress on standard error: the current run, and each algorithm's result so far."""
+    """Show progress on standard error: the current run, and each algorithm's result so far."""
 
     def watch(self, done: int) -> NoHooks:
         if sys.stderr.isatty():

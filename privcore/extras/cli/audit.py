@@ -1,4 +1,4 @@
-"""`audit`: whether runs on two neighbouring data sets contradict a claimed (ε, δ)."""
+"""`audit`: test by runs on two neighbouring data sets whether a claimed (ε, δ) is violated."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     which.add_argument("--algorithm", metavar="NAME", help="a private algorithm, see `algorithms`")
     which.add_argument(
-        "--pairwise", metavar="NAME", help="a release used for a direction, such as hsic-root-both"
+        "--pairwise", metavar="NAME", help="a release behind a direction, such as hsic-root-both"
     )
     which.add_argument(
         "--unit", metavar="NAME", help="a person with several rows, such as lapmech-person"

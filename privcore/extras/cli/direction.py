@@ -39,7 +39,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     data = command.add_argument_group("data")
     data.add_argument("--generator", help=f"a pair with a known direction: {', '.join(GENERATORS)}")
     data.add_argument("--rows", default="8000", help="rows to generate (8000)")
-    data.add_argument("--data-seed", default=None, help="seed of the rows (the value of --seed)")
+    data.add_argument(
+        "--data-seed", default=None, help=("seed of the rows (default: the value of --seed)")
+    )
     data.add_argument("--csv", metavar="FILE", help="or a file that `discover` can read")
     add_reading_options(data)
     data.add_argument("--x", metavar="COLUMN", help="the file's first variable")

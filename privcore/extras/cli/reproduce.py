@@ -1,4 +1,4 @@
-"""`reproduce`: reproduces a table or figure of a paper, next to the printed values."""
+"""`reproduce`: recompute a table or figure of a paper, next to the published values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from privcore.text import short
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "name", nargs="?", help="table or figure to reproduce; without a name they are listed"
+        "name",
+        nargs="?",
+        help=("table or figure to reproduce; without a name, all of them are listed"),
     )
     command.add_argument("--seed", default="0", help="seed of data and noise (0)")
     command.add_argument("--runs", help="number of replicates (set by each item)")
@@ -48,8 +50,8 @@ def _run(options: argparse.Namespace) -> None:
     papers = makers()
     if papers is None:
         raise ParameterError(
-            f"{short(options.name)} is reproduced by benchmarks/papers, which is in the folder of "
-            "the source and not in an installed product; run the command there."
+            f"{short(options.name)} is reproduced by benchmarks/papers, which is part of the "
+            "source and not of an installed product; run the command in the source folder."
         )
     reproduction = papers.REPRODUCTIONS[options.name]
     if options.out is not None and not options.out.endswith(".json"):
@@ -154,7 +156,7 @@ def _words(item: Item, result: Reproduced) -> list[str]:
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """A table as lines of text, with every column as wide as its widest entry."""
+    """Format a table as lines of text, with every column as wide as its widest entry."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return [
         "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()

@@ -1,4 +1,4 @@
-"""`sweep`: many runs over grids, in parallel, as a table in a file."""
+"""`sweep`: make many runs over grids of settings, in parallel, and write a table to a file."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ _AGAINST: dict[Reference, str] = {
 
 
 def sweep_table(rows: list[Row], *, same: bool = False) -> str:
-    """A table of mean skeleton F1 with a line for each algorithm and a column for each ε.
+    """A table of mean skeleton F1, with a line for each algorithm and a column for each ε.
 
-    Against the truth if it is known; same: against the same algorithm without noise.
+    F1 is against the truth if known; same: against the same algorithm without noise.
     """
     table = pd.DataFrame(rows)
     known = table["truth_skeleton_f1"].notna().any()
@@ -137,7 +137,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--reference",
         choices=["non-private", "same"],
         default="non-private",
-        help="what graphs are compared with, as well as the truth: non-private PC or NOTEARS with "
+        help="references for the graphs in addition to the truth: non-private PC or NOTEARS with "
         "the same settings; or also the same algorithm without noise",
     )
     plan.add_argument(
@@ -155,7 +155,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--workers", help="number of processes (one for each processor)")
     how.add_argument(
-        "--scheduler", metavar="ADDRESS", help="address of a Dask cluster to run on instead"
+        "--scheduler",
+        metavar="ADDRESS",
+        help=("address of a Dask cluster to run on instead of this machine"),
     )
     command.set_defaults(run=_run)
 
@@ -198,7 +200,7 @@ def _command(options: argparse.Namespace) -> str:
 
 
 def plan_of(command: str) -> SweepPlan:
-    """The plan of a sweep from its options, as stored in the sweep's file."""
+    """The plan of a sweep, from command options as stored in the sweep's file."""
     parser = argparse.ArgumentParser()
     add_options(parser)
     return _plan(parser.parse_args(shlex.split(command)[4:]))

@@ -1,1 +1,1 @@
-"""Sweeps, and advice before spending a budget."""
+"""Sweeps, and advice before any budget is spent."""

@@ -28,7 +28,7 @@ def sweep(
     """Run algorithms over budgets, with simulated noise, and measure each graph.
 
     Args:
-        data: a data set; its true graph, where it is known, is the reference.
+        data: a data set; its true graph, if known, is the reference.
         algorithms: names of `privcore.ALGORITHMS`.
         epsilons: budgets to try.
         seeds: runs of each, with noise of their own.

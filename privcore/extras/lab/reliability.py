@@ -1,4 +1,4 @@
-"""Calibration of stated probabilities: how often the stated events came true."""
+"""Calibration of stated probabilities: how often statements of each probability are true."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENDS = (0.0, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 
 
 class Range(NamedTuple):
-    """Statements of similar probability: their mean, the share of true ones, their number."""
+    """Statements of similar probability: mean stated probability, share of true ones, number."""
 
     stated: float
     true: float
@@ -26,11 +26,11 @@ class Range(NamedTuple):
 
 
 class Reliability(NamedTuple):
-    """ranges: the non-empty ones, ascending.
+    """The calibration of statements; ranges: the non-empty ranges of probability, ascending.
 
-    error: the expected calibration error, the mean distance of stated and true over the ranges,
-    weighted by their statements (Naeini, Cooper & Hauskrecht 2015). brier: the mean squared
-    distance of a probability and the outcome (Brier 1950).
+    error: the expected calibration error, the mean distance between stated and true shares over the
+    ranges, weighted by their numbers of statements (Naeini, Cooper & Hauskrecht 2015). brier: the
+    mean squared distance of a probability and the outcome (Brier 1950).
     """
 
     ranges: tuple[Range, ...]
@@ -39,7 +39,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(stated: Sequence[float], true: Sequence[bool]) -> Reliability:
-    """The reliability of statements, at least one; true: whether each came true.
+    """The calibration of at least one statement; true: whether each statement is true.
 
     >>> found = reliability([0.75, 0.75, 0.75, 0.75], [True, True, True, False])
     >>> (found.ranges, found.error, found.brier)
@@ -58,9 +58,9 @@ def reliability(stated: Sequence[float], true: Sequence[bool]) -> Reliability:
 
 
 class Shipped(NamedTuple):
-    """Measured beforehand on random networks: by ε and over all, edges and arrows.
+    """Calibration measured beforehand on random networks: by ε and overall, for edges and arrows.
 
-    about: description of the runs. command: reproduces them.
+    about: description of the runs. command: command that reproduces them.
     """
 
     edges: Reliability

@@ -1,6 +1,6 @@
-"""Further runs of one algorithm on one data set, at other ε and with other noise.
+"""Further runs of one algorithm on one data set, at other ε and with fresh noise.
 
-They run in a separate process, so the caller does not wait.
+These runs are made in a separate process, so the caller does not wait.
 """
 
 from __future__ import annotations

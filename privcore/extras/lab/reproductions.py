@@ -46,7 +46,7 @@ _PAPER = "paper"
 
 @dataclass(frozen=True)
 class Paper:
-    """name: as in the names of its items; title: short, for lists."""
+    """A paper; name: as in the names of its items; title: short title for lists."""
 
     name: str
     title: str
@@ -55,11 +55,12 @@ class Paper:
 
 @dataclass(frozen=True)
 class Figure:
-    """How the lines of an item are drawn, by names of its columns.
+    """How an item's lines are drawn, by column names.
 
-    panel: a picture for each of its values; line: a line for each; x: the axis, unless values have
-    their own. bounded: whether y is from 0 to 1. x_range: ends of the axis, if not at the points.
-    For a column "measure", one value is drawn at a time.
+    panel: column with one picture per value; line: column with one line per value; x: column for
+    the x axis, unless values have their own positions. bounded: whether y is from 0 to 1. x_range:
+    ends of the axis, if not at the outer points. For a column "measure", one value is drawn at a
+    time.
     """
 
     panel: str
@@ -100,7 +101,8 @@ class Item:
 class Mean(NamedTuple):
     """Mean of several runs, NaN if all were refused.
 
-    sd: over n − 1, and 0 for one run. x: mean position on the axis, None if the case determines it.
+    sd: standard deviation with n − 1, and 0 for one run. x: mean position on the axis, None if the
+    case determines it.
     """
 
     mean: float
@@ -111,7 +113,7 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a table: the paper's value, None if it has none, and ours by series."""
+    """One line of a table: the paper's value (None if it states none), and ours by series."""
 
     case: Case
     paper: str | None
@@ -131,7 +133,7 @@ class Reproduced:
 
 @dataclass(frozen=True)
 class Shipped:
-    """An item with a result, and the version and day that it was made.
+    """An item with a result, and the version and day on which the result was made.
 
     made: None if the user has to provide the data; the lines then have the paper's numbers only.
     """
@@ -154,7 +156,7 @@ def made_now(item: Item, result: Reproduced) -> Shipped:
 
 
 def makers() -> Any:
-    """`benchmarks.papers`, which makes the numbers; None without the source."""
+    """The module `benchmarks.papers`, which makes the numbers; None without the source."""
     ours = _PACKAGE.parent / "benchmarks" / "papers" / "registry.py"
     spec = find_spec("benchmarks")
     # In an installed product there may be another package of this name.
@@ -166,7 +168,7 @@ def makers() -> Any:
 
 
 def described(item: Item) -> dict[str, Any]:
-    """The part of a file that describes an item, independent of the result."""
+    """The part of an item's file that does not depend on the result."""
     return {field.name: _plain(getattr(item, field.name)) for field in fields(Item)}
 
 
@@ -221,7 +223,7 @@ def shipped(name: str) -> Shipped:
 
 
 def read(path: Path) -> Shipped:
-    """A file that `as_json` wrote."""
+    """Read the content of a file that `as_json` wrote."""
     held = json.loads(path.read_text(encoding="utf-8"))
     lines = tuple(
         Line(
@@ -252,7 +254,7 @@ def series_of(lines: Sequence[Line]) -> list[str]:
 
 
 def as_texts(item: Item, lines: Sequence[Line]) -> list[list[str]]:
-    """The table as text: a line of names, then one for each line.
+    """The table as text: a line of column names, then the table's lines.
 
     The paper's column is left out if it has no values.
     """
@@ -302,7 +304,7 @@ def _place(line: Line, x: float | None) -> str:
 
 
 def as_csv(item: Item, lines: Sequence[Line]) -> str:
-    """Numbers for computation: mean, sd, runs and position of each series."""
+    """The numbers as CSV: mean, sd, runs and position for each series."""
     series = series_of(lines)
     parts = ("mean", "sd", "runs", "x")
     text = io.StringIO()

@@ -1,4 +1,4 @@
-"""The probability that noisy scores are in the order of the exact ones (Kusner et al. 2016).
+"""The probability that noisy scores have the same order as the exact scores (Kusner et al. 2016).
 
 Theorem 2 for one Laplace draw per direction and Theorem 4.2 for two; the latter's text has two
 misprints, corrected here: γ = Q_y + Q_rX − Q_x − Q_rY (printed + Q_rY), and the exponential is
@@ -29,7 +29,8 @@ _BEYOND = 750.0
 def laplace_probability(gap: Numbers | float, scale: Numbers | float) -> Numbers:
     """P(s₁ + Lap(scale) < s₂ + Lap(scale)), gap = s₂ − s₁ of either sign: Theorem 2.
 
-    Numbers or arrays that broadcast.  With scale 0 it is 1, 0, or ½ for equal scores.
+    Takes numbers or arrays that broadcast. With scale 0 the probability is 1, 0, or ½ for equal
+    scores.
     """
     return _probability(gap, scale, _TWO)
 

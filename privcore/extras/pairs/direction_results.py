@@ -18,7 +18,7 @@ _PATH = Path(__file__).parents[1] / "results" / "direction_accuracy.json"
 
 @dataclass(frozen=True)
 class ShippedAccuracy:
-    """rows_each: records of each data set; seed: of the first data set."""
+    """The shipped accuracies; rows_each: records per data set; seed: seed of the first data set."""
 
     rows: tuple[Accuracy, ...]
     rows_each: int
@@ -39,7 +39,7 @@ def accuracy_json(rows: Sequence[Accuracy], **about: Any) -> str:
 
 @cache
 def shipped_accuracy() -> ShippedAccuracy:
-    """The table that comes with the product."""
+    """The accuracies that are shipped with the product."""
     held = json.loads(_PATH.read_text(encoding="utf-8"))
     rows = [
         Accuracy(**{**row, "epsilon": math.inf if row["epsilon"] is None else row["epsilon"]})

@@ -1,7 +1,7 @@
 """Accuracy of private inferences of direction: against ε, against λ, over many data sets.
 
-In the form of Figures 1 and 2 and Table 2 of Kusner, Sun, Sridharan & Weinberger 2016.  Everything
-here compares with the exact data or the known direction: not private.
+In the form of Figures 1 and 2 and Table 2 of Kusner, Sun, Sridharan & Weinberger 2016. Every result
+here is a comparison with the exact data or the known direction: not private.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Tick = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Share:
-    """Shares of `runs` private runs that are correct, and that refuse or tie."""
+    """The shares of `runs` private runs that are correct, and that refuse or tie."""
 
     correct: float
     undecided: float
@@ -49,7 +49,7 @@ class Share:
 def shares(
     prepared: Prepared, parameters: Mapping[str, Any], direction: str, repeats: int, seed: int
 ) -> dict[str, Share]:
-    """By score, how often independent whole releases find `direction`."""
+    """For each score, how often independent whole releases find `direction`."""
     wanted = 1 if direction == "x->y" else -1
     return {
         score: Share(
@@ -62,7 +62,7 @@ def shares(
 def wanted_direction(
     pair: Pair, prepared: Prepared, parameters: Mapping[str, Any]
 ) -> dict[str, str]:
-    """By score, the direction to be found: the true one, or that of the exact scores."""
+    """For each score, the direction to find: the true one, or that of the exact scores."""
     return {
         score: pair.direction or ("x->y" if forward < backward else "y->x")
         for score, (forward, backward) in baseline(prepared, parameters).items()
@@ -77,7 +77,7 @@ def against_epsilon(
     seed: int,
     tick: Tick = lambda share: None,
 ) -> Iterator[tuple[float, dict[str, Share]]]:
-    """ε and the shares by score, on one split of the records (Figure 1's form)."""
+    """For each ε, the shares by score, on one split of the records (as in Figure 1)."""
     values = check_parameters(parameters)
     prepared = prepare(pair, split(pair, values, SimulatedNoise(seed)), values)
     wanted = wanted_direction(pair, prepared, values)
@@ -94,7 +94,7 @@ def against_penalty(
     seed: int,
     tick: Tick = lambda share: None,
 ) -> Iterator[tuple[float, dict[str, Share]]]:
-    """λ and the shares by score, on one split of the records (Figure 2's form)."""
+    """For each λ, the shares by score, on one split of the records (as in Figure 2)."""
     values = check_parameters(parameters)
     drawn = split(pair, values, SimulatedNoise(seed))
     for number, penalty in enumerate(penalties):
@@ -147,7 +147,7 @@ def accuracy(
     repeats: int,
     seed: int = 1,
 ) -> list[Accuracy]:
-    """Table 2's form: on data sets of one kind, half of them with y as the cause.
+    """Accuracy over data sets of one kind, half of them with y as the cause (as in Table 2).
 
     settings: parameters of each block of rows, such as {"protects": "both", "score": "hsic"}.
     """

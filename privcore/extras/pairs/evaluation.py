@@ -1,4 +1,4 @@
-"""Scores of the test records under a pair of regressions, each computed once.
+"""Scores of the test records under a pair of regressions, each computed at most once.
 
 Nothing here is private.
 """
@@ -23,7 +23,7 @@ _KEPT = 1 << 16
 
 
 class Widths(NamedTuple):
-    """Public kernel widths: of the regression, of HSIC's input and of HSIC's residuals."""
+    """Public kernel widths: for the regression, for HSIC's input and for HSIC's residuals."""
 
     regression: float
     input: float
@@ -50,7 +50,7 @@ class Sample:
 
     @cached_property
     def grid(self) -> Vector:
-        """The public candidates for its quartiles."""
+        """The public candidates for the quartiles of the values."""
         return quartile_grid(self.reach)
 
     @cached_property
@@ -66,7 +66,7 @@ class Sample:
 
 
 class Input(Sample):
-    """The test values of a variable, from which its regression predicts."""
+    """The test values of a variable that is the input of a regression."""
 
     def __init__(self, values: Vector, widths: Widths) -> None:
         super().__init__(values, REACH, widths.input)
@@ -84,7 +84,7 @@ class Input(Sample):
 
 
 class Side:
-    """One direction: its input, and the residuals of its regression."""
+    """One direction: the input, and the residuals of the regression on this input."""
 
     def __init__(self, regressor: Input, other: Input, fit: Fit, width: float) -> None:
         self.input = regressor
@@ -92,7 +92,7 @@ class Side:
         self._scores: dict[str, float] = {}
 
     def score(self, name: str) -> float:
-        """A score by name; scores of ranges are sums of logarithms."""
+        """The score with this name; scores of ranges are sums of logarithms."""
         if name not in self._scores:
             self._scores[name] = self._compute(name)
         return self._scores[name]

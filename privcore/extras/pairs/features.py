@@ -1,4 +1,4 @@
-"""The Gaussian kernel on an interval as an inner product of few explicit features.
+"""The Gaussian kernel on an interval as an inner product of a few explicit features.
 
 With them a kernel regression or HSIC takes time m·D² instead of m² or more (m values, D features),
 agrees with the dense computation to rounding, and depends on the data in nothing else.

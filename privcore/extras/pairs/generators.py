@@ -150,7 +150,7 @@ _NOISE: dict[str, Draw] = {
 
 @dataclass(frozen=True)
 class PairGenerator:
-    """A model of two variables, X and Y: the same for the same arguments.
+    """A model of two variables, X and Y, determined by its arguments.
 
     parameters: by name, as `generator_parameters(kind)` declares them; others take their defaults.
     Raises ParameterError for an unknown kind or parameter, and for a value out of range.
@@ -178,7 +178,7 @@ class PairGenerator:
 
     @property
     def effect_bound(self) -> float:
-        """The public bounds of the effect are ± this, the bounds of the cause ±1."""
+        """The public bounds of the effect are ± this number; the bounds of the cause are ±1."""
         chosen = self.parameters
         # Uniform noise ends at √3 standard deviations.
         most = math.sqrt(3) if chosen["noise_law"] == "uniform" else math.inf
@@ -187,8 +187,8 @@ class PairGenerator:
     def sample(self, rows: int, seed: int) -> Pair:
         """`rows` independent records, the same for the same seed, with public bounds.
 
-        Raises ParameterError unless rows is a whole number from 20 to 1,000,000 and seed one of
-        at least 0.
+        Raises ParameterError unless rows is a whole number from 20 to 1,000,000 and seed a whole
+        number of at least 0.
         """
         rows, generator = check_rows(rows), check_seed(seed)
         if not LEAST_ROWS <= rows <= MOST_ROWS:

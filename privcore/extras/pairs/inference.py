@@ -1,7 +1,7 @@
-"""Infers the direction of a pair: split, fit both ways, score the residuals, release.
+"""Infer the direction of a pair: split, fit both ways, score the residuals, release.
 
-Algorithm 1 of Kusner et al. 2016.  The split does not depend on the data, so a record is either a
-training or a test record.  With `protects` both, the noise of the regressions hides a training
+Algorithm 1 of Kusner et al. 2016. The split does not depend on the data, so a record is either a
+training or a test record. With `protects` both, the noise of the regressions hides a training
 record and the noise of the scores a test record; each has the ε of the run.
 """
 
@@ -51,7 +51,8 @@ def infer(
     """One inference of the direction.
 
     parameters: by name, as `PARAMETERS` declares them; the others take their defaults.
-    seed: of a simulation; noise: a noise source, such as `SecureNoise()`; give one of the two.
+    seed: seed of simulated noise; noise: a noise source, such as `SecureNoise()`; give one of the
+        two.
     Raises ParameterError.
     """
     values = check_parameters(parameters or {})
@@ -93,8 +94,9 @@ def decide_many(
 ) -> dict[str, NDArray[np.int8]]:
     """Decisions of `repeats` independent releases on one split, by score, each shape (repeats,).
 
-    1: x → y, −1: y → x, 0: none.  Each repeats the whole release, private regressions included.
-    Raises ParameterError for parameters that need another split or other exact regressions.
+    1: x → y, −1: y → x, 0: none. Each decision repeats the whole release, private regressions
+    included. Raises ParameterError for parameters that need another split or other exact
+    regressions.
     """
     values = prepared.values_for(parameters)
     decided = {score: np.zeros(repeats, dtype=np.int8) for score in scores_of(values)}

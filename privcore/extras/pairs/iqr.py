@@ -20,9 +20,9 @@ def quartile_grid(reach: float) -> Vector:
 
 
 def quantile_log_iqr(values: Vector, grid: Vector, epsilon: float, noise: NoiseSource) -> float:
-    """log of upper minus lower quartile, each at ε/2, at least log LEAST_IQR; ε-DP in all.
+    """log of upper minus lower quartile, each at ε/2, at least log LEAST_IQR; ε-DP in total.
 
-    values: shape (m,); grid: public, increasing.  Raises ParameterError as `private_quantile`.
+    values: shape (m,); grid: public, increasing. Raises ParameterError as `private_quantile`.
     """
     return chosen_log_iqr(quartile_utilities(values, grid), grid, epsilon, noise)
 

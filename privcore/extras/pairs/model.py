@@ -23,7 +23,7 @@ Mechanism = Literal["laplace", "propose-test-release", "quantiles", "laplace-ran
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """The split into training and test records, drawn independently of the data.
+    """A split into training and test records, drawn independently of the data.
 
     train, test: positions of the records, shapes (n,) and (m,).
     """
@@ -115,9 +115,9 @@ class Inference:
     """The result of one run.
 
     parameters: all of them, including the values that the engine chose.
-    fits: the regressions in use; `fits.private` tells whether they may be released.
+    fits: the regressions in use, which may be released if `fits.private`.
     exact_fits, tested, and the fields that `ScoreRelease` names: *not private*.
-    seconds: engine time without loading the data; not covered, either.
+    seconds: engine time without loading the data; also not covered.
     bins: number of bins of the private regression, 0 if it is exact.
     """
 
@@ -142,7 +142,7 @@ class Inference:
 
 
 def smaller(first: float | None, second: float | None) -> Direction | None:
-    """The direction with the smaller score; None if one is missing, or they are equal."""
+    """The direction with the smaller score; None if a score is missing, or both are equal."""
     if first is None or second is None or first == second:
         return None
     return "x->y" if first < second else "y->x"

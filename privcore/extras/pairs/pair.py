@@ -22,10 +22,10 @@ LEAST_ROWS = 20
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """N records of two variables; made by `from_values` or `from_dataset`.
+    """N records of two variables, made by `from_values` or `from_dataset`.
 
-    x, y: shape (N,), within [−1, 1]; made read-only.  bounds: of the original variables.
-    direction: the true one, None if it is not known.
+    x, y: shape (N,), within [−1, 1]; made read-only. bounds: bounds of the original variables.
+    direction: the true direction, None if unknown.
     caveats: sentences that limit what a guarantee about these records covers.
     clipped: number of values moved to a bound; *not private*.
     recipe: how a generator made the pair: its name under "generator", its parameters, "rows" and
@@ -70,7 +70,8 @@ class Pair:
     ) -> Pair:
         """A pair from values, clipped to public `bounds` and scaled; rest: other fields.
 
-        Raises DataError for fewer than 20 records, for NaN, and for bounds that are no interval.
+        Raises DataError for fewer than 20 records, for NaN, and for bounds that are not an
+        interval.
         """
         scaled, clipped = [], 0
         for name, column, (low, high) in zip(names, values, bounds, strict=True):

@@ -80,7 +80,7 @@ TRAIN_SHARE = Parameter(
     default=0.5,
     low=0.1,
     high=0.9,
-    help="Share of the rows to which the regressions are fitted; the others are test records.",
+    help="Share of the rows to which the regressions are fitted; all other rows are test records.",
     source=f"{_KUSNER}, Section 6",
 )
 PENALTY = Parameter(
@@ -177,7 +177,7 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 
 def check_parameters(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters, checked, with automatic values filled in (except bins).
+    """Check all parameters and fill in automatic values (except bins).
 
     Raises ParameterError as `parse_all`, and for choices without a published calibration.
     """
@@ -201,7 +201,7 @@ def check_parameters(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def scores_of(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """The single scores that checked parameters select."""
+    """The individual scores that the checked parameters select."""
     if values["score"] != "all":
         return (values["score"],)
     return (*_RANKS, "hsic", "iqr-ptr" if values["calibration"] == "published" else "iqr")

@@ -1,4 +1,4 @@
-"""The budget of each score, the records it protects, and the guarantee of the whole run."""
+"""The budget for each score, the protected records, and the guarantee of the whole run."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ _UNCOVERED = {
     "exact score is released, are computed from them",
 }
 _PUBLISHED = (
-    "ε and δ add up the paper's cost of each release, at the paper's own constants, and are not "
-    "claimed here"
+    "ε and δ are sums of the paper's costs per release, with the paper's own constants, and are "
+    "not claimed here"
 )
-_COUNTED = "the paper counts three of the four interquartile ranges that see a test record"
+_COUNTED = (
+    "the paper counts only three of the four interquartile ranges that depend on a test record"
+)
 
 _RANK_PROOF = "docs/proofs/rank_scores.md"
 _HSIC_PROOF = "docs/proofs/hsic.md"
@@ -42,10 +44,11 @@ _PROOFS: dict[str, str] = {
 
 
 class Plan(NamedTuple):
-    """The budget of one score in both directions, and the records it protects.
+    """The budget for one score in both directions, and the protected records.
 
     epsilon, delta: for both directions together if proven, for each release if published.
-    shift: of a residual by one training record; 0 unless only training records are protected.
+    shift: largest change in a residual by one training record; 0 unless only training records are
+        protected.
     """
 
     protects: Literal["both", "test", "training"]
@@ -55,14 +58,14 @@ class Plan(NamedTuple):
     shift: float
 
     def share(self, releases: int) -> tuple[float, float]:
-        """(ε, δ) of one of this many releases that all depend on the protected record."""
+        """(ε, δ) for each of `releases` releases that all depend on the protected record."""
         if self.calibration == "published":
             return self.epsilon, self.delta
         return self.epsilon / releases, self.delta / releases
 
     @property
     def ranges_seen(self) -> int:
-        """Number of the four interquartile ranges that a protected record can move."""
+        """How many of the four interquartile ranges a protected record can change."""
         return 2 if self.protects == "training" else 4
 
     def mechanism(self, score: str) -> Mechanism:
@@ -78,7 +81,7 @@ class Plan(NamedTuple):
         return self.mechanism(score) in ("propose-test-release", "stability")
 
     def cost(self, score: str) -> tuple[float, float]:
-        """(ε, δ) of both directions of one score."""
+        """(ε, δ) for both directions of one score."""
         if self.calibration == "proven":
             return self.epsilon, self.delta if self.uses_delta(score) else 0.0
         if score == "iqr-ptr":
@@ -88,7 +91,7 @@ class Plan(NamedTuple):
 
 
 def plan_of(values: Mapping[str, Any], n_train: int) -> Plan:
-    """The plan of each score in checked parameters; proven scores share ε and δ equally."""
+    """The plan for each selected score; proven scores share ε and δ equally."""
     scores = scores_of(values)
     protects, calibration = values["protects"], values["calibration"]
     shift = 0.0
@@ -102,10 +105,10 @@ def plan_of(values: Mapping[str, Any], n_train: int) -> Plan:
 
 
 def guarantee_of(plan: Plan, scores: Sequence[str], caveats: tuple[str, ...]) -> Guarantee:
-    """The guarantee of a run of these scores; caveats: of the data.
+    """The guarantee of a run with these scores; caveats: limits due to the data.
 
     proven: the total, because a record is either a training or a test record, and the total covers
-    each part.  published: the sum of the paper's costs.
+    each part. published: the sum of the paper's costs.
     """
     costs = [plan.cost(score) for score in scores]
     published = plan.calibration == "published"

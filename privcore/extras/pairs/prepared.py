@@ -24,7 +24,7 @@ from privcore.privacy.mechanisms import NoiseSource
 
 
 class Prepared:
-    """A split pair with its exact regressions, for many releases.  It must not be released."""
+    """A split pair with its exact regressions, for many releases. Not private: never release it."""
 
     def __init__(self, pair: Pair, drawn: Split, values: Mapping[str, Any]) -> None:
         self.pair = pair
@@ -57,7 +57,7 @@ class Prepared:
         return int(self.drawn.train.size)
 
     def values_for(self, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Checked parameters; raises ParameterError if they need another split or other fits."""
+        """Checked parameters; raises ParameterError if they need a new split or new fits."""
         values = check_parameters(parameters or {})
         for name, used in self.settings.items():
             if values[name] != used:
@@ -69,7 +69,7 @@ class Prepared:
 
 
 class Releases(NamedTuple):
-    """One whole release on a split: regressions, and every score under them.
+    """One whole release on a split: the regressions, and every score under these regressions.
 
     fits: the regressions, private or exact; bins: bins of private ones, 0 if they are exact.
     now: the test records under these regressions; not private.
@@ -86,7 +86,7 @@ def release_many(
 ) -> Iterator[Releases]:
     """Independent releases with checked parameters (`Prepared.values_for`), one after another.
 
-    Each repeats everything, including private regressions.
+    Each release repeats everything, including private regressions.
     """
     plan = plan_of(values, prepared.n_train)
     for _ in range(repeats):

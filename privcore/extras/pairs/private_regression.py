@@ -1,9 +1,9 @@
-"""Fits both regressions to one noisy table of the training records: ε-DP for any records.
+"""Fit both regressions to one noisy table of the training records: ε-DP for any records.
 
 Each record spreads a weight of 1 over the four nearest nodes of a public B × B grid on [−1, 1]²,
-bilinearly.  A replaced record moves the table by at most 2 in L1, so Laplace noise of scale 2/ε on
+bilinearly. A replaced record moves the table by at most 2 in L1, so Laplace noise of scale 2/ε on
 its B² entries is ε-DP, and fitting y on x from the rows and x on y from the columns costs nothing
-more.  Proof and choice of the defaults: docs/proofs/binned_regression.md.
+more. Proof and choice of the defaults: docs/proofs/binned_regression.md.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def noisy_table(table: Matrix, epsilon: float, noise: NoiseSource) -> Matrix:
 
 
 def fit_from_table(table: Matrix, count: int, width: float, penalty: float) -> Fit:
-    """The regression of the columns' variable on the rows', from a noisy table of `count` records.
+    """The regression of the column variable on the row variable, from a noisy table.
 
     w minimises (λ/2)|w|² + (1/n) Σ_b (c_b (w·φ(z_b))² − 2 s_b w·φ(z_b)), c_b and s_b the sums of
-    row b without and with the columns' nodes as weights, c_b at least 0 and |s_b| at most c_b.
-    It tends to the exact one as ε and B grow.  Raises ParameterError as `ridge.fit`.
+    row b without and with the columns' nodes as weights, c_b at least 0 and |s_b| at most c_b. The
+    fit tends to the exact regression as ε and B grow. Raises ParameterError as `ridge.fit`.
     """
     nodes = np.linspace(-REACH, REACH, len(table))
     counts = np.maximum(table.sum(axis=1), 0.0)

@@ -1,9 +1,9 @@
 """The log interquartile range by propose-test-release (Dwork & Lei 2009; Kusner et al. 2016).
 
-The logarithms are divided into intervals of length 1 in two ways, offset by half an interval.  If
-many records must change before the value leaves its interval in one of the two (which is tested
-privately), values of neighbours differ by less than 1, and the value is released with Laplace
-noise.  Otherwise nothing is released.  Proof for test and training records: docs/proofs/log_iqr.md.
+The log scale is divided into intervals of length 1 in two ways, offset by half an interval. If, in
+one of the two ways, many records must change before the value leaves its interval (which is tested
+privately), values on neighbours differ by less than 1, and the value is released with Laplace
+noise. Otherwise nothing is released. Proof for test and training records: docs/proofs/log_iqr.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def release_cost(epsilon: float, calibration: Literal["proven", "published"]) ->
 
 
 def noise_epsilon(share: float) -> float:
-    """The `epsilon` with which a release costs `share`, proven."""
+    """The `epsilon` at which a release has the proven cost `share`."""
     return share / _COST["proven"]
 
 
@@ -45,12 +45,12 @@ def release_log_iqr(
     delta: float,
     noise: NoiseSource,
 ) -> float | None:
-    """`value` + Lap(1/ε) where the test passes, otherwise None; (2ε, δ)-DP.
+    """`value` + Lap(1/ε) if the test passes, otherwise None; (2ε, δ)-DP.
 
     distance: the least number of records that must change for the value to leave its interval [low,
-    high).  Any whole number ≥ 0 is valid that changes by at most 1 between neighbours with values
-    in this interval, and is at most 1 if a neighbour's value is outside.
-    Raises ParameterError unless 0 < ε < ∞ and 0 < δ < 1.
+    high). Any whole number ≥ 0 is valid that changes by at most 1 between neighbours with values in
+    this interval, and is at most 1 if a neighbour's value is outside. Raises ParameterError unless
+    0 < ε < ∞ and 0 < δ < 1.
     """
     threshold = release_threshold(epsilon, delta)
     tests = [noise.laplace(float(distance(b)), 1 / epsilon) for b in intervals_around(value)]

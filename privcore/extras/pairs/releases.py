@@ -1,4 +1,4 @@
-"""Releases one score of both directions, with Laplace noise or only if it is stable."""
+"""Release one score of both directions, with Laplace noise or only if it is stable."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TWO_NOISES = float(brentq(lambda t: (1 + t / 2) * math.exp(-t) - 0.05, 0.0, 20.
 
 
 class Released(NamedTuple):
-    """The fields of `ScoreRelease` that depend on the mechanism; why: reason for a refusal."""
+    """Fields of `ScoreRelease` that depend on the mechanism; why: reason for a refusal."""
 
     released: tuple[float | None, float | None]
     scale: float
@@ -53,7 +53,7 @@ class Released(NamedTuple):
 
 
 def order_kept(gap: float, scale: float, noises: int = 1) -> float:
-    """Probability that one or two Laplace draws on each of two scores keep their order."""
+    """Probability that two scores keep their order when each gets one or two Laplace draws."""
     known = laplace_probability if noises == 1 else four_laplace_probability
     return float(known(abs(gap), scale))
 
@@ -65,7 +65,7 @@ def exceeds(value: float, threshold: float, scale: float) -> float:
 
 
 def two_noises_interval(value: float, scale: float) -> Interval:
-    """A 95 % interval for the exact sum, around a sum with two Laplace draws."""
+    """A 95 % interval for an exact sum, around the sum with two Laplace draws added."""
     return value - _TWO_NOISES * scale, value + _TWO_NOISES * scale
 
 
@@ -174,7 +174,7 @@ _UNSTABLE = (
 
 
 def release(score: str, now: Sides, exact: Sides, plan: Plan, noise: NoiseSource) -> ScoreRelease:
-    """One score; now: under the regressions in use, exact: under the non-private ones."""
+    """Release one score; now, exact: test records under the used and the exact regressions."""
     mechanism = plan.mechanism(score)
     if mechanism == "laplace":
         made = _laplace(score, now, plan, noise)

@@ -1,4 +1,4 @@
-"""Reports an inference of a direction as JSON."""
+"""Report an inference of a direction as JSON."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _LEAST_EPSILON_ROWS = 400
 
 
 def caution(result: Inference) -> str:
-    """Why the decision is unreliable at this ε and number of rows, both public; empty if not."""
+    """Why any decision is unreliable at this ε and number of rows (both public); else empty."""
     if not result.fits.private or result.guarantee.epsilon * result.n_train >= _LEAST_EPSILON_ROWS:
         return ""
     strength = result.guarantee.epsilon * result.n_train
@@ -95,7 +95,7 @@ def caution(result: Inference) -> str:
 def undecided(result: Inference) -> str:
     """Why the released decision is hardly better than a coin toss; empty if it is better.
 
-    From released and public facts alone.
+    Uses released and public facts alone.
     """
     if caution(result):
         return "the noise on both regressions may decide it"

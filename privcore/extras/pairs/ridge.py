@@ -1,9 +1,9 @@
 """Kernel ridge regression in explicit features, and its sensitivity to one record.
 
 Equation (5) of Kusner et al. 2016: w minimises (λ/2)|w|² + (1/n) Σ (w·φ(x_i) − y_i)², with the
-features φ of a Gaussian kernel of public width (`features`).  The dense solution is
-K(·, x)(K + (nλ/2)I)⁻¹y; this one costs n·D² and agrees with it to rounding.
-Proof of the bound: docs/proofs/kernel_ridge.md.
+features φ of a Gaussian kernel of public width (`features`). The dense solution is K(·, x)(K +
+(nλ/2)I)⁻¹y; the solution here costs n·D² and agrees with it up to rounding. Proof of the bound:
+docs/proofs/kernel_ridge.md.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def solve(gram: Matrix, products: Vector, count: int, penalty: float) -> Vector:
 def residual_shift(
     count: int, penalty: float, calibration: Literal["proven", "published"]
 ) -> float:
-    """The largest change of any residual when one of `count` training records is replaced.
+    """The largest change in any residual when one of `count` training records is replaced.
 
     proven: 4(1 + 1/√(2λ))/(nλ), but at most 2, since predictions lie in [−1, 1].
     published: 8/(nλ^{3/2}), for λ ≤ 1 (Kusner et al. 2016, Theorem 5).
@@ -81,7 +81,7 @@ def residual_shift(
         return min(4 * (1 + 1 / math.sqrt(2 * penalty)) / (count * penalty), 2.0)
     if penalty > 1:
         raise ParameterError(
-            f"The ridge penalty is {penalty:g}; the published bound needs one of at most 1."
+            f"The ridge penalty is {penalty:g}; the published bound needs a penalty of at most 1."
         )
     return 8 / (count * penalty * math.sqrt(penalty))
 

@@ -1,6 +1,6 @@
-"""Dependence scores of an input and a residual, and their sensitivity to one test record.
+"""Dependence scores between an input and a residual, and their sensitivity to one test record.
 
-Kusner, Sun, Sridharan & Weinberger 2016, Section 3.3; a smaller score means less dependence.  Every
+Kusner, Sun, Sridharan & Weinberger 2016, Section 3.3; a smaller score means less dependence. Every
 score takes two arrays of shape (m,), m ≥ 2, and does not depend on the order of the records.
 Proofs: docs/proofs/rank_scores.md and docs/proofs/hsic.md.
 """
@@ -40,11 +40,11 @@ _SENSITIVITIES: dict[str, dict[str, Callable[[int], float]]] = {
 
 
 def test_sensitivity(score: str, m: int, calibration: str) -> float:
-    """The largest change of a score when one of the m pairs is replaced.
+    """The largest change in a score when one of the m pairs is replaced.
 
-    proven: derived in docs/proofs; published: Theorem 1, and Theorem 3 with the constant below
-    it, of Kusner et al. 2016.  hsic and hsic-root assume kernels between 0 and 1 of public width.
-    Raises ParameterError for m < 2, and if the calibration has no constant for the score.
+    proven: derived in docs/proofs; published: Theorem 1, and Theorem 3 with the constant below it,
+    of Kusner et al. 2016. hsic and hsic-root assume kernels between 0 and 1 of public width. Raises
+    ParameterError for m < 2, and if the calibration has no constant for the score.
     """
     _check_count(m)
     known = _SENSITIVITIES.get(calibration, {})
@@ -96,8 +96,8 @@ def hsic_root(
 ) -> float:
     """√HSIC = (m/(m − 1))·|C|, C the cross-covariance of the features (arguments as `hsic`).
 
-    It orders two directions as HSIC does.  Near independence both HSIC and its noise are of order
-    1/m; the root is of order 1/√m, and its noise of order 1/m.
+    The root orders two directions like HSIC does. Near independence both HSIC and its noise are of
+    order 1/m; the root is of order 1/√m, and its noise of order 1/m.
     """
     _check_count(a.size)
     return _root(

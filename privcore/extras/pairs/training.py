@@ -30,11 +30,11 @@ def training_sensitivity(
     shift: float,
     calibration: Literal["proven", "published"],
 ) -> float:
-    """The largest change of hsic or hsic-root when all m residuals move by at most `shift`.
+    """The largest change in hsic or hsic-root when all m residuals move by at most `shift`.
 
-    width: of the residuals' Gaussian kernel.  published: 32 L √m · shift with the kernel's
-    Lipschitz constant L = e^{−½}/width (Kusner et al. 2016, Theorem 7).
-    Raises ParameterError for a score that has no such constant.
+    width: width of the residuals' Gaussian kernel. published: 32 L √m · shift with the kernel's
+    Lipschitz constant L = e^{−½}/width (Kusner et al. 2016, Theorem 7). Raises ParameterError for a
+    score without such a constant.
     """
     ratio = m / (m - 1)
     known = {
@@ -53,10 +53,10 @@ def training_sensitivity(
 def rank_distance(
     residuals: Vector, shift: float, calibration: Literal["proven", "published"]
 ) -> int:
-    """Number of training records that can be replaced for certain without changing residual ranks.
+    """Number of training records that can certainly be replaced without changing residual ranks.
 
     With γ the smallest gap between two residuals, proven: ⌈γ/(2·shift)⌉ − 1, at least 0, which
-    excludes the step at which two residuals meet.  published: ⌊γ/(2·shift)⌋.
+    excludes the step at which two residuals meet. published: ⌊γ/(2·shift)⌋.
     """
     gap = float(np.diff(np.sort(residuals)).min()) / (2 * shift)
     gap = min(gap, _FAR)
@@ -97,12 +97,12 @@ def iqr_of(values: Vector) -> float:
 
 
 def iqr_shift(shift: float) -> float:
-    """The largest change of the residuals' interquartile range: both quartiles move by `shift`."""
+    """The largest change in the residuals' interquartile range: both quartiles move by `shift`."""
     return 2 * shift
 
 
 def shifts_to_leave(iqr: float, shift: float, interval: Interval) -> int:
-    """Number of training records that can be replaced for certain with the log IQR in [low, high).
+    """Number of training records that can certainly be replaced with the log IQR in [low, high).
 
     ⌊(distance of the IQR to the nearer end)/(2·shift)⌋, 0 if it lies outside; an end below the
     floor of the logarithm is never crossed.

@@ -34,17 +34,18 @@ DELTA = 1e-6
 
 @dataclass(frozen=True)
 class Allocation:
-    """A run of CURATE over orders 0 … k under a zCDP filter, and schedules.
+    """CURATE's budget over orders 0 … k under a zCDP filter, and Lemma 2's schedules.
 
-    plans: (orders, orders), ε of a test of each order (columns) as planned before each order
-        (rows), NaN for past orders. chosen: ε of the tests that were made, (orders,); even: the
-        same ε for all tests. planned: tests paid for before the run, (orders,); made: tests that
-        the surviving pairs need.
+    plans: (orders, orders), ε per test of each order (columns) as planned before each order (rows),
+        NaN for past orders. chosen: ε of the tests that were made, (orders,); even: the ε if all
+        tests had the same. planned: tests paid for before the run, (orders,); made: tests that the
+        surviving pairs need.
     noise: Laplace scale of each order in units of Z, (orders,).
     left: share of the budget that remains after each order, (orders,).
-    bound, even_bound: Lemma 1's bound on errors before the run, of the plan and the even split.
-    schedules: Lemma 2's, name to ε of each iteration; counts: name to the lemma's number of
-        iterations and the largest number that actually fits.
+    bound, even_bound: Lemma 1's bound on errors before the run, for the plan and for the even
+        split.
+    schedules: for each schedule of Lemma 2, the ε of each iteration; counts: for each, the lemma's
+        number of iterations and the largest number that actually fits.
     """
 
     plans: Vector
@@ -61,7 +62,7 @@ class Allocation:
 
 
 def margins(n: int, share: float) -> Margins:
-    """Margins of tests of Z* at level 0.05 on n rows, both `share` times the threshold."""
+    """Both margins of a Z* test at level 0.05 on n rows: `share` times the threshold."""
     reach = share * z_threshold(_LEVEL) / SCORES["z-star"].sensitivity(n, "proven")
     return Margins(reach, reach, _SLACK)
 
@@ -69,10 +70,10 @@ def margins(n: int, share: float) -> Margins:
 def curate_orders(
     columns: int, orders: int, n: int, epsilon: float, survivors: float, margin: float
 ) -> Allocation:
-    """Plan, spend, and plan again before each order.
+    """Plan the budget, spend it on an order, and plan again before the next order.
 
-    survivors: share of pairs still adjacent after each order.  The filter's total is the
-    ρ that implies (ε, 10⁻⁶).
+    survivors: share of pairs still adjacent after each order. The filter's total is the ρ that
+    implies (ε, 10⁻⁶).
     """
     last = min(orders, columns - 1) - 1
     budget = total = rho_for(epsilon, DELTA)
@@ -106,7 +107,7 @@ def curate_orders(
 def schedule_curves(
     epsilon: float, first: float
 ) -> tuple[dict[str, Vector], dict[str, tuple[int, int]]]:
-    """Lemma 2's budgets for a total and a first iteration, and the numbers that fit."""
+    """Lemma 2's budgets, given a total and a first iteration, and how many iterations fit."""
     lines: dict[str, Vector] = dict(published_schedules(epsilon, first).items())
     return lines, {
         name: (lemma_count(name, epsilon, first), largest_count(name, epsilon, first))
@@ -159,8 +160,8 @@ ALLOCATION = Panel(
     r"\prod_j (1 - q^2_j) \quad\text{so that}\quad "
     r"\sum_j t_j\,\tfrac{\varepsilon_j^2}{2} \le \rho",
     sentence="CURATE gives the first order more, since an edge lost there is lost for good, and "
-    "plans again before each order with the remaining budget; schedules do the same for the steps "
-    "of a gradient method.",
+    "plans again before each order with the remaining budget; schedules spread the "
+    "budget over the steps of a gradient method.",
     source=f"{_SOURCE}, Lemmas 1 and 2; docs/proofs/curate.md",
     parameters=(
         number(
@@ -169,7 +170,7 @@ ALLOCATION = Panel(
             "d",
             8,
             (3, 20),
-            "In the data set, with d(d − 1)/2 pairs.",
+            "Columns of the data set, which has d(d − 1)/2 pairs.",
             _SOURCE,
             kind="int",
         ),
@@ -179,12 +180,12 @@ ALLOCATION = Panel(
             "k + 1",
             4,
             (1, 8),
-            "Sizes of conditioning sets that are tested: 0, 1, … k.",
+            "Conditioning sets of sizes 0, 1, … k are tested.",
             _SOURCE,
             kind="int",
         ),
         rows_parameter(100_000, (1_000, 1_000_000), "The sensitivity of Z* is 6/√n.", _SOURCE),
-        epsilon_parameter(1.0, "The total; δ = 10⁻⁶ for the tests.", _SOURCE),
+        epsilon_parameter(1.0, "The total ε; δ = 10⁻⁶ for the tests.", _SOURCE),
         number(
             "survivors",
             "Pairs left after an order",
@@ -201,7 +202,10 @@ ALLOCATION = Panel(
             "β",
             0.5,
             (0.02, 0.9),
-            "Distance from the threshold to the end of the coin's range, over the threshold.",
+            (
+                "Half the width of the range around the threshold in which a coin decides, over "
+                "the threshold."
+            ),
             _SOURCE,
         ),
         number(

@@ -1,4 +1,4 @@
-"""One number released again and again: averaging removes noise, and the privacy cost adds up."""
+"""One number, released again and again: averaging removes the noise, and costs add up."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ACCOUNTANTS = ("basic", "advanced, exact form", "zCDP, optimal conversion")
 
 @dataclass(frozen=True)
 class Averaging:
-    """`TRIALS` repetitions of k releases of a count of 40, Laplace noise of scale 1/ε on each.
+    """`TRIALS` repetitions of k releases of a count of 40, each with Laplace noise of scale 1/ε.
 
-    means: of the first 1 … k releases of one repetition, (k,).
-    counts: numbers of releases, (c,); rms: measured root mean square error of the mean of this
+    means: means of the first 1 … k releases of one repetition, (k,).
+    counts: numbers of releases, (c,); rms: measured root mean square error of the mean of each
         number of releases, expected: √2/(ε√k), both (c,).
     costs: ε of k releases by accountant, at δ = 10⁻⁶ (0 for basic).
     guessed: how often the best guess between 40 and 39 is right after k releases, and its 95 %
-        interval; guess_bound: the smallest bound by the accountants.
+        interval; guess_bound: the smallest bound from the accountants.
     """
 
     means: Vector
@@ -45,7 +45,7 @@ class Averaging:
 
 
 def interval(hits: int, trials: int) -> tuple[float, float]:
-    """Clopper and Pearson's 95 % interval of a probability."""
+    """Clopper and Pearson's 95 % confidence interval for a probability."""
     return clopper_pearson_low(hits, trials, 0.025), clopper_pearson_high(hits, trials, 0.025)
 
 
@@ -76,7 +76,7 @@ def averaging(epsilon: float, releases: int, seed: int) -> Averaging:
 
 
 def costs_by_release(epsilon: float, releases: int) -> tuple[Vector, dict[str, Vector]]:
-    """Some numbers of releases up to `releases`, (c,), and their ε by accountant, (c,)."""
+    """Selected numbers of releases up to `releases`, (c,), and their ε by accountant, (c,)."""
     composed = composition_curves("pure", epsilon, 1.0, releases, DELTA, False)
     curves = {curve.name: curve for curve in composed.curves}
     chosen = {name: np.asarray(curves[name].epsilons) for name in ACCOUNTANTS}
@@ -117,7 +117,7 @@ AVERAGING = Panel(
     source="Dwork & Roth 2014, Theorems 3.14 and 3.20; Canonne, Kamath & Steinke 2020; Kairouz, "
     "Oh & Viswanath 2015, Theorem 2.1",
     parameters=(
-        epsilon_parameter(0.1, "Of one release.", "Dwork & Roth 2014, Section 3.5"),
+        epsilon_parameter(0.1, "ε of one release.", "Dwork & Roth 2014, Section 3.5"),
         number(
             "releases",
             "Releases",

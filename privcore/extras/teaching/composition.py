@@ -20,7 +20,7 @@ SLOW = "privacy-loss distribution"
 
 @dataclass(frozen=True)
 class CompositionCurves:
-    """One curve per accountant; final: its ε after the last round, (a,), and the best of them."""
+    """One curve per accountant; final: ε after the last round, (a,), and the best accountant."""
 
     curves: tuple[Curve, ...]
     final: tuple[float, ...]
@@ -30,8 +30,7 @@ class CompositionCurves:
 def composition_curves(
     kind: str, epsilon: float, sigma: float, rounds: int, delta: float, distributions: bool
 ) -> CompositionCurves:
-    """Composition of 1 to `rounds` steps of this ε (or Gaussian steps of this σ in units of the
-    sensitivity).
+    """ε of 1 to `rounds` steps of one ε (or Gaussian steps, σ in units of the sensitivity).
 
     distributions: whether to compute privacy-loss distributions too, which takes up to a second.
     """

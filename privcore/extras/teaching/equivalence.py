@@ -35,7 +35,7 @@ class EquivalenceClass:
     """A DAG, its CPDAG, and all DAGs that no data can distinguish from it.
 
     members: edges (cause, effect) of each, sorted; truth: the position of the DAG among them.
-    positions: one (x, y) per node, for all drawings.  undirected: of the CPDAG.
+    positions: one (x, y) per node, for all drawings. undirected: undirected edges of the CPDAG.
     """
 
     cpdag: PDAG
@@ -53,11 +53,11 @@ class EquivalenceClass:
 
 
 def markov_equivalents(cpdag: PDAG, most: int = MOST) -> list[tuple[Edge, ...]]:
-    """The edges of every DAG whose CPDAG this is, each sorted, in sorted order.
+    """The edges of every DAG with this CPDAG; both the edges and the DAGs are sorted.
 
     Orients one undirected edge either way, applies Meek's rules, and repeats: every choice leads to
-    a different member (Meek 1995, Theorem 4).  Raises ParameterError if there are more than `most`,
-    or if the graph is no CPDAG.
+    a different member (Meek 1995, Theorem 4). Raises ParameterError if there are more than `most`
+    DAGs, or if the graph is not a CPDAG.
     """
     members: list[tuple[Edge, ...]] = []
     waiting = [cpdag]
@@ -90,7 +90,7 @@ def _is_member(edges: tuple[Edge, ...], cpdag: PDAG) -> bool:
 
 
 def equivalence_class(structure: str) -> EquivalenceClass:
-    """The class of a small example or a built-in network; ParameterError for other names."""
+    """The class of a small example or a built-in network; raises ParameterError for other names."""
     if structure in _SMALL:
         dag = _SMALL[structure]
         nodes: tuple[str, ...] = tuple(_LETTERS[: 1 + max(max(edge) for edge in dag)])
@@ -145,8 +145,8 @@ EQUIVALENCE = Panel(
     question="What does an edge without an arrow mean?",
     formula=r"G \sim G' \iff \text{same adjacencies and same } v\text{-structures }"
     r"(i \to k \leftarrow j,\; i, j \text{ not adjacent})",
-    sentence="All these DAGs imply the same independences, so no data distinguish them: an edge is "
-    "undirected where they differ.",
+    sentence="All these DAGs imply the same independences, so no data distinguish them: an edge "
+    "is undirected if the DAGs disagree on its direction.",
     source=f"{_SOURCE}; Andersson, Madigan & Perlman 1997",
     parameters=(
         choice(

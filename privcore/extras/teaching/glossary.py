@@ -38,13 +38,13 @@ class Term:
     used_by: tuple[str, ...] = ()
 
     def matches(self, words: str) -> bool:
-        """Whether it contains each of these words, ignoring case and accents."""
+        """Whether the term's text contains each of these words, ignoring case and accents."""
         inside = folded(" ".join([self.name, self.title, self.symbol, self.field, self.text]))
         return all(word in inside for word in folded(words).split())
 
 
 def folded(text: str) -> str:
-    """In lower case, without accents and hyphens."""
+    """A text in lower case, without accents and hyphens."""
     letters = unicodedata.normalize("NFKD", text.casefold().replace("-", " "))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
@@ -96,8 +96,8 @@ _TERMS = (
     Term(
         "sensitivity",
         "Sensitivity",
-        "The most that one record can change a number, over all tables. Noise is scaled to it: "
-        "with a sensitivity that is too small, the guarantee does not hold.",
+        "The most that one record can change a number, over all tables. Noise is scaled to the "
+        "sensitivity: if its value is too small, the guarantee does not hold.",
         symbol="Δ",
         see=("neighbours", "laplace"),
         panel="sensitivity",
@@ -301,8 +301,7 @@ _TERMS = (
         "cpdag",
         "Graph with open directions",
         "All causal graphs that imply the same independences, in one drawing. An arrow points the "
-        "same way in all of them; a line without an arrow does not, and data alone cannot decide "
-        "it.",
+        "same way in all of them; an undirected edge does not, and data alone cannot decide it.",
         symbol="CPDAG",
         field="completed partially directed acyclic graph, essential graph",
         see=("v-structure", "skeleton"),
@@ -334,8 +333,8 @@ _TERMS = (
     Term(
         "v-structure",
         "V-structure",
-        "Two columns that both point at a third and have no edge between them: a → c ← b. It is "
-        "the pattern that determines directions.",
+        "Two columns that both point at a third and have no edge between them: a → c ← b. This "
+        "pattern determines directions.",
         symbol="a → c ← b",
         field="unshielded collider",
         see=("cpdag", "separating-set"),
@@ -361,7 +360,8 @@ _TERMS = (
         "hidden-confounder",
         "Unobserved confounder",
         "A common cause of two columns that is not a column of the table. A search that assumes "
-        "that there is none (causal sufficiency) joins the two even if neither causes the other.",
+        "no unobserved confounders (causal sufficiency) joins the two even if neither causes the "
+        "other.",
         field="latent confounder, latent common cause",
         see=("pag", "confounder", "hidden_causes"),
         panel="hidden-causes",
@@ -370,7 +370,7 @@ _TERMS = (
     Term(
         "causal-effect",
         "Causal effect",
-        "The change of an outcome if somebody sets the cause and intervenes on nothing else: a "
+        "The change in an outcome if somebody sets the cause and intervenes on nothing else: a "
         "difference of probabilities or, for numbers, the change per unit of the cause. The "
         "difference between the rows also contains what confounders contribute.",
         symbol="P(y | do(x))",
@@ -452,8 +452,8 @@ _TERMS = (
     Term(
         "sparse-vector",
         "Sparse vector technique",
-        "Answers many questions “is it above the threshold?” for the price of the few with the "
-        "answer yes. After a yes, the threshold needs new noise.",
+        "Answers many questions “is this score above the threshold?” for the price of the few "
+        "with the answer yes. After a yes, the threshold needs new noise.",
         field="AboveThreshold",
         see=("sieve-and-examine",),
         panel="sparse-vector",
@@ -585,5 +585,5 @@ def get_term(name: str) -> Term:
 
 
 def is_written(name: str) -> bool:
-    """Whether it is defined here, and not only by a parameter."""
+    """Whether the term is defined here, and not only by a parameter."""
     return any(term.name == name for term in _TERMS)

@@ -1,4 +1,4 @@
-"""A common cause that is missing from the table, and what two searches make of it."""
+"""A common cause that is missing from the table, and how it changes the results of two searches."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ SAMPLE = 1
 class Hidden:
     """The graphs of two searches of the same released numbers.
 
-    sufficient: assumes that there are no unobserved confounders; allowed: does not, and is a PAG.
-    positions: of the columns, in both.  links: of either graph.  circles: ends that the PAG leaves
-    open.  epsilons: that either search costs.
+    sufficient: the graph that assumes no unobserved confounders; allowed: the PAG, which allows
+        them.
+    positions: of the columns, in both graphs. links: number of links in each graph. circles: number
+        of ends that the PAG leaves open. epsilons: ε of each search.
     """
 
     sufficient: PDAG
@@ -52,7 +53,7 @@ class Hidden:
 
 
 def beach_model() -> BayesianNetwork:
-    """Heat sells ice cream and fills the sea; an offer and lifeguards act on one of them each."""
+    """Heat sells ice cream and fills the sea; an offer affects sales, and lifeguards accidents."""
     names = ("heat", "offer", "lifeguards", "ice cream", "accidents")
     columns = [Column(name, "nominal", ("no", "yes"), declared=True) for name in names]
     even = np.array([[0.5, 0.5]])
@@ -86,7 +87,7 @@ def _sampled(model: str, hidden: bool, n: int) -> tuple[InMemoryCounts, Position
 
 
 def hidden_panel(model: str, hidden: bool, epsilon: float, n: int, seed: int) -> Hidden:
-    """Moment search of one table, once with and once without the assumption.
+    """Moment search of one table, with and without the assumption of causal sufficiency.
 
     hidden: whether the common cause is left out of the table.
     """
@@ -146,11 +147,11 @@ _MODEL = "model made here"
 HIDDEN = Panel(
     name="hidden-causes",
     title="An unobserved confounder",
-    question="What does a graph show when a common cause is not in the table?",
+    question="What does a graph show if a common cause is not in the table?",
     formula=r"X \leftarrow H \rightarrow Y \quad\text{without } H\text{:}\quad X \leftrightarrow Y",
-    sentence="Both graphs are made of the same released numbers. The first one assumes that there "
-    "are no unobserved confounders, so it reads every link as causal. The second one, by "
-    "FCI, does not: it shows which links are causal, which come from unobserved "
+    sentence="Both graphs are made from the same released numbers. The first one assumes that "
+    "there are no unobserved confounders, so it reads every link as causal. The second "
+    "one, by FCI, does not: it shows which links are causal, which come from unobserved "
     "confounders, and which remain undetermined.",
     source="Spirtes, Glymour & Scheines 2000, Chapter 6; Zhang 2008",
     parameters=(
@@ -173,7 +174,7 @@ HIDDEN = Panel(
             source=_MODEL,
         ),
         epsilon_parameter(
-            1.0, "Of both graphs together: they share a release.", "docs/guarantees.md"
+            1.0, "ε of both graphs together: they share a release.", "docs/guarantees.md"
         ),
         rows_parameter(100_000, (1_000, 200_000), "Rows drawn from the model.", _MODEL),
         seed_parameter(),

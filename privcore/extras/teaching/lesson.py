@@ -15,7 +15,7 @@ from privcore.text import short
 
 @dataclass(frozen=True)
 class NumberAnswer:
-    """A number, right within a tolerance; unit: of the number."""
+    """An answer that is a number, right within a tolerance; unit: unit of the number."""
 
     compute: Callable[[], float]
     tolerance: float
@@ -41,7 +41,7 @@ class NumberAnswer:
 
 @dataclass(frozen=True)
 class ChoiceAnswer:
-    """One of several words."""
+    """An answer that is one of several options."""
 
     options: tuple[str, ...]
     compute: Callable[[], str]
@@ -64,8 +64,8 @@ class Task:
     """One step of a lesson.
 
     panel: the interactive panel, and preset: its initial values. moves: names of the controls for
-    the task; a page may hide the others. explanation: shown with a right answer; hint: with a wrong
-    one.
+    the task; a page may hide the others. explanation: shown after a right answer; hint: shown after
+    a wrong answer.
     """
 
     title: str
@@ -80,9 +80,9 @@ class Task:
 
     @property
     def prepared(self) -> Panel:
-        """The panel with the preset as its defaults, controls that are not in `moves` advanced.
+        """The panel with the preset as its defaults; controls that are not in `moves` are advanced.
 
-        Raises ParameterError for a bad preset, and a name in `moves` that is no parameter.
+        Raises ParameterError for a bad preset, and for a name in `moves` that is not a parameter.
         """
         panel = self.panel.with_defaults(self.preset)
         if not self.moves:
@@ -98,7 +98,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Tasks in order, their introduction, and names of terms in the glossary."""
+    """A lesson: tasks in order, their introduction, and names of terms in the glossary."""
 
     name: str
     title: str

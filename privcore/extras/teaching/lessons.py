@@ -1,4 +1,4 @@
-"""The guided lessons; a new one is one entry.  Every answer is computed by the engine."""
+"""The guided lessons; a new lesson is one entry. Every answer is computed by the engine."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ _NAIVE = Lesson(
                 ),
                 0.1,
             ),
-            "Divide the two figures: ε of a test over ε of a test by addition.",
+            "Divide the two figures: ε per test over ε per test by basic composition.",
             "It grows like the square root of the number of tests; with few tests it would be 1.",
             moves=("columns", "epsilon"),
         ),
@@ -185,7 +185,7 @@ _NAIVE = Lesson(
             ),
             "It is where the curve crosses the dashed line; move the slider there and compare the "
             "figures.",
-            "From there on the noise of a single test is on average larger than the threshold "
+            "From there on the noise on a single test is on average larger than the threshold "
             "itself, and every test of the run has such noise.",
             moves=("columns",),
         ),
@@ -210,8 +210,8 @@ _SIEVES = Lesson(
     name="sieving",
     title="Sieving",
     story="Most tests of PC give “dependent”, and only the few with “independent” change the "
-    "graph. The sparse vector technique charges for these alone. Priv-PC uses it as a coarse "
-    "sieve and tests the pairs that pass with less noise.",
+    "graph. The sparse vector technique charges only for those few. Priv-PC uses it as a "
+    "coarse sieve and tests the pairs that pass with less noise.",
     terms=("sparse-vector", "sieve-and-examine", "tweak", "subsampling", "f1"),
     tasks=(
         Task(
@@ -305,9 +305,9 @@ _SIMPSON = Lesson(
     tasks=(
         Task(
             "All patients together",
-            "The first two bars are all patients, then mild and severe cases. “How unevenly it is "
-            "given” at 0 is a randomised trial: see how the first two change, and set it back to "
-            "0.25.",
+            "The first two bars show all patients, the others mild and severe cases. “How "
+            "unevenly it is given” at 0 is a randomised trial: see how the first two change, and "
+            "set it back to 0.25.",
             SIMPSON,
             {"imbalance": 0.25},
             "How many percentage points more of all patients recover with the new treatment? "
@@ -355,7 +355,7 @@ _SIMPSON = Lesson(
             "Compare the percentages on the three edges.",
             "The confounder stays in nearly all graphs; the small effect is lost. With more "
             "patients it is found at the same ε. For the effect itself, take the sample table "
-            "“Patients with one of two treatments” on the page Data, and then the page Effects.",
+            "“Patients with one of two treatments” on the Data page, and then the Effects page.",
             moves=("epsilon", "n"),
         ),
     ),
@@ -522,7 +522,7 @@ _COMPOSITION = Lesson(
             {"epsilon": 0.1, "releases": 1},
             "In what percentage of the games is the guess right after 1,000 releases?",
             NumberAnswer(lambda: 100 * averaging(0.1, 1_000, 1).guessed, 3.0, "%"),
-            "It is the figure “Right guesses” with 1,000 releases.",
+            "It is the figure “Correct guesses” with 1,000 releases.",
             "From a coin toss to near certainty. The bound next to it follows from the "
             "composition: it holds for every attack, and the measured rate stays below it.",
             moves=("releases",),
@@ -566,7 +566,7 @@ _MEMBERSHIP = Lesson(
             {"n": 100},
             "How often is the attacker right without privacy when there are 100,000 rows?",
             ChoiceAnswer((_SAME, _RARER, _OFTENER), _more_rows),
-            "Watch “Right without privacy” while you vary the number of rows.",
+            "Watch “Correct without privacy” while you vary the number of rows.",
             "For any number of rows, some table lies just at the threshold. With more rows such "
             "tables are rarer, but nobody can guarantee that yours is not one of them.",
             moves=("n",),

@@ -1,4 +1,4 @@
-"""Who is in the data: an attack on a graph, with privacy and without, measured."""
+"""Who is in the data: the measured success of an attack on a graph, with and without privacy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CURVE_RUNS = 150
 
 @dataclass(frozen=True)
 class Membership:
-    """A game: a fair coin picks D (the target's record is in) or D′; a graph is shown; guess.
+    """Results of a game: a coin picks D (with the target's record) or D′; guess from the graph.
 
     exact: share of right guesses from the graph of PC without privacy.
     guessed: from the private graph at the chosen ε, with its 95 % interval; bound: the maximum at
@@ -67,10 +67,10 @@ class Membership:
 
 @lru_cache(maxsize=32)
 def target_pair(n: int) -> TablePair:
-    """Two tables of n records that differ in the target's, which decides a test at level 0.05.
+    """Two tables of n records; the target's record, which differs, decides a test at level 0.05.
 
-    Z* differs by nearly its sensitivity, 6/√n, and the threshold of 1.96 is about in the middle:
-    PC finds an edge on D and none on D′.  Raises ParameterError for fewer than 50 records.
+    Z* differs by nearly its sensitivity, 6/√n, and the threshold of 1.96 is about in the middle: PC
+    finds an edge on D and none on D′. Raises ParameterError for fewer than 50 records.
     """
     if n < 50:
         raise ParameterError(
@@ -107,7 +107,7 @@ def exact_success(n: int) -> float:
 def guesses(
     algorithm: str, n: int, epsilon: float, runs: int, seed: int
 ) -> tuple[int, tuple[float, float]]:
-    """Right guesses of 2·`runs`, `runs` on each table; and how often each graph has an edge.
+    """Right guesses in `runs` games on each table, and how often each table's graph has an edge.
 
     The attacker knows both tables and the algorithm, estimates the likelihood ratio of its outputs
     from as many runs of their own, and guesses the likelier table.

@@ -1,4 +1,4 @@
-"""Noise on one number: its density on two neighbouring values, draws, and their ratio."""
+"""Noise on one number: densities around two neighbouring values, their ratio, and draws."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _POINTS = 601
 
 @dataclass(frozen=True)
 class NoisePicture:
-    """Noise of one scale on two values.
+    """Noise of the same scale on two values.
 
     scale: b of the Laplace distributions, σ of the normal one.
     x: where the densities (probabilities of whole numbers) are given, (k,).
@@ -95,7 +95,7 @@ def noise_panel(
 
 
 def log_density(mechanism: str, away: Vector, scale: float) -> Vector:
-    """Logarithm of the density, or of the probability of whole numbers, `away` from the value."""
+    """Logarithm of the density (or probability of whole numbers) at distance `away`."""
     if mechanism == "gaussian":
         return np.asarray(-((away / scale) ** 2) / 2 - np.log(scale * np.sqrt(2 * np.pi)))
     if mechanism == "laplace":

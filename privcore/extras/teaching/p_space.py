@@ -22,14 +22,14 @@ _EFFECTS = np.linspace(0.0, 0.1, 101)
 
 @dataclass(frozen=True)
 class PAgainstZ:
-    """One private test of Z* at level α, made on |Z| or on its p-value, and ties.
+    """A private test of Z* at level α, on |Z| or on its p-value, and the effect of ties.
 
-    z: (k,), with p its two-sided p-value.  in_z, in_p: probability that a pair with that |Z| is
+    z: (k,), with p its two-sided p-value. in_z, in_p: probability that a pair with that |Z| is
         called independent.
     threshold: of |Z|; delta_z, delta_p: sensitivities; noise_ratio: noise in p over noise in Z,
         both in units of Z at the threshold.
-    signed: values of Z, (s,), with the densities of Z* for two independent columns without ties
-        and for the two binary ones.
+    signed: values of Z, (s,), with the densities of Z* for two independent columns without ties and
+        for the two binary ones.
     tied_sd: standard deviation of Z* of independent binary columns; size: of the test on them.
     corrected: the threshold that takes ties into account.
     effects: φ of the binary columns, (f,), with the test's power at either threshold (no noise).
@@ -61,7 +61,7 @@ def laplace_above(x: Vector, scale: float) -> Vector:
 
 
 def p_against_z(n: int, epsilon: float, level: float, share_x: float, share_y: float) -> PAgainstZ:
-    """share_x, share_y: of ones in two binary columns, for the picture of ties."""
+    """Compare noise on p and on Z; share_x, share_y: shares of ones in two binary columns."""
     z_measure, p_measure = (
         ScoreMeasure(SCORES["z-star"], "proven", space, level) for space in ("z", "p")
     )

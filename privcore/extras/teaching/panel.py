@@ -1,4 +1,4 @@
-"""Panels of the page Learn, each declared once."""
+"""Panels of the Learn page, each declared once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _no_words(values: Mapping[str, Any]) -> str:
 
 
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """The same function with values by name in one mapping."""
+    """The same function, but taking all its values in one mapping by name."""
 
     @wraps(function)
     def by_mapping(values: Mapping[str, Any]) -> Any:
@@ -28,7 +28,8 @@ def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
 class Panel:
     """A demonstration of one mechanism.
 
-    Its picture is `show` in the dashboard's module of the same name as the one that computes it.
+    The function `show` that draws it is in the dashboard's module with the same name as the
+    engine's.
 
     formula: LaTeX; sentence: the main message in one sentence; source: of the formula. compute:
         maps values of the parameters, by name, to a result of plain arrays and numbers. code: maps
@@ -54,7 +55,7 @@ class Panel:
         return parse_all(self.parameters, values or {}, f"The panel {self.name}")
 
     def with_defaults(self, values: Mapping[str, Any]) -> Panel:
-        """The same panel with other defaults; raises ParameterError for bad ones."""
+        """The same panel with other defaults; raises ParameterError for bad defaults."""
         checked = self.checked(values)
         changed = tuple(replace(p, default=checked[p.name]) for p in self.parameters)
         return replace(self, parameters=changed)

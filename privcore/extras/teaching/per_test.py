@@ -1,4 +1,4 @@
-"""The share of the budget, and the noise, of each test if every test is paid for separately."""
+"""The budget and the noise per test if every test is paid for separately."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _COLUMNS = np.arange(3, 41)
 
 @dataclass(frozen=True)
 class PerTestBudget:
-    """Against the number of columns, (c,): tests paid for, ε of each, and its noise in Z.
+    """By number of columns, (c,): tests paid for, ε per test, and noise per test in units of Z.
 
-    tests, epsilon_each, noise: for the chosen number of columns.  basic_each: ε of a test by plain
-    addition.  threshold: of |Z| at level 0.05.
+    tests, epsilon_each, noise: for the chosen number of columns. basic_each: ε per test by plain
+    addition. threshold: of |Z| at level 0.05.
     """
 
     columns: NDArray[np.int64]
@@ -83,7 +83,9 @@ PER_TEST = Panel(
     "columns, and the noise on each test with the square root of their number at best.",
     source=f"{_SOURCE}; docs/proofs/laplace.md",
     parameters=(
-        number("columns", "Columns", "d", 8, (3, 40), "In the data set.", _SOURCE, kind="int"),
+        number(
+            "columns", "Columns", "d", 8, (3, 40), ("Columns of the data set."), _SOURCE, kind="int"
+        ),
         number(
             "max_order",
             "Largest conditioning set",
@@ -97,7 +99,7 @@ PER_TEST = Panel(
         rows_parameter(
             10_000, (100, 1_000_000), "The sensitivity of Z* is 6/√n.", "docs/proofs/z_star.md"
         ),
-        epsilon_parameter(1.0, "The total of all tests, with δ = 10⁻⁶.", _SOURCE),
+        epsilon_parameter(1.0, "The total ε of all tests, with δ = 10⁻⁶.", _SOURCE),
     ),
     compute=by_name(per_test_budget),
     code=_code,

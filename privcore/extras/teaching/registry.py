@@ -1,7 +1,7 @@
-"""The panels of the page Learn, in order.
+"""The panels of the Learn page, in order.
 
-A new one is a file here and an entry below, and its picture, a file of the same name in
-`pages/ui/learn`.
+A new panel is a file here, an entry below, and a file of the same name in `pages/ui/learn` that
+draws it.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ NAIVE, SIEVING = "laplace-pc", "priv-pc"
 
 @dataclass(frozen=True)
 class Runs:
-    """F1 of the skeleton against the true graph.
+    """Skeleton F1 of complete runs against the true graph.
 
-    epsilons: (e,); naive, sieving: of each run, (e, runs); exact: of PC without privacy.
+    epsilons: (e,); naive, sieving: F1 of each run, (e, runs); exact: F1 of PC without privacy.
     """
 
     epsilons: Vector
@@ -44,7 +44,7 @@ class Runs:
 
 
 def compare_runs(network: str, rows: int, runs: int) -> Runs:
-    """Laplace-PC and Priv-PC with their defaults at each ε, seeds 1 … `runs`, on one sample."""
+    """Run Laplace-PC and Priv-PC with their defaults at each ε, seeds 1 … `runs`, on one sample."""
     source, truth = _sampled(network, rows)
 
     def scores(algorithm: str) -> Vector:

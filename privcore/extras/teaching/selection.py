@@ -18,9 +18,10 @@ _DEFAULTS = (4.0, 3.0, 1.0, -2.0, -5.0)
 
 @dataclass(frozen=True)
 class Selections:
-    """Candidates with utilities (k,), and probabilities of being the one selected, (k,).
+    """Candidates' utilities, (k,), and the probability that each is selected, (k,).
 
-    count: utility of removing 0, 1, … k of them, (k + 1,), and its probabilities.
+    count: utility of removing 0, 1, … k candidates, (k + 1,), and the probabilities of these
+        counts.
     expected, expected_flip: the mean utility of the selected candidate; best: the largest utility.
     """
 

@@ -33,7 +33,7 @@ class Playground(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreMove:
-    """The change of one score.
+    """The change in one score.
 
     proven, published: bounds on the change, None if there is no such bound. broken: whether the
     change exceeds the published constant.
@@ -184,7 +184,7 @@ def _unconditional(one: CountSource, other: CountSource) -> tuple[ScoreMove, ...
 
 @dataclass(frozen=True)
 class Preset:
-    """make: number of rows, at least 8, to a table; words: what it shows."""
+    """A preset table; make: makes it from a number of rows, at least 8; words: what it shows."""
 
     words: str
     make: Callable[[int], Playground]
@@ -257,7 +257,7 @@ def _compute(values: Mapping[str, Any]) -> Moves:
 
 
 def playground_code(playground: Playground) -> str:
-    """A script that moves this record of this table."""
+    """A script that replaces this record of this table."""
     return f"""from privcore.extras.teaching.sensitivity import sensitivity_playground
 
 rows = {[list(row) for row in playground.rows]!r}  # x, y and z

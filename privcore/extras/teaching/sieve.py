@@ -43,7 +43,7 @@ _FINE: dict[str, Vector] = {
 
 
 class PrintedCost(NamedTuple):
-    """One line of the printed algorithms: the paper's charge, and the actual cost."""
+    """The cost of one printed line of an algorithm: the paper's charge, and the actual cost."""
 
     where: str
     slip: str
@@ -74,7 +74,7 @@ class SieveErrors:
 
 
 def round_scales(n: int, epsilon: float, rate: float) -> SieveScales:
-    """The proven scales of a round of that ε, half of it for the sieve, on the score Z*."""
+    """The proven noise scales of a round, half of its ε for the sieve, on the score Z*."""
     rows = checked_rows(n, rate)
     score = SCORES["z-star"]
     return SieveScales.proven(
@@ -125,7 +125,7 @@ def sieve_errors(
     runs: int,
     seed: int,
 ) -> SieveErrors:
-    """Errors at scores at `distance` from the threshold, as one of the settings varies."""
+    """Error probabilities at scores `distance` from the threshold, as one setting varies."""
     fixed = {"epsilon": epsilon, "tweak": tweak, "rate": rate}
 
     def at(x: float) -> tuple[SieveScales, float]:

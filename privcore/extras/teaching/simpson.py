@@ -93,7 +93,7 @@ def simpson_model(effect: float, imbalance: float) -> BayesianNetwork:
 
 
 def recovered(counts: Matrix) -> tuple[Matrix, float, float]:
-    """Shares that recovered, (3, 2), and the differences overall and within severities.
+    """Shares of recovered patients, (3, 2), and the differences overall and within severities.
 
     counts: of severity, treatment and recovery, (2, 2, 2); counts below 1/2 are set to 1/2, so that
     noisy counts can be denominators.

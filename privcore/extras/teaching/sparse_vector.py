@@ -1,4 +1,4 @@
-"""A stream of scores through the sparse vector technique, correct and in three broken forms."""
+"""The sparse vector technique on a stream of scores, correct and in three broken forms."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Stream:
 
 
 def audited(variant: str, epsilon: float) -> SparseVectors:
-    """The same mechanism that the page Audit runs under this name."""
+    """The same mechanism that the Audit page runs under this name."""
     if variant not in VARIANTS:
         raise ParameterError(
             f"There is no variant {variant!r}; choose one of {', '.join(VARIANTS)}."
@@ -78,7 +78,7 @@ def sparse_vector_steps(
 
 
 def example_scores(questions: int, low: float, high: float) -> list[float]:
-    """`low` scores, with a `high` one at every fifth question for an independent pair."""
+    """A stream of `low` scores; every fifth is `high`, as for an independent pair."""
     return [high if k % 5 == 4 else low for k in range(questions)]
 
 
@@ -128,7 +128,7 @@ SPARSE_VECTOR = Panel(
             CORRECT,
             VARIANTS,
             "Correct, or with a bug known from the literature. Each broken one can be caught on "
-            "the page Audit.",
+            "the Audit page.",
             "Lyu, Su & Li 2017, Algorithms 1, 5 and 6",
         ),
         epsilon_parameter(2.0, "The cost of the whole stream of answers.", _SOURCE),

@@ -18,11 +18,11 @@ _RATES = np.linspace(0.05, 1.0, 96)
 
 @dataclass(frozen=True)
 class SubsamplingCurves:
-    """Relative to all rows (rate 1), at each rate, (k,).
+    """Noise and signal of a sieve at each rate, (k,), relative to all rows (rate 1).
 
     noise: of the sieve; signal: a score on the sub-sample; ratio: signal over noise.
     inner_epsilon: ε of the mechanism on the sub-sample. paper_rate: the rate that minimises the
-    noise, and the relative signal-to-noise ratio at that rate.
+        noise, and the relative signal-to-noise ratio at that rate.
     threshold_scale: of the sieve's threshold noise, in units of Z, at each rate.
     """
 
@@ -37,7 +37,7 @@ class SubsamplingCurves:
 
 
 def subsampling_curves(epsilon: float, n: int) -> SubsamplingCurves:
-    """For rounds of ε, half of it for the sieve, on n rows and the score Z*."""
+    """The curves for rounds of ε, half of it for the sieve, on n rows and the score Z*."""
     inner = np.array([before_amplification(epsilon / 2, float(rate)) for rate in _RATES])
     # The sensitivity on m = gn rows is 6/√m, and the threshold's noise 2·6/(√m ε′).
     scale = 12 / (np.sqrt(_RATES * n) * inner)

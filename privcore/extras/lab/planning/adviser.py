@@ -27,7 +27,7 @@ SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """One algorithm at its defaults.  refused: why it cannot run on such data, empty if it can."""
+    """One algorithm at its defaults. refused: why it cannot run on such data; else empty."""
 
     algorithm: str
     skeleton: Spread
@@ -37,7 +37,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Advice:
-    """candidates: in order of decreasing skeleton F1, refused ones last. runs: of each."""
+    """candidates: algorithms by decreasing skeleton F1, refused ones last. runs: of each."""
 
     candidates: tuple[Candidate, ...]
     runs: int
@@ -54,7 +54,7 @@ class Advice:
 
     @property
     def best(self) -> Candidate | None:
-        """The candidate with the best directions among the ones tied by their edges."""
+        """The candidate with the best directions among those that tie for the best edges."""
         return max(self.close, key=lambda c: _known(c.cpdag.mean), default=None)
 
     def _tolerance(self, one: Candidate, other: Candidate) -> float:
@@ -65,7 +65,7 @@ class Advice:
 
 
 def candidates(shape: Shape) -> list[Algorithm]:
-    """The private algorithms that can work on such columns."""
+    """The private algorithms that can run on such columns."""
     return [a for a in ALGORITHMS.values() if a.private and (shape.levels or a.needs != "tables")]
 
 
@@ -81,10 +81,11 @@ def advise(
 ) -> Advice:
     """Skeleton and CPDAG F1 of each algorithm on surrogates, against their true graphs.
 
-    algorithms: by name, all that fit if empty.  watch: returns the hooks of the next run, given the
-    number already done. seconds: for all of them; each may take half of the remaining time, and one
-    without a result by then counts as refused. on_result: called with each result. Raises
-    ParameterError for an unknown algorithm, or where none fits, and Cancelled.
+    algorithms: names; if empty, all that can run on such columns. watch: returns the hooks for the
+    next run, given the number of finished runs. seconds: time limit for all algorithms; each may
+    take half of the remaining time, and an algorithm without a result by then counts as refused.
+    on_result: called with each result. Raises ParameterError for an unknown algorithm, or if none
+    can run, and Cancelled.
     """
     end = time.monotonic() + seconds
     fitting = {a.name: a for a in candidates(surrogates.shape)}
@@ -109,7 +110,7 @@ def advise(
 def settings(
     algorithm: Algorithm, epsilon: float, delta: float, knowledge: str = ""
 ) -> dict[str, Any]:
-    """An algorithm's defaults at a total (ε, δ), if it has a δ, with background knowledge."""
+    """An algorithm's defaults at a total ε (and δ, if it has one), with background knowledge."""
     parameters: dict[str, Any] = {"epsilon": epsilon, "knowledge": knowledge}
     if any(parameter.name == "delta" for parameter in algorithm.parameters):
         parameters["delta"] = delta
@@ -123,7 +124,7 @@ def enough(
     target: float,
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
 ) -> Reached:
-    """The smallest ε for a wanted skeleton F1; watch as in `epsilon_for_quality`."""
+    """The smallest ε for a wanted skeleton F1; watch: see `epsilon_for_quality`."""
     parameters = settings(ALGORITHMS[algorithm], 1.0, delta, surrogates.knowledge)
     del parameters["epsilon"]
     return epsilon_for_quality(surrogates, algorithm, parameters, target, watch=watch)

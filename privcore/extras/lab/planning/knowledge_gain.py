@@ -20,9 +20,10 @@ _POINTS = 5
 
 @dataclass(frozen=True)
 class Saved:
-    """Mean F1 with and without the knowledge at the same ε.
+    """Mean F1 with and without background knowledge at the same ε.
 
-    alike: the ε that reaches the former without it; None if not even 8 times as much does.
+    alike: the ε that reaches the same F1 without the knowledge; None if not even 8 times the ε
+    does.
     """
 
     with_it: float
@@ -40,10 +41,11 @@ class Saved:
 
 @dataclass(frozen=True)
 class KnowledgeGain:
-    """epsilon: of the run.
+    """The value of background knowledge for a run.
 
-    edges, directions: by the skeleton, and by the CPDAG. Each run is compared with its best
-    possible result: with knowledge, the true CPDAG completed by it.
+    epsilon: of the run. edges, directions: value by the F1 of the skeleton, and of the CPDAG. Each
+    run is compared with its best possible result: with knowledge, the true CPDAG after applying the
+    knowledge.
     """
 
     epsilon: float
@@ -56,9 +58,9 @@ class KnowledgeGain:
         """Such as "Background knowledge helps as much as raising ε from 0.3 to 0.42 …"."""
         both = self.directions
         return (
-            f"Background knowledge {both.words(self.epsilon)}: F1 of edges with their "
-            f"directions is {both.with_it:.2f} with it, {both.without:.2f} without. For edges "
-            f"alone it {self.edges.words(self.epsilon)} (mean over {self.runs} random models "
+            f"Background knowledge {both.words(self.epsilon)}: F1 of edges with their directions "
+            f"is {both.with_it:.2f} with it, {both.without:.2f} without. For edges alone the "
+            f"knowledge {self.edges.words(self.epsilon)} (mean over {self.runs} random models "
             "that obey it)."
         )
 
@@ -69,7 +71,7 @@ def knowledge_gain(
     parameters: Mapping[str, Any],
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
 ) -> KnowledgeGain:
-    """Runs with and without the surrogates' knowledge; parameters: with an ε.
+    """The value from runs with and without the surrogates' knowledge; parameters include an ε.
 
     watch: see `Surrogates.quality`, given the number of runs done of at most `most_gain_runs`.
     Raises ParameterError.

@@ -1,10 +1,10 @@
-"""What limits the detection of the weakest edges: rows, budget or algorithm, by public facts alone.
+"""What limits the detection of weak edges: rows, budget or algorithm, from public facts alone.
 
-For one edge of a public surrogate, the ε of two tests is compared. The oracle is given the pair of
-columns and their joint distribution, and only decides whether they are dependent: it adds up the
-clamped log-likelihood ratios of the rows, and Laplace noise.  Up to a constant factor no ε-private
+For one edge of a public surrogate, the ε that two tests need is compared. The oracle knows the pair
+of columns and their joint distribution, and only decides whether they are dependent: it adds up the
+clamped log-likelihood ratios of the rows, and Laplace noise. Up to a constant factor no ε-private
 test needs fewer rows (Canonne, Kamath, McMillan, Smith & Ullman 2019, "The structure of optimal
-private tests for simple hypotheses").  An algorithm is given neither, and tests all pairs.
+private tests for simple hypotheses"). An algorithm knows neither, and tests all pairs.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class OptimalityGap:
     """The ε needed for one weak edge, and the ε of a run.
 
     effect: Cramér's V of the edge; if `numbers`, the absolute correlation. oracle, algorithm: the ε
-    from which each detects it with probability `POWER`; ∞ if at no ε. pairs: number of pairs that
-    the algorithm tests.
+    from which each detects the edge with probability `POWER`; ∞ if at no ε. pairs: number of pairs
+    that the algorithm tests.
     """
 
     n: int
@@ -60,7 +60,7 @@ class OptimalityGap:
 
     @property
     def verdict(self) -> str:
-        """The limiting factor, in a few words."""
+        """In a few words, whether rows, budget or algorithm are the limit."""
         sentences = {
             "rows": "Rows are the limit",
             "budget": "The budget is the limit",
@@ -95,7 +95,7 @@ class OptimalityGap:
 
 
 def _short(value: float) -> str:
-    """Two digits, without an exponent."""
+    """A number with two digits, without an exponent."""
     rounded = float(f"{value:.2g}")
     return f"{rounded:,.0f}" if rounded >= 10 else np.format_float_positional(rounded, trim="-")
 
@@ -103,9 +103,9 @@ def _short(value: float) -> str:
 def optimality_gap(
     surrogates: Surrogates, parameters: MomentSearchParameters
 ) -> OptimalityGap | None:
-    """The requirements of the weak edge of these surrogates; None if they have no edges.
+    """The ε that the weak edge of these surrogates requires; None if they have no edges.
 
-    parameters: the run's, checked; raises ParameterError for δ = 0.
+    parameters: checked parameters of the run; raises ParameterError for δ = 0.
     """
     shape, law = surrogates.shape, surrogates.weak_edge
     if law is None:
@@ -130,7 +130,7 @@ def optimality_gap(
 class Clamped(NamedTuple):
     """The clamped log-likelihood ratio of one row.
 
-    Its maximum change when the row is replaced, and its mean and standard deviation under
+    Holds its maximum change when the row is replaced, and its mean and standard deviation under
     dependence and under independence.
     """
 
@@ -142,7 +142,7 @@ class Clamped(NamedTuple):
 
     @classmethod
     def of(cls, law: PairLaw, clamp: float) -> Clamped:
-        """Log ratios clamped to [−clamp, clamp]."""
+        """The statistics for log ratios clamped to [−clamp, clamp]."""
         ratios = np.clip(law.log_ratios, -clamp, clamp)
 
         def moments(probabilities: NDArray[np.float64]) -> tuple[float, float]:
@@ -152,8 +152,9 @@ class Clamped(NamedTuple):
         return cls(float(np.ptp(ratios)), *moments(law.joint), *moments(law.independent))
 
     def largest_scale(self, n: int) -> float:
-        """The most Laplace noise with which a threshold on the sum over n rows has a false alarm
-        of `FALSE_ALARM` and the power `POWER`; 0 if none has even without noise."""
+        """The largest Laplace scale at which some threshold on the sum over n rows has the false
+        alarm rate `FALSE_ALARM` and the power `POWER`; 0 if no threshold does even without noise.
+        """
         root = math.sqrt(n)
 
         def missing(scale: float) -> float:
@@ -171,7 +172,7 @@ class Clamped(NamedTuple):
 
 
 def noisy_tail(x: float, sd: float, scale: float) -> float:
-    """P(N + L > x ≥ 0) for normal N of this sd and Laplace L of this scale, one above 0."""
+    """P(N + L > x ≥ 0) for normal N with this sd and Laplace L with this scale, not both 0."""
     if scale == 0:
         return math.exp(log_ndtr(-x / sd))
     if sd == 0:
@@ -183,7 +184,7 @@ def noisy_tail(x: float, sd: float, scale: float) -> float:
 
 
 def noisy_quantile(tail: float, sd: float, scale: float) -> float:
-    """The value that the sum of normal and Laplace noise exceeds with this probability, below ½."""
+    """The value that normal plus Laplace noise exceeds with this probability (below ½)."""
     normal, laplace = -sd * ndtri(tail), -scale * math.log(2 * tail)
     if sd == 0 or scale == 0:
         return float(normal + laplace)
@@ -193,7 +194,7 @@ def noisy_quantile(tail: float, sd: float, scale: float) -> float:
 
 
 def oracle_epsilon(law: PairLaw, n: int) -> float:
-    """The smallest ε at which the oracle decides from n rows; ∞ if there is none.
+    """The smallest ε at which the oracle detects the edge in n rows; ∞ if there is none.
 
     The sum over rows is assumed normal, with its exact mean and variance.
     """

@@ -24,10 +24,10 @@ Factor = tuple[tuple[int, ...], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class PairLaw:
-    """The joint probabilities of two columns, and their product under independence, per cell.
+    """Cell probabilities of two columns: the joint distribution, and the one under independence.
 
-    effect: their dependence as Cramér's V, or for numbers as the absolute correlation. levels: of
-    the two columns; None for numbers, whose cells form a fine grid.
+    effect: the dependence as Cramér's V, or for numbers as the absolute correlation. levels:
+    numbers of levels of the two columns; None for numbers, whose cells form a fine grid.
     """
 
     joint: NDArray[np.float64]
@@ -37,7 +37,7 @@ class PairLaw:
 
     @classmethod
     def of_table(cls, table: Matrix) -> PairLaw:
-        """table: joint probabilities, shape (r, s)."""
+        """The distribution from a table of joint probabilities, shape (r, s)."""
         product = np.outer(table.sum(axis=1), table.sum(axis=0))
         seen = product > 0
         joint, independent = table[seen], product[seen]
@@ -47,10 +47,10 @@ class PairLaw:
 
     @classmethod
     def of_correlation(cls, correlation: float) -> PairLaw:
-        """Two standard normal numbers.
+        """The distribution of two standard normal columns with this correlation ρ.
 
         Their sum and difference over √2 are independent, with variances 1 + ρ and 1 − ρ, so the
-        cells are a grid on these.
+        cells are a grid over these two.
         """
         points = np.linspace(-_REACH, _REACH, _POINTS)
 
@@ -64,7 +64,7 @@ class PairLaw:
 
     @property
     def log_ratios(self) -> NDArray[np.float64]:
-        """ln of joint over independent probability, per cell; −∞ where the joint one is 0."""
+        """ln of joint over independent probability per cell; −∞ where the joint one is 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.joint / self.independent)
 
@@ -78,7 +78,7 @@ class PairLaw:
 def edge_laws(network: BayesianNetwork) -> Iterator[PairLaw]:
     """The joint distribution of the two columns of each edge.
 
-    Edges that would need tables of more than `MAX_TABLE_CELLS` are left out.
+    Edges that would need tables with more than `MAX_TABLE_CELLS` cells are left out.
     """
     for child, variable in enumerate(network.variables):
         for parent in variable.parents:
@@ -96,8 +96,8 @@ def edge_correlations(model: LinearGaussian) -> list[float]:
 def pair_table(network: BayesianNetwork, one: int, other: int) -> Matrix | None:
     """Joint probabilities of two columns, shape (levels of one, levels of other).
 
-    All their ancestors are summed out, in each step the one that leaves the smallest table. None if
-    a table would have more than `MAX_TABLE_CELLS`.
+    All ancestors are summed out, at each step the ancestor that leaves the smallest table. None if
+    a table would have more than `MAX_TABLE_CELLS` cells.
     """
     sizes = [len(v.column.levels) for v in network.variables]
     factors: list[Factor] = []

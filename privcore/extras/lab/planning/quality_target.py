@@ -32,10 +32,10 @@ def epsilon_for_quality(
 ) -> Reached:
     """The smallest ε with a mean F1 of at least `target` against the surrogates' truth.
 
-    kind: of the skeleton, or of the CPDAG.
+    kind: F1 of the skeleton, or of the CPDAG.
 
-    Means are computed on a logarithmic grid of `points`, then on both sides of the crossing of the
-    target. They are noisy, so the result uses their non-decreasing fit (least squares). watch: see
+    Means are computed on a logarithmic grid of `points`, then on both sides of where they cross the
+    target. Means are noisy, so the result uses their non-decreasing least-squares fit. watch: see
     `Surrogates.quality`, given the number of runs done of at most `most_runs`.
     """
     if not 0 < low < high or points < 2:

@@ -1,7 +1,7 @@
-"""Public surrogates: simulated data of the same shape, to estimate results before spending.
+"""Public surrogates: simulated data of the same shape, to estimate results before any spending.
 
 A surrogate uses only the public facts of a data set: the number of rows and the levels or bounds of
-the columns.  Its graph is random with as many edges as columns, its tables are Dirichlet draws, its
+the columns. Its graph is random with as many edges as columns, its tables are Dirichlet draws, its
 equations linear: real data may be easier, or harder.
 """
 
@@ -48,7 +48,7 @@ _REACH = 4.0
 class Shape:
     """The public facts of a data set: n, and per column its number of levels, or its bounds.
 
-    Either levels or bounds are given, shape (p,). columns: their names, by default X1 and so on;
+    Either levels or bounds are given, shape (p,). columns: column names, by default X1 and so on;
     names do not matter for equality. unit: whose rows are protected together.
     """
 
@@ -86,7 +86,7 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class Quality:
-    """F1 over surrogates: against "truth" and "non_private", of "skeleton" and "cpdag".
+    """F1 over surrogates: against "truth" and "non_private", for "skeleton" and "cpdag".
 
     runs: number of successful runs. failures: the error message of each failed run.
     """
@@ -168,7 +168,7 @@ class Surrogates:
     def weak_edge(self) -> PairLaw | None:
         """The edge at the 10th percentile of mutual information over all surrogates.
 
-        None if no surrogate has edges: columns with very many levels get none.
+        None if no surrogate has edges, as when columns have very many levels.
         """
         laws: list[PairLaw] = []
         correlations: list[float] = []
@@ -190,11 +190,10 @@ class Surrogates:
         parameters: Mapping[str, Any],
         watch: Callable[[int], Hooks] = lambda done: NoHooks(),
     ) -> Quality:
-        """F1 of one run on each surrogate, noise simulated from its seed.
+        """F1 of one run per surrogate, with noise simulated from the surrogate's seed.
 
-
-        watch: returns the hooks for the next surrogate, given the number already done.
-        Raises ParameterError for an unknown algorithm or bad parameters, and Cancelled.
+        watch: returns the hooks for the next surrogate, given the number of finished ones. Raises
+        ParameterError for an unknown algorithm or bad parameters, and Cancelled.
         """
         chosen = get_algorithm(algorithm)
         checked = checked_parameters(algorithm, parameters)

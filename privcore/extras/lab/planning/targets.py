@@ -1,6 +1,6 @@
 """Inverse calibration: the smallest ε for a target noise.
 
-Every search uses public facts only, so it costs nothing.
+Every search uses public facts only, so it costs no budget.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NOISY = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc")
 
 @dataclass(frozen=True)
 class Reached:
-    """The smallest ε found, None if none within the range is enough.
+    """The smallest ε found; None if no ε within the range is enough.
 
     tried: pairs (ε, value reached), increasing in ε. note: one sentence on the criterion.
     """
@@ -71,7 +71,7 @@ def noise_against_threshold(
 def epsilon_for_noise(
     shape: Shape, algorithm: str, parameters: Mapping[str, Any], share: float
 ) -> Reached:
-    """The smallest ε with a noise of at most `share` times the threshold; "epsilon" is ignored."""
+    """The smallest ε whose noise is at most `share` times the threshold; ignores "epsilon"."""
     if not share > 0:
         raise ParameterError(f"The share is {share}; it must be above 0.")
 

@@ -1,4 +1,4 @@
-"""Runs of a sweep as rows: the work of a worker, in any process."""
+"""Make the runs of a sweep as rows: the work of a worker, in any process."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
     """Names of a row's entries, in order.
 
     cell: number of the run in the plan. epsilon, delta and the swept parameters: as requested, None
-    if the algorithm has none. guarantee_epsilon, guarantee_delta: the guarantee of a private run;
-    in the published calibration the figure computed after it.  edges: see `edges_of`. error: the
-    reason why a run or a reference was refused.  seconds: engine time. Measures against the same
-    algorithm without noise are included if the plan has it.
+    if the algorithm lacks the parameter. guarantee_epsilon, guarantee_delta: the guarantee of a
+    private run; in the published calibration the figure computed after the run. edges: see
+    `edges_of`. error: the reason why a run or a reference was refused. seconds: engine time.
+    Measures against the same algorithm without noise are included if the plan has it.
     """
     kept = [name for name in OUTCOMES if plan.same or not name.startswith("same_")]
     return (
@@ -82,7 +82,7 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
 
 
 class Loaded(NamedTuple):
-    """Counts of one data set, and its true graph if known."""
+    """The counts of one data set, and its true graph if known."""
 
     source: InMemoryCounts | AvailableCases | NumericRows | MixedRows
     true_edges: tuple[tuple[str, str], ...] | None
@@ -96,7 +96,7 @@ class ReferenceGraph(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Runs, with their reference graphs by number."""
+    """A batch of runs, with their reference graphs by number."""
 
     cells: tuple[Cell, ...]
     references: Mapping[int, ReferenceGraph]
@@ -137,7 +137,7 @@ class Runner:
         return Runner, (self._plan,)
 
     def __call__(self, work: Work) -> ReferenceGraph | list[Row]:
-        """One task: the graph of a reference, or the first rows of a batch."""
+        """Do one task: make the graph of a reference, or the first rows of a batch."""
         return self.rows(work) if isinstance(work, Batch) else self.reference(work)
 
     def reference(self, wanted: Reference) -> ReferenceGraph:
@@ -252,7 +252,7 @@ def _measured(run: Discovery, against: Mapping[str, PDAG]) -> Row:
 
 
 def compared(graph: PDAG, against: Mapping[str, PDAG]) -> Row:
-    """The columns of a row that compare a graph with its references, by name."""
+    """A row's entries that compare a graph with its references, by name."""
     row: Row = {}
     for name, other in against.items():
         for kind, metrics in (
@@ -271,8 +271,8 @@ _KINDS = {sign: kind for kind, sign in _SIGNS.items()}
 def edges_text(graph: PDAG) -> str:
     """Such as "smoke->lung tub--either", sorted; `edges_of` reads it.
 
-    Characters that could be mistaken for the marks, or for a formula by a spreadsheet, are written
-    as in an address, such as %20.
+    Characters that could be mistaken for the marks, or by a spreadsheet for a formula, are written
+    as in a URL, such as %20.
     """
     return " ".join(
         f"{_escaped(a)}{_SIGNS[kind]}{_escaped(b)}" for a, b, kind in graph.named_edges()
@@ -308,9 +308,9 @@ def _bytes(loaded: Loaded) -> int:
 
 
 def in_waves(plan: SweepPlan, left: Sequence[int]) -> list[int]:
-    """Runs in the order to make them: one replicate of everything first, then the next.
+    """Runs in the order to make them: one replicate of every setting first, then the next.
 
     Partial results then cover all settings early, and the remaining time is estimated from all
-    kinds.
+    kinds of run.
     """
     return sorted(left, key=lambda number: (plan.cells[number].replicate, number))

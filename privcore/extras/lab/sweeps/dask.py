@@ -1,4 +1,4 @@
-"""A sweep on an existing cluster: Dask's `distributed`, by its scheduler's address."""
+"""A sweep on an existing Dask cluster (`distributed`), reached by its scheduler's address."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _perform(name: str, work: Work) -> ReferenceGraph | list[Row]:
 
 
 class Cluster(Crew):
-    """The workers of a scheduler; raises SweepError if there is no such scheduler, or no worker."""
+    """A scheduler's workers; raises SweepError if there is no such scheduler, or no worker."""
 
     lost = KilledWorker
 
@@ -96,7 +96,7 @@ class Cluster(Crew):
         self._futures.discard(done)
 
     def check(self) -> None:
-        """Raises SweepError if the scheduler is lost, or if all workers are for a while."""
+        """Raise SweepError if the scheduler is lost, or all workers have been for a while."""
         now = time.monotonic()
         if self._client.scheduler_info()["workers"]:
             self._seen = now

@@ -34,11 +34,11 @@ class SweepData(Protocol):
     def usual_rows(self) -> int | None: ...
 
     def describe(self) -> dict[str, Any]:
-        """A JSON-ready description that identifies it, without its rows."""
+        """A JSON-ready description that identifies the data set, without its rows."""
         ...
 
     def load(self, rows: int | None) -> Dataset:
-        """This number of rows, the same each time; raises DataError or ParameterError."""
+        """Load `rows` rows, the same each time; raises DataError or ParameterError."""
         ...
 
 
@@ -60,7 +60,7 @@ class NetworkData:
 
     @property
     def label(self) -> str:
-        """Such as "asia without smoke"."""
+        """The label of the data, such as "asia without smoke"."""
         return f"{self.name} without {', '.join(self.hide)}" if self.hide else self.name
 
     def describe(self) -> dict[str, Any]:
@@ -107,8 +107,8 @@ class ExampleData:
 class TableData:
     """A table held in memory.
 
-    It reaches other processes through pipes and is never written to disk. seed: of the sample
-    without replacement if the plan requires fewer rows than it has.
+    The table reaches other processes through pipes and is never written to disk. seed: seed of the
+    sample without replacement, if the plan requires fewer rows than the table has.
     """
 
     dataset: Dataset

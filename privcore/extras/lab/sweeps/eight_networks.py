@@ -1,4 +1,4 @@
-"""Every private algorithm on eight networks against ε: a sweep shipped with the product."""
+"""The shipped sweep of every private algorithm on eight networks against ε."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATH = Path(__file__).parents[2] / "results" / "eight_networks.parquet"
 
 @cache
 def eight_networks() -> SweepFile:
-    """The rows, and the command and version that made them."""
+    """The shipped rows, and the command and version that made them."""
     return read_sweep(PATH)
 
 
@@ -69,7 +69,7 @@ def _run(plan: SweepPlan, cell: Cell) -> str:
 def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
     """The shipped rows of a plan's runs, by their number in that plan.
 
-    They equal the rows that the runs would give here, except for `seconds` and the version.
+    The rows equal those that the runs would give here, except for `seconds` and the version.
     """
     # Shipped rows have no measures against the same algorithm without noise.
     if plan.same or not any(isinstance(data, NetworkData) for data in plan.data):
@@ -90,7 +90,7 @@ def eight_networks_means() -> pd.DataFrame:
 
 
 def best_on_average(means: pd.DataFrame, epsilon: float) -> pd.DataFrame:
-    """Private algorithms by their mean over the networks at one ε, the best first.
+    """Private algorithms, ranked by their mean over the networks at one ε.
 
     Algorithms that were refused on a network are left out. Columns: algorithm, mean, error
     (standard error of the mean, from the noise alone) and wins (on how many networks none has a

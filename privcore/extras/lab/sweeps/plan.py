@@ -38,11 +38,11 @@ class SweepPlan:
     grids: values of any declared parameters, crossed with each other. settings: fixed values, for
         every algorithm that has the parameter; own: for one algorithm, by its name. Parameters that
         an algorithm lacks, or that have no effect given the others, are left out. unused:
-        parameters that none of the algorithms has. calibrations: of each algorithm that has them;
-        algorithms that are not private run without. rows: a grid; empty for 100,000 of a sample and
-        all of a table. seeds: number of replicates, each with its own noise. An algorithm that is
-        not private has one. same: whether runs are compared with the same algorithm without noise,
-        too, which is one more run for all replicates.
+        parameters that none of the algorithms has. calibrations: used for each algorithm that has
+        them; non-private algorithms have none. rows: grid of numbers of rows; empty for 100,000
+        rows of a sample and all rows of a table. seeds: number of replicates, each with its own
+        noise. A non-private algorithm has a single run. same: whether runs are compared with the
+        same algorithm without noise, too, which is one more run for all replicates.
 
     Raises ParameterError for names that do not exist, values that no algorithm accepts, and a plan
     without a run.
@@ -196,7 +196,7 @@ class SweepPlan:
 
     @property
     def digest(self) -> str:
-        """Identifies the plan and the version of the product."""
+        """A hash that identifies the plan and the version of the product."""
         text = json.dumps([__version__, self.describe()])
         return hashlib.sha256(text.encode()).hexdigest()
 

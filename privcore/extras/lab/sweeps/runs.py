@@ -27,7 +27,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Reference:
-    """A run without noise that others are compared with."""
+    """A run without noise to which other runs are compared."""
 
     number: int
     kind: NonPrivate
@@ -55,10 +55,10 @@ def settings_and_references(
     choices: Sequence[Choice],
     kinds: Sequence[NonPrivate],
 ) -> tuple[tuple[Setting, ...], tuple[Reference, ...]]:
-    """Every choice on every number of rows of every data set, and their references.
+    """Settings for every choice, data set and number of rows, and their references.
 
-    rows: of each data set, in the plan's order.  kinds: of references.  A reference shared by
-    several settings is listed once.
+    rows: numbers of rows of each data set, in the plan's order. kinds: kinds of reference. A
+    reference shared by several settings is listed once.
     """
     numbers_of: dict[str, int] = {}
     kept: list[Reference] = []
@@ -107,7 +107,7 @@ def replicated(
 def seed_of(text: str, replicate: int) -> int:
     """A seed below 2^53, so that it survives any file format, from a run's description.
 
-    It depends on nothing else, neither on the rest of the plan nor on the process.
+    The seed depends on nothing else, neither on the rest of the plan nor on the process.
     """
     digest = hashlib.sha256(f"{replicate} {text}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 11

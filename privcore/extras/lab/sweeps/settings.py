@@ -18,11 +18,10 @@ from privcore.text import short
 class Choice:
     """An algorithm with its parameters, shared by all replicates, rows and data sets.
 
-    calibration: "none" where it is not private.
-    parameters: the ones that differ from their defaults. shown: the effective epsilon, delta and
-        swept parameters, None if the algorithm has none. references: runs without noise for
-        comparison, by kind, each with an algorithm and settings; none for an algorithm that is not
-        private.
+    calibration: "none" if the algorithm is not private.
+    parameters: those that differ from their defaults. shown: the effective epsilon, delta and swept
+        parameters, None if the algorithm has none. references: runs without noise for comparison,
+        by kind, each with an algorithm and settings; none for an algorithm that is not private.
     problem: the reason for a refusal before any data are used.
     """
 
@@ -134,7 +133,7 @@ def check_values(
 
 
 def own_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """One algorithm's fixed values, parsed; raises ParameterError for one that it lacks."""
+    """One algorithm's fixed values, parsed; raises ParameterError for a parameter that it lacks."""
     algorithm = get_algorithm(name)
     parsed = check_values([algorithm], {k: (v,) for k, v in values.items()})
     for lacking in values.keys() - parsed.keys():

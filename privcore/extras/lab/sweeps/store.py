@@ -46,11 +46,11 @@ class SweepFile(NamedTuple):
 
 
 class Journal:
-    """A journal of finished rows next to the final file: a line on the plan, then a JSON line each.
+    """A journal of finished rows next to the final file: a line on the plan, then one per row.
 
-    path: of that file; the journal has ".journal" after it.  Rows that it holds from an earlier,
-    interrupted run are in `rows`; a last line that was cut short is dropped.
-    Raises ParameterError if it belongs to another plan or version, DataError if it cannot be used.
+    path: path of the final file, to which the journal's name adds ".journal". Rows from an earlier,
+    interrupted run are in `rows`; a last line that was cut short is dropped. Raises ParameterError
+    if the journal belongs to another plan or version, DataError if it cannot be used.
     """
 
     def __init__(self, path: str | Path, plan: SweepPlan) -> None:
@@ -105,7 +105,7 @@ class Journal:
         self._file.close()
 
     def remove(self) -> None:
-        """Delete the journal once the file is written."""
+        """Delete the journal, once the final file is written."""
         self.close()
         self.path.unlink()
 
@@ -121,9 +121,9 @@ def _read_line(line: bytes) -> Row | None:
 
 
 def encode(rows: Iterable[Row], plan: SweepPlan, ending: str, command: str = "") -> bytes:
-    """A file's content: "parquet" and "json" say the plan, version and command; "csv" only rows.
+    """A file's content: "parquet" and "json" include plan, version and command; "csv" only rows.
 
-    Rows are sorted by `cell`.  Raises ParameterError for another ending.
+    Rows are sorted by `cell`. Raises ParameterError for another ending.
     """
     ordered = sorted(rows, key=lambda row: row["cell"])
     about = {"plan": plan.describe(), "version": __version__, "command": command}
@@ -144,7 +144,7 @@ def encode(rows: Iterable[Row], plan: SweepPlan, ending: str, command: str = "")
 
 
 def write_rows(path: str | Path, rows: Iterable[Row], plan: SweepPlan, command: str = "") -> None:
-    """Write a file by its ending, whole or not at all; raises DataError if that is not possible."""
+    """Write a file in the format of its ending, completely or not at all; raises DataError."""
     path = Path(path)
     content = encode(rows, plan, ending_of(path), command)
     part = path.with_name(f"{path.name}.part")

@@ -33,9 +33,9 @@ def _keys(table: pd.DataFrame, by: Sequence[str] | None) -> list[str]:
 
 
 def summarise(rows: Rows, metric: str, by: Sequence[str] | None = None) -> pd.DataFrame:
-    """One line for each group, in order of first occurrence.
+    """One summary line per group of runs, in order of first occurrence.
 
-    by: columns that make a group; None for all but the replicate. Columns: the columns of `by`,
+    by: columns that define a group; None for all but the replicate. Columns: the columns of `by`,
     then runs (that have the metric), refused, mean, sd (n − 1), se = sd/√runs, min, q05, q25,
     median, q75, q95 (linear interpolation) and max; NaN if there are too few runs.
     """
@@ -56,8 +56,8 @@ def summarise(rows: Rows, metric: str, by: Sequence[str] | None = None) -> pd.Da
 def best_alike(means: pd.DataFrame, *, lower: bool = False) -> pd.DataFrame:
     """The lines of `summarise` whose mean is within two standard errors of the best, best first.
 
-    The error is that of the difference; an unknown error counts as 0.  Lines without a mean
-    are left out.  lower: whether less is better.
+    The error is that of the difference; an unknown error counts as 0. Lines without a mean are left
+    out. lower: whether smaller values are better.
     """
     known = means[means["mean"].notna()].sort_values("mean", ascending=lower)
     if known.empty:
@@ -108,7 +108,7 @@ def frontier(
 ) -> pd.DataFrame:
     """The Pareto-optimal runs at each ε: no other is as good in every mean and better in one.
 
-    Runs that are not private are left out. With one metric these are the best and its ties. by:
+    Runs that are not private are left out. With one metric these are the best run and its ties. by:
     columns within which runs are compared; calibrations are compared separately, since ε has a
     different meaning in each. Columns: the columns that identify runs, then the mean of each
     metric.

@@ -1,4 +1,4 @@
-"""Sweeps: many runs from one declaration, in parallel, with the same rows on any workers.
+"""Sweeps: many runs from one declaration, in parallel; the rows do not depend on the workers.
 
 plan = SweepPlan((NetworkData("asia"),), ("pc", "priv-pc"), grids={"epsilon": (0.1, 1, 10)})
 rows = list(run_sweep(plan))
@@ -95,14 +95,15 @@ def run_sweep(
     done: Collection[int] = (),
     cancelled: Callable[[], bool] | None = None,
 ) -> Generator[Row, None, None]:
-    """Rows as they are finished: one replicate of everything first, then the next.
+    """Yield rows as runs finish: one replicate of every setting first, then the next.
 
-    workers: processes on this machine, as many as processors if None; 0 or 1 for none but this.
+    workers: number of processes on this machine, None for one per processor; 0 or 1 for this
+        process only.
     scheduler: the address of a Dask scheduler, whose workers are used instead.
-    done: numbers of the runs (`cell`) that need not be made again.
+    done: numbers (`cell`) of runs that need not be made again.
     cancelled: called several times a second; stops the sweep if true.
 
-    The rows depend on the plan only, except for `seconds`.  Closing the iterator stops the workers.
+    The rows depend on the plan only, except for `seconds`. Closing the iterator stops the workers.
     Raises Cancelled if asked to stop, and SweepError if workers cannot be reached or keep ending.
     """
     left = in_waves(plan, sorted(set(range(plan.size)) - set(done)))
