@@ -197,7 +197,8 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
     st.caption(
         "An audit can refute a guarantee but never prove one. A correct mechanism is flagged in "
         f"at most {percent(1 - result.confidence)} of audits. {result.runs:,} runs on each data "
-        f"set in {result.seconds:.1f} s, seed {result.seed}."
+        f"set in {result.seconds:.1f} s, seed {result.seed}; half of them choose the events, and "
+        "half test them."
     )
     few, many = PICTURE_RUNS
     runs = max(few, min(many, case.ci_runs // 2))

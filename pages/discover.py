@@ -432,9 +432,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         with judged:
             stability.summary(loaded, result)
     counts = loaded.source
-    distinct = (
-        (f" ({counts.unique_rows:,} different ones)") if isinstance(counts, InMemoryCounts) else ""
-    )
+    distinct = (f" ({counts.unique_rows:,} distinct)") if isinstance(counts, InMemoryCounts) else ""
     most = result.orders_run - 1
     given = f", given up to {most} other columns," if most > 0 else ""
     work = f"{result.tests_run:,} tests{given}"
@@ -442,7 +440,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         noisy = f", {result.tests_run:,} noisy gradients" if result.tests_run else ""
         work = f"{len(result.convergence):,} iterations{noisy}"
     st.caption(
-        f"{work} in {1000 * result.seconds:.0f} ms of engine time, on {loaded.dataset.n:,} "
+        f"{work} in {1000 * result.seconds:.0f} ms of engine time; {loaded.dataset.n:,} "
         f"rows{distinct}."
     )
 

@@ -98,7 +98,7 @@ def confirm(
     keeps = ALGORITHMS[st.session_state["algorithm"]].again is not None and check.split is None
     keep_numbers = keeps and st.checkbox(
         "Also keep the noisy numbers, in a signed file. The same guarantee covers them: anyone "
-        "can search them again at no further privacy cost, and you can add to them later.",
+        "can search them again at no further privacy cost, and a later charge can add to them.",
         value=True,
         key="release_keep_numbers",
     )

@@ -761,7 +761,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "not-known-yet": "Not known yet",
         "exact-rows-sent": "computed from its exact rows",
         "best-of-these": "At ε = {epsilon}, **{name}** does best of these",
-        "comes-with-product": "These runs come with the product.",
+        "comes-with-product": "These runs are precomputed, with default settings.",
         "no-finished-sweep": "No sweep of “{data}” with these settings is shipped with the product",
         "best-said-later": (
             "The best algorithm at ε = {epsilon} is named once every algorithm has run at this ε."
@@ -769,7 +769,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "choose-at-least-one": "Choose at least one",
         "guarantees-are-about": "Guarantees cover",
         "for-one-unit": "for one {unit} with at most {rows} rows,",
-        "about-rows-of": "which of two sets of rows is one {unit}'s is right",
+        "about-rows-of": "which of two possible sets of rows is one {unit}'s will be right",
         "rows-are-protected": "at most {rows} rows is protected",
         "every-unit": "every {unit}, with up to {rows} rows",
         "domain-protects-one-row": "A bought domain protects one row, but here one {unit} has up to {rows}",
@@ -863,7 +863,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "hold-only-released": "contain only private results",
         "other-valid-sets": "other valid sets",
         "row-nothing-or": "if nothing or {name} causes {cause}",
-        "answer-epsilon": "This answer has ε = {epsilon} per person",
+        "answer-epsilon": "This answer costs ε = {epsilon} per person",
         "row-two": "if {one} and {other} cause {cause}",
         "row-one": "if {name} causes {cause}",
         "row-chance": "({share} %) if {name} causes {cause}",

@@ -18,7 +18,7 @@ from privcore.unit import REPLACED
 
 NOT_PRIVATE = (
     "The non-private graph, the metrics, the decision log and the times are computed from the "
-    "exact data. They are for study only; publishing them would void the guarantee."
+    "exact data. They are for study only; no guarantee covers them."
 )
 SIMULATED = (
     "The noise on this page is simulated from a seed for exploration; this is not a release."

@@ -38,9 +38,10 @@ TWEAK = Parameter(
     high=100.0,
     slider=(0.0, 20.0),
     unit="standard deviations of Z",
-    help="The sieve passes a pair if |Z| is less than t above the threshold, so that its coarse "
-    "noise rarely rejects a truly independent pair; the examination then tests it with less "
-    "noise. For p-values t is converted; for votes it is a number of blocks.",
+    help="The sieve passes on a pair whose noisy |Z| is below the threshold plus t. The shift "
+    "keeps its coarse noise from holding back truly independent pairs; the examination then "
+    "tests the pair with less noise. For p-values t is converted; for votes (of blocks of "
+    "rows) it is a number of blocks.",
     source=f"{_SOURCE} and Theorem 2",
 )
 RATE_MODE = Parameter(

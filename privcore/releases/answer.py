@@ -156,11 +156,11 @@ def promise_sentence(guarantee: Guarantee) -> str:
     about = f"one {person}'s row{'s' * several}"
     if top > 0.99999:
         return f"Hardly any protection: {about} may become practically certain."
-    which = f"which of two {'sets of rows' if several else 'rows'} is one {person}'s"
+    which = f"which of two possible {'sets of rows' if several else 'records'} is one {person}'s"
     if whom.relation == ADDED:
         which = f"whether one {person} is in the table"
     return (
-        f"Someone who sees the private graph and must guess {which} is right at most "
+        f"Someone who sees the private graph and must guess {which} will be right at most "
         f"{percent(top)} of the time (50 % by chance)."
     )
 

@@ -34,7 +34,7 @@ def headline(result: Inference, pair: Pair) -> None:
     decision = plain(arrow(result.decision, names, "undecided" if one else "scores differ"))
     why = undecided(result) if result.decision else ""
     row.metric(
-        "Released decision",
+        "Private decision",
         "undecided" if why else decision,
         border=True,
         help="The direction with the smaller dependence between input and residual; with several "

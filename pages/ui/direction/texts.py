@@ -58,14 +58,17 @@ def cost_sentence(result: Inference) -> str:
     what = "both directions' scores" if count == 1 else f"{count} scores of both directions"
     fits = " and both regressions" if result.fits.private else ""
     if result.guarantee.calibration == "published":
-        return f"Released: {what} and the decision; ε is the cost of each score, as in the paper."
+        return (
+            f"Computed with noise: {what} and the decision; ε is the cost of each score, as in "
+            "the paper."
+        )
     split = f", split evenly over {2 * count} scores"
     if result.parameters["protects"] == "both":
         return (
-            f"Released: {what}{fits}, and the decision. The total is a single ε: each record is "
-            "used either to fit or to test, so the costs of the two parts are not added."
+            f"Computed with noise: {what}{fits}, and the decision. The total is a single ε: each "
+            "record is used either to fit or to test, so the costs of the two parts are not added."
         )
-    return f"Released: {what} and the decision. The total ε covers all of it{split}."
+    return f"Computed with noise: {what} and the decision. The total ε covers all of it{split}."
 
 
 def mechanism_sentence(release: ScoreRelease, result: Inference) -> str:

@@ -22,7 +22,7 @@ from privcore.extras.lab.planning.surrogate import Spread
 
 _KNOWS = (
     "The ideal test knows the pair and the size of the dependence: up to a constant factor, no "
-    "private test manages with fewer rows or a smaller ε."
+    "private test can use fewer rows or a smaller ε."
 )
 _TITLE = "Simulating on public surrogate data"
 

@@ -22,7 +22,7 @@ def promise(guarantee: Guarantee) -> str:
     delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
     sentence = promise_sentence(guarantee).replace("the private graph", "this answer")
     whom = for_whom(protected(guarantee))
-    return plain(f"This answer has ε = {guarantee.epsilon:.3g}{delta} {whom}. {sentence}")
+    return plain(f"This answer costs ε = {guarantee.epsilon:.3g}{delta} {whom}. {sentence}")
 
 
 def scaled(question: Question, value: float) -> float:

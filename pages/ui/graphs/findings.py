@@ -49,7 +49,9 @@ def no_edge_sentence(result: Discovery) -> str:
     """In words, the number of pairs with each finding, and the smallest relevant dependence."""
     pairs = described_pairs(result.graph, result.findings) or []
     size = result.parameters.get("reference_effect")
-    size_note = "" if size is None else f" (for a dependence of {size:g} or more)"
+    size_note = (
+        "" if size is None else (f" (for a dependence of {size:g} or more, given other columns)")
+    )
     return f"Of the pairs without an edge, {verdict_counts(pairs)}{size_note}."
 
 

@@ -350,8 +350,8 @@ def accountants(check: Check) -> None:
         alt="This plan under each accountant",
     )
     st.caption(
-        f"The table bounds all steps of the plan at δ = {delta:g}; the bound of each "
-        f"{term_link('accountant', 'accountant')} is valid. The guarantee and the charge are (ε = "
+        f"The table gives the ε of each {term_link('accountant', 'accountant')} for the whole run "
+        f"at δ = {delta:g}; all are valid bounds. The guarantee and the charge are (ε = "
         f"{check.epsilon:g}, δ = {check.delta:g})."
     )
     event = max(check.planned, key=lambda e: e.count)

@@ -67,7 +67,11 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
             figure, key="tradeoff-quality", alt=f"{view.title} against ε", selectable=True
         )
         pending = "" if sweep.complete else " when all are done"
-        made = "These runs come with the product. " if sweep.shipped == sweep.plan.size else ""
+        made = (
+            ("These runs are precomputed, with default settings. ")
+            if sweep.shipped == sweep.plan.size
+            else ""
+        )
         st.caption(
             f"Mean of {sweep.plan.seeds} runs each{pending}; the band is the 5th–95th percentile. "
             f"{made}The band shows the variation due to the mechanism's noise on these data, not "
@@ -150,7 +154,7 @@ def needed(rows: list[Row], view: View, target: float) -> None:
         {
             "algorithm": [ALGORITHMS[name].title for name in table["algorithm"]],
             "calibration": table["calibration"],
-            f"smallest ε with {view.title} of at least {target:g}": [
+            f"smallest ε at which {view.title} reaches {target:g}": [
                 "not reached" if pd.isna(e) else f"≤ {e:g}" if low else f"{e:g}"
                 for e, low in zip(table["epsilon"], table["lowest"], strict=True)
             ],

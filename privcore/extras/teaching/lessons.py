@@ -68,8 +68,8 @@ _BUYS = Lesson(
     name="epsilon",
     title="What ε buys",
     story="A clinic wants to publish one number, such as how many of its patients have a disease. "
-    "Each patient can change it by 1. Someone who knows all other records could infer the last "
-    "one from the exact number; noise prevents that.",
+    "Each patient can change it by 1. Someone who knows all other records could infer the "
+    "last one from the exact number; noise limits how surely.",
     terms=("epsilon", "delta", "neighbours", "sensitivity", "laplace", "composition"),
     tasks=(
         Task(

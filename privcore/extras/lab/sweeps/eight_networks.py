@@ -69,7 +69,7 @@ def _run(plan: SweepPlan, cell: Cell) -> str:
 def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
     """The shipped rows of a plan's runs, by their number in that plan.
 
-    The rows equal those that the runs would give here, except for `seconds` and the version.
+    The rows equal the rows that the runs would give here, except for `seconds` and the version.
     """
     # Shipped rows have no measures against the same algorithm without noise.
     if plan.same or not any(isinstance(data, NetworkData) for data in plan.data):
