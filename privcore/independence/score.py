@@ -93,8 +93,7 @@ class Score:
             (
                 not all((self.name, self.title, self.label, self.citation))
                 or not self.help.endswith("."),
-                "does not say what it is: give it a name, a title, a label, a citation and a help "
-                "text",
+                "has no description: give it a name, a title, a label, a citation and a help text",
             ),
             (
                 (self.scale == "chi2") != (self.degrees is not None),
