@@ -24,9 +24,9 @@ def check_before(
     before, only = earlier
     if before is None:
         if only:
-            raise ParameterError((
-                "Single pairs can be measured only in addition to an earlier release."
-            ))
+            raise ParameterError(
+                ("Single pairs can be measured only in addition to an earlier release.")
+            )
         return
     if only and before.form != "sums":
         raise ParameterError(

@@ -57,8 +57,8 @@ TEST_LIMIT = Parameter(
     optional=True,
     auto_help="no limit",
     help="A search that works by tests stops after this number of tests and reports the orders "
-         "that it did not finish. The limit is on tests, not on time, which would depend on the "
-         "exact data.",
+    "that it did not finish. The limit is on tests, not on time, which would depend on the "
+    "exact data.",
     source="privcore.algorithms.work",
 )
 
@@ -78,13 +78,14 @@ def discover(
 ) -> Discovery:
     """Run an algorithm on a data set, or on the counts or moments made from one (`source_of`).
 
-    parameters: by name; missing ones take their defaults. seed: for simulated noise; noise: a noise
-    source, such as `SecureNoise()`. Private algorithms need a seed or a noise source. With
-    `NoNoise()` they give no guarantee (see `no_noise`). test_limit: maximum number of tests if the
-    search works by tests, None for no limit; edges not tested by then stay (see `work`). before:
-    the release of an earlier run on the same rows (`Released.kept`), to which this run adds;
-    epsilon is then the total of both runs. only: pairs of column positions (i < j) to measure,
-    empty for all.
+    parameters: by name; missing ones take their defaults.
+    seed: for simulated noise; noise: a noise source, such as `SecureNoise()`. Private algorithms
+        need a seed or a noise source. With `NoNoise()` they give no guarantee (see `no_noise`).
+    test_limit: maximum number of tests if the search works by tests, None for no limit; edges not
+        tested by then stay (see `work`).
+    before: the release of an earlier run on the same rows (`Released.kept`), to which this run
+        adds; epsilon is then the total of both runs.
+    only: pairs of column positions (i < j) to measure, empty for all.
 
     Raises ParameterError, DataError, or Cancelled if the hooks say so.
     """

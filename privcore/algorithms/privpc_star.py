@@ -1,6 +1,6 @@
 """PrivPC*: noise is added once to second moments of numbers, then PC (Xu, Yuan & Wu 2017, V).
 
-Columns are scaled to [−1, 1] by their public bounds. All later steps are post-processing.
+Columns are scaled to [−1, 1] by their public bounds.  All later steps are post-processing.
 Sensitivities and proof: docs/proofs/second_moments.md.
 """
 
@@ -102,8 +102,8 @@ NULL = Parameter(
     optional=True,
     auto_help="sampling and noise when proven, sampling when published",
     help="Whether the threshold includes the noise variance as well as the sampling variance. "
-         "With sampling alone, as in the paper, noise is mistaken for dependence and too many "
-         "edges stay.",
+    "With sampling alone, as in the paper, noise is mistaken for dependence and too many "
+    "edges stay.",
     source=f"{SOURCE}; docs/proofs/second_moments.md",
 )
 

@@ -37,8 +37,8 @@ MAX_DELETIONS = Parameter(
     auto_help="one for each pair of columns",
     slider=(1, 200),
     help="The budget is split evenly over this many deletions, fixed before the run; tests with "
-         "the answer “dependent” are free. With fewer deletions than pairs, each gets more "
-         "budget, but the search ends once all are used.",
+    "the answer “dependent” are free. With fewer deletions than pairs, each gets more "
+    "budget, but the search ends once all are used.",
     source="Wang, Pang & Song 2020, Algorithm 5",
 )
 

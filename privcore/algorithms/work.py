@@ -119,7 +119,7 @@ def estimate(
 ) -> Estimate | None:
     """The work of a run on n rows and columns with these levels; None if it does not work by tests.
 
-    No row of any data is used. Raises ParameterError.
+    No row of any data is used.  Raises ParameterError.
     """
     checked = checked_parameters(algorithm, parameters)
     if not searches_by_tests(algorithm):

@@ -43,7 +43,7 @@ BETA_KEEP = Parameter(
     high=0.99,
     slider=(0.0, 0.9),
     help="The edge stays if the noisy value exceeds the threshold on the dependent side by more "
-         "than this share of the threshold; between the two margins a coin decides.",
+    "than this share of the threshold; between the two margins a coin decides.",
     source=SOURCE,
 )
 BETA_DELETE = replace(
@@ -52,7 +52,7 @@ BETA_DELETE = replace(
     title="Margin beyond which an edge goes",
     symbol="β₂",
     help="The edge is deleted if the noisy value is on the independent side, further from the "
-         "threshold than this share of the threshold.",
+    "threshold than this share of the threshold.",
 )
 SLACK = Parameter(
     name="slack",
@@ -81,8 +81,8 @@ NOISE_LIMIT = Parameter(
     scale="log",
     slider=(0.5, 100.0),
     help="An order is skipped if its noise would be more than this many times the threshold: its "
-         "decisions would be coin tosses that delete edges. The paper has no such limit; a very "
-         "large value reproduces the paper.",
+    "decisions would be coin tosses that delete edges. The paper has no such limit; a very "
+    "large value reproduces the paper.",
     source="docs/proofs/curate.md",
     calibrations=("proven",),
 )

@@ -40,8 +40,8 @@ def error_bound(epsilons: Vector, margins: Margins) -> float:
 def cost(epsilons: Vector, tests: Vector, rule: CostRule, delta: float) -> float:
     """The cost of t_j tests at ε_j each, in the rule's unit.
 
-    epsilon: Σ t_j ε_j. rho: Σ t_j ε_j²/2. published: Equation 3's left side, Σ (t_j ε_j² + sqrt(2
-    ln(1/δ) t_j) ε_j).
+    epsilon: Σ t_j ε_j.  rho: Σ t_j ε_j²/2.  published: Equation 3's left side,
+    Σ (t_j ε_j² + sqrt(2 ln(1/δ) t_j) ε_j).
     """
     if rule == "epsilon":
         return float(tests @ epsilons)

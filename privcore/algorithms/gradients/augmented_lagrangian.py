@@ -255,8 +255,9 @@ def noisy_steps(
     """Solve inner problems by `count` noisy gradients each; after `total` gradients weights stay.
 
     The penalties need no data, so each step minimises them exactly together with the linear model
-    of the gradient. steps: public step sizes to try, at most 2 over the largest eigenvalue of the
-    second moments. search: chooses among the resulting weights; not needed for a single step size.
+    of the gradient.
+    steps: public step sizes to try, at most 2 over the largest eigenvalue of the second moments.
+    search: chooses among the resulting weights; not needed for a single step size.
     """
     left = total
 

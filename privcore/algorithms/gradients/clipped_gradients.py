@@ -8,7 +8,7 @@ Replacing one record moves the mean by the difference of two vectors of norm at 
 n: at most 2C/n in L2, for any rows.
 
 Published (NOLEAKS, Ma et al. 2022): the entries of the *mean* gradient are clipped to [−s, s], and
-the change is claimed to be at most √(d(d − 1))·2s/n. One record may change every entry of the mean
+the change is claimed to be at most √(d(d − 1))·2s/n.  One record may change every entry of the mean
 by up to 2s, so only √(d(d − 1))·2s holds for unbounded rows.
 """
 

@@ -124,7 +124,7 @@ CURATE_SCORE = Algorithm(
     title="CURATE, score-based",
     citation=BHATTACHARJEE,
     summary="NOLEAKS with budgets that grow from one gradient to the next, since the last steps "
-            "determine the graph. Levels are coded −1 … 1 in their order.",
+    "determine the graph. Levels are coded −1 … 1 in their order.",
     takes=CurateScoreParameters,
     calibrations=("proven", "published"),
     run=fit,

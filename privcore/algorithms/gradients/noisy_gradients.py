@@ -59,10 +59,10 @@ def clipped_slopes(
 ) -> Vector:
     """Mean over the rows of their clipped slopes towards each trial, shape (k,).
 
-    Between weights W and V, the loss of record x changes by ½|x − Vᵀx|² − ½|x − Wᵀx|². Divided by
+    Between weights W and V, the loss of record x changes by ½|x − Vᵀx|² − ½|x − Wᵀx|².  Divided by
     |V − W| this is a slope, of about the size of the record's gradient; so each record's slope is
-    clipped to ±C before the mean over n rows is taken. For k trial steps from the same W, replacing
-    one record moves the k means by at most 2C/n each, and by 2C√k/n in L2
+    clipped to ±C before the mean over n rows is taken.  For k trial steps from the same W,
+    replacing one record moves the k means by at most 2C/n each, and by 2C√k/n in L2
     (docs/proofs/clipped_gradients.md).
 
     A trial at the weights themselves has slope 0. For other arguments see `clipped_mean`.

@@ -33,8 +33,8 @@ DELTA = replace(
     parameters.DELTA,
     open_low=True,
     help="Probability with which the bound ε may fail; Gaussian noise needs a value above 0. Keep "
-         "it well below 1/n. Where the total is computed after the run, this is the δ of one "
-         "gradient.",
+    "it well below 1/n. Where the total is computed after the run, this is the δ of one "
+    "gradient.",
 )
 SPARSITY = Parameter(
     name="sparsity",
@@ -48,7 +48,7 @@ SPARSITY = Parameter(
     auto_help=auto_help("sparsity"),
     slider=(0.0, 0.5),
     help="Weight of the penalty on the sum of all |W|, in units of the columns' mean variance. "
-         "Larger values give fewer edges, and shrink the weights of the remaining ones.",
+    "Larger values give fewer edges, and shrink the weights of the remaining ones.",
     source=f"{ZHENG}, Equation 3",
 )
 WEIGHT_THRESHOLD = Parameter(
@@ -223,9 +223,9 @@ STEP_RULE = Parameter(
     optional=True,
     auto_help="fixed when proven, line search when published",
     help="line search: the loss is evaluated at three step sizes, with noise, for a quarter of "
-         "each gradient's budget. At equal budgets a line search does worse than a fixed step if "
-         "ε is small, and no better than a larger fixed step if ε is large. In the published "
-         "calibration: the authors' line search, on 1,000 of the rows without noise.",
+    "each gradient's budget. At equal budgets a line search does worse than a fixed step if "
+    "ε is small, and no better than a larger fixed step if ε is large. In the published "
+    "calibration: the authors' line search, on 1,000 of the rows without noise.",
     source=f"{MA}; docs/proofs/clipped_gradients.md",
 )
 CENTRING = Parameter(
@@ -296,8 +296,8 @@ REACH = Parameter(
     slider=(1.0, 20.0),
     unit="standard deviations",
     help="Assumed distance of the public bounds from their middle, in standard deviations. λ, C "
-         "and the step size are in units of the variance that follows, so no variance has to be "
-         "estimated from the data.",
+    "and the step size are in units of the variance that follows, so no variance has to be "
+    "estimated from the data.",
     source=_OURS,
     calibrations=("proven",),
     only_with=("centring", ("middle",)),

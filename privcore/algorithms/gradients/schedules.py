@@ -2,17 +2,19 @@
 
 With iterations i = 0 … I − 1 the published budgets are
 
-additive ε_i = ε₀(1 + i/I) sum ε₀(3I − 1)/2 exponential ε_i = ε₀ e^{i/I} sum ε₀(e − 1)/(e^{1/I} − 1)
-multiplicative ε_i = ε₀^{1 + i/I} sum ε₀(1 − ε₀)/(1 − ε₀^{1/I})
+    additive        ε_i = ε₀(1 + i/I)      sum ε₀(3I − 1)/2
+    exponential     ε_i = ε₀ e^{i/I}       sum ε₀(e − 1)/(e^{1/I} − 1)
+    multiplicative  ε_i = ε₀^{1 + i/I}     sum ε₀(1 − ε₀)/(1 − ε₀^{1/I})
 
 Errors of the paper:
 
-* I_exp of Lemma 2 bounds the sum by e·I·ε₀. The sum is about (e − 1)·I·ε₀, so that 58 % more
-iterations fit (`largest_count`). The proof's sum runs to i = I, one term more; that bound fails at
-I = 1, where it reads 1 + e ≤ e. * "Multiplicative" budgets *shrink* for ε₀ < 1, from ε₀ to nearly
-ε₀², so the last iterations get the least, contrary to the paper's aim; hence the many iterations. *
-Algorithm 2 uses i/(I − 1) in place of i/I, with which the sum exceeds the lemma's whenever budgets
-grow.
+* I_exp of Lemma 2 bounds the sum by e·I·ε₀.  The sum is about (e − 1)·I·ε₀, so that 58 % more
+  iterations fit (`largest_count`).  The proof's sum runs to i = I, one term more; that bound
+  fails at I = 1, where it reads 1 + e ≤ e.
+* "Multiplicative" budgets *shrink* for ε₀ < 1, from ε₀ to nearly ε₀², so the last iterations get
+  the least, contrary to the paper's aim; hence the many iterations.
+* Algorithm 2 uses i/(I − 1) in place of i/I, with which the sum exceeds the lemma's whenever
+  budgets grow.
 
 I_add and I_mul are exact up to rounding down; I_mul is 0/0 at ε₀ = 1, where it tends to the total
 divided by ε₀.

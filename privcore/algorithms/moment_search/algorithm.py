@@ -157,10 +157,10 @@ MOMENT_SEARCH = Algorithm(
     title="Moment search",
     citation="ours",
     summary="Noise is added once to the counts of all combinations of levels if these are few; "
-            "otherwise to the counts of all pairs of columns, then to a few larger tables that "
-            "the pairs suggest. Tests and likelihoods that account for the noise then determine "
-            "the edges and their directions. For numeric columns, noise is added to their second "
-            "moments, or to counts of intervals where dependence is not linear.",
+    "otherwise to the counts of all pairs of columns, then to a few larger tables that "
+    "the pairs suggest. Tests and likelihoods that account for the noise then determine "
+    "the edges and their directions. For numeric columns, noise is added to their second "
+    "moments, or to counts of intervals where dependence is not linear.",
     takes=MomentSearchParameters,
     calibrations=("proven",),
     run=_run,

@@ -38,7 +38,7 @@ class Likelihood(NamedTuple):
 class CellLikelihood:
     """The likelihood of noisy counts.
 
-    counts: noisy, whole numbers, shape (cells,). scale: b, positive.
+    counts: noisy, whole numbers, shape (cells,).  scale: b, positive.
     """
 
     def __init__(self, counts: Vector, scale: float) -> None:
@@ -63,7 +63,6 @@ class CellLikelihood:
 
 
 def cell_information(expected: Vector, scale: float) -> Vector:
-    """Approximate Fisher information on each expectation: 1/b² if empty, 1/(m + 2b²) in full cells.
-    """
+    """Approximate Fisher information on each expectation: 1/b² if empty, 1/(m + 2b²) in full cells."""
     noise = scale * scale
     return np.asarray(1 / (expected + noise * (1 + expected / (expected + noise))))

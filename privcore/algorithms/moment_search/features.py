@@ -49,7 +49,7 @@ def rounding_of_features(levels: Sequence[int], n: int) -> float:
 def pair_features_sensitivity(levels: Sequence[int]) -> float:
     """The largest Euclidean change in a record's features when the record is replaced.
 
-    Exact: docs/proofs/moment_search.md, statement 1. levels: of each column.
+    Exact: docs/proofs/moment_search.md, statement 1.  levels: of each column.
     """
     own = [1 - 1 / r for r in levels]
     total, squares = math.fsum(own), math.fsum(k * k for k in own)

@@ -2,7 +2,7 @@
 
 Twice the log of a DAG's posterior probability, up to a constant, is
 
-2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e] − 2 log C(p(p − 1)/2, k)
+    2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e] − 2 log C(p(p − 1)/2, k)
 
 The last term is the prior: all numbers k of edges are equally probable, and so are all choices of k
 pairs (Scott & Berger 2010), so the first edges need more evidence the more pairs there are. Above

@@ -34,7 +34,7 @@ class Difference(NamedTuple):
     """The difference between released moments and a model's, and the test whether it is due to
     chance.
 
-    table: the model's probabilities. sampling, noise: covariances times n, of the rows and of the
+    table: the model's probabilities.  sampling, noise: covariances times n, of the rows and of the
     noise. floor: smallest variance that counts as positive.
     """
 
@@ -150,8 +150,7 @@ class LogLinear:
     """Log-linear models fitted to all releases so far."""
 
     def __init__(self, moments: Moments, probabilities: Callable[[int], Matrix]) -> None:
-        """probabilities: function from a column to the probabilities of its levels, all positive.
-        """
+        """probabilities: function from a column to the probabilities of its levels, all positive."""
         self._moments, self._probabilities = moments, probabilities
         self._margins: dict[Columns, Matrix | None] = {}
         self._dofs: dict[Columns, float] = {}

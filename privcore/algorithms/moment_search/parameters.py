@@ -53,9 +53,9 @@ CANDIDATES = Parameter(
     scale="log",
     slider=(1e-3, 0.5),
     help="Pairs that are significant at this level in the first noisy counts are tested again. A "
-         "higher level tests more pairs, with more noise on each. Above 60 columns it is lowered, "
-         "so that a column has no more false candidates on average than among 60 columns. Not "
-         "used where all combinations of levels are counted at once.",
+    "higher level tests more pairs, with more noise on each. Above 60 columns it is lowered, "
+    "so that a column has no more false candidates on average than among 60 columns. Not "
+    "used where all combinations of levels are counted at once.",
     source=_OURS,
 )
 WHOLE = Parameter(
@@ -69,9 +69,9 @@ WHOLE = Parameter(
     high=100_000,
     slider=(0, 5000),
     help="If the columns have no more combinations of levels than this, all are counted in one "
-         "table, with noise on each combination, and δ is 0. Otherwise pairs are counted first "
-         "and then larger tables. At 0, pairs always come first, which finds fewer edges but "
-         "costs less ρ if the budget uses zCDP.",
+    "table, with noise on each combination, and δ is 0. Otherwise pairs are counted first "
+    "and then larger tables. At 0, pairs always come first, which finds fewer edges but "
+    "costs less ρ if the budget uses zCDP.",
     source=_OURS,
 )
 SHARE = Parameter(
@@ -115,8 +115,8 @@ PENALTY = Parameter(
     high=100.0,
     slider=(1.0, 20.0),
     help="Reduction of deviance that a parent must bring for each parameter that it adds to the "
-         "model; this takes the place of log n in BIC. Not used where all combinations of levels "
-         "are counted at once.",
+    "model; this takes the place of log n in BIC. Not used where all combinations of levels "
+    "are counted at once.",
     source=f"Schwarz 1978; {_OURS}",
 )
 REFERENCE = Parameter(
@@ -164,10 +164,10 @@ MEASURED = Parameter(
     choices=("levels", "lines"),
     labels=(("levels", "Level by level"), ("lines", "By a few numbers each")),
     help="Level by level detects any dependence, but needs many rows. “By a few numbers each”: "
-         "ordered levels become one linear score, unordered levels are merged into three groups; "
-         "this detects trends in small tables, but not a dependence that rises and falls again. "
-         "The setting does not apply to numeric columns. Where the number of rows is private, the "
-         "default is level by level.",
+    "ordered levels become one linear score, unordered levels are merged into three groups; "
+    "this detects trends in small tables, but not a dependence that rises and falls again. "
+    "The setting does not apply to numeric columns. Where the number of rows is private, the "
+    "default is level by level.",
     source=_OURS,
 )
 MAX_PARENTS = Parameter(

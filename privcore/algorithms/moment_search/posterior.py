@@ -356,12 +356,13 @@ def _near(
 def bayes_factors(tests: Statistics, n: int) -> Vector:
     """Twice the log Bayes factor for an edge, for each test; n: number of rows.
 
-    A part z of a test is normal with variance v = 1 + noise + n/`_RIGHT` without an edge, and v + n
-    `_SIZE` with one, so that 2 log of the ratio is z²/v · ρ/(1 + ρ) − log(1 + ρ), with ρ = n
-    `_SIZE`/v. 0 if a test has no information.
+    A part z of a test is normal with variance v = 1 + noise + n/`_RIGHT` without an edge, and
+    v + n `_SIZE` with one, so that 2 log of the ratio is z²/v · ρ/(1 + ρ) − log(1 + ρ), with
+    ρ = n `_SIZE`/v.  0 if a test has no information.
 
-    >>> tests = Statistics(*np.array([[0.0, 30.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]])) >>>
-    [round(float(factor), 1) for factor in bayes_factors(tests, 1000)] [-2.2, 19.1]
+    >>> tests = Statistics(*np.array([[0.0, 30.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]))
+    >>> [round(float(factor), 1) for factor in bayes_factors(tests, 1000)]
+    [-2.2, 19.1]
     """
     says = (tests.second > 0) & tests.informative
     first, second = (np.where(says, field, 1.0) for field in (tests.first, tests.second))

@@ -197,8 +197,9 @@ class Algorithm:
             if parameter.only_with is not None:
                 other, values = parameter.only_with
                 known = other in declared and any(map(declared[other].takes, values))
-                yield not known, (
-                    f"makes {parameter.name!r} depend on a value that {other!r} cannot have"
+                yield (
+                    not known,
+                    (f"makes {parameter.name!r} depend on a value that {other!r} cannot have"),
                 )
         calibration = declared.get("calibration")
         if not self.private:

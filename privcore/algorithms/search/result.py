@@ -35,7 +35,7 @@ class Iteration(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One decision of a run. It explains the run and is *not private*: never release it.
+    """One decision of a run.  It explains the run and is *not private*: never release it.
 
     x, y: -1 if the step is not about a pair, such as a single release of counts. score, noisy,
     threshold: in the units of `Discovery.unit`; NaN for selections and releases, which have no

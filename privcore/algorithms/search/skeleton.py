@@ -32,8 +32,7 @@ class Answer(NamedTuple):
 
 
 class Decision(ABC):
-    """Decides whether two columns are independent given others; the rest of the search is shared.
-    """
+    """Decides whether two columns are independent given others; the rest of the search is shared."""
 
     @abstractmethod
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
@@ -106,29 +105,33 @@ def search_skeleton(
     """The skeleton of PC: remove edges from the complete graph, with ever larger conditioning sets.
 
     Two columns that no set of others makes independent are adjacent in every DAG that is faithful
-    to the distribution. If a set separates them, so does a set of parents of one of the two, hence
-    of its neighbours. So order k tests each pair given k neighbours of either end, and the search
+    to the distribution.  If a set separates them, so does a set of parents of one of the two, hence
+    of its neighbours.  So order k tests each pair given k neighbours of either end, and the search
     ends when no neighbourhood is that large (Spirtes, Glymour & Scheines 2000, Section 5.4.2).
 
     stable: adjacencies are frozen while an order is tested, so the result does not depend on the
-    order of the columns (Colombo & Maathuis 2014); otherwise they change at once, as in the
-    original. Sets are taken from the neighbours of either end, each set once. max_order: the
-    largest conditioning set, None for no limit. start: a graph to begin with in place of the
-    complete one. prepare: called before each order, if given, with the sets of columns that the
-    tests will use. limit: maximum number of tests, None for no limit. known: background knowledge.
-    Edges that it forbids or requires are not tested, and conditioning sets are taken from
-    neighbours that may be parents: if the ends are not adjacent, the parents of one end separate
-    the pair.
+        order of the columns (Colombo & Maathuis 2014); otherwise they change at once, as in the
+        original. Sets are taken from the neighbours of either end, each set once.
+    max_order: the largest conditioning set, None for no limit.
+    start: a graph to begin with in place of the complete one.
+    prepare: called before each order, if given, with the sets of columns that the tests will use.
+    limit: maximum number of tests, None for no limit.
+    known: background knowledge. Edges that it forbids or requires are not tested, and conditioning
+        sets are taken from neighbours that may be parents: if the ends are not adjacent, the
+        parents of one end separate the pair.
 
-    When the decision runs out of budget, or the limit is reached, edges not yet removed stay. A
-    test that does not fit removes none. Raises Cancelled if the hooks say so.
+    When the decision runs out of budget, or the limit is reached, edges not yet removed stay.
+    A test that does not fit removes none.
+    Raises Cancelled if the hooks say so.
 
     Example: an oracle for the chain a → b → c, where only b separates a and c.
 
-    >>> class Chain(Decision): ... def independent(self, x, y, conditioning_set): ... return (x, y,
-    conditioning_set) == (0, 2, (1,)) >>> skeleton = search_skeleton(("a", "b", "c"), Chain()) >>>
-    sorted(skeleton.graph.skeleton), skeleton.separating_sets, skeleton.tests_run ([(0, 1), (1, 2)],
-    {(0, 2): frozenset({1})}, 6)
+        >>> class Chain(Decision):
+        ...     def independent(self, x, y, conditioning_set):
+        ...         return (x, y, conditioning_set) == (0, 2, (1,))
+        >>> skeleton = search_skeleton(("a", "b", "c"), Chain())
+        >>> sorted(skeleton.graph.skeleton), skeleton.separating_sets, skeleton.tests_run
+        ([(0, 1), (1, 2)], {(0, 2): frozenset({1})}, 6)
     """
     hooks = hooks or NoHooks()
     p = len(nodes)
