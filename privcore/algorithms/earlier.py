@@ -25,7 +25,7 @@ def check_before(
     if before is None:
         if only:
             raise ParameterError(
-                ("Single pairs can be measured only in addition to an earlier release.")
+                "Single pairs can be measured only in addition to an earlier release."
             )
         return
     if only and before.form != "sums":

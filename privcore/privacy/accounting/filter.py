@@ -1,9 +1,10 @@
 """A privacy filter: adaptive spending that never exceeds a total fixed before the run.
 
 There are two kinds. In both, each ε_i may depend on all earlier outputs, if the total has the
-meaning given here (a plan by advanced composition fixes its ε_i instead, see `plan`): - "epsilon":
-Σ ε_i ≤ ε, pure DP (Rogers, Roth, Ullman & Vadhan 2016); - "rho": Σ ε_i²/2 ≤ ρ, zCDP (Feldman &
-Zrnic 2021), then converted once to (ε, δ).
+meaning given here (a plan by advanced composition fixes its ε_i instead, see `plan`):
+
+- "epsilon": Σ ε_i ≤ ε, pure DP (Rogers, Roth, Ullman & Vadhan 2016);
+- "rho": Σ ε_i²/2 ≤ ρ, zCDP (Feldman & Zrnic 2021), then converted once to (ε, δ).
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class SecureNoise:
         check_scale(scale)
         if scale == 0:
             raise ParameterError(
-                ("Secure noise of scale 0 would release the exact value; raise the scale.")
+                "Secure noise of scale 0 would release the exact value; raise the scale."
             )
         key = (name, scale)
         if key not in self._samplers:
