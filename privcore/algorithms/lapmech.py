@@ -1,4 +1,4 @@
-"""LapMech: noise is added once to the full contingency table, then PC (Xu, Yuan & Wu 2017, IV-D)."""
+"""LapMech: noise added once to the full contingency table, then PC (Xu, Yuan & Wu 2017, IV-D)."""
 
 from __future__ import annotations
 

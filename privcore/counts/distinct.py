@@ -25,7 +25,7 @@ Codes = tuple[NDArray[np.uint16], ...]
 
 
 class Distinct(NamedTuple):
-    """Per column, the codes of the unique rows, shape (u,), and the multiplicity of each row, (u,)."""
+    """Per column, the codes of the unique rows, shape (u,), and their multiplicities, (u,)."""
 
     configurations: Codes
     multiplicities: Table

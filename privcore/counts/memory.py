@@ -162,7 +162,7 @@ class InMemoryCounts:
         return self._packed[1]
 
     def keep(self, key: Hashable, compute: Callable[[], Arrays]) -> Arrays:
-        """`compute()`, cached for later calls with the same key; for results of many tests at once."""
+        """`compute()`, cached for later calls with the same key; for results of many tests."""
         return self._arrays.get(key, compute)
 
     def subsample(self, size: int, noise: NoiseSource) -> InMemoryCounts:

@@ -148,7 +148,7 @@ class CountSource(MomentSource, Protocol):
         ...
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
-        """The same rows with an additional last column: which of `count` random blocks a row is in."""
+        """The same rows with a new last column: which of `count` random blocks a row is in."""
         ...
 
 

@@ -50,7 +50,7 @@ def block_p_values(
 
 
 def votes(p_values: Vector, level: float) -> float:
-    """Number of blocks that find the pair independent, with p at or above the significance level."""
+    """Number of blocks that find the pair independent, with p at least the significance level."""
     return float((p_values >= level).sum())
 
 
@@ -105,7 +105,7 @@ class VoteMeasure:
 
 @dataclass(frozen=True)
 class MedianMeasure:
-    """The median p-value over an odd number of blocks, with noise scaled to its smooth sensitivity."""
+    """The median p-value of an odd number of blocks; noise is scaled to its smooth sensitivity."""
 
     base: str
     count: int

@@ -177,7 +177,7 @@ def remove_neighbours(
 
 
 def _wanted(skeleton: PDAG, removals: dict[Edge, Removal]) -> dict[Edge, Removal]:
-    """Removed pairs with a common neighbour and a non-empty set: their separating set can matter."""
+    """Removed pairs with a common neighbour and a non-empty set: their separating set matters."""
     return {
         pair: removal
         for pair, removal in removals.items()

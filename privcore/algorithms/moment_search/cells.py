@@ -63,6 +63,6 @@ class CellLikelihood:
 
 
 def cell_information(expected: Vector, scale: float) -> Vector:
-    """Approximate Fisher information on each expectation: 1/b² if empty, 1/(m + 2b²) in full cells."""
+    """Approximate Fisher information on each expectation: 1/b² if empty, 1/(m + 2b²) if full."""
     noise = scale * scale
     return np.asarray(1 / (expected + noise * (1 + expected / (expected + noise))))

@@ -150,7 +150,7 @@ class LogLinear:
     """Log-linear models fitted to all releases so far."""
 
     def __init__(self, moments: Moments, probabilities: Callable[[int], Matrix]) -> None:
-        """probabilities: function from a column to the probabilities of its levels, all positive."""
+        """probabilities: maps a column to the probabilities of its levels, all positive."""
         self._moments, self._probabilities = moments, probabilities
         self._margins: dict[Columns, Matrix | None] = {}
         self._dofs: dict[Columns, float] = {}

@@ -121,7 +121,7 @@ def _half(source: NumberSource) -> Vector:
 def release_scales(
     source: NumberSource, plan: RowsPlan, noise: NoiseSource
 ) -> tuple[Vector, Vector]:
-    """Middle and spread of numeric columns, from noisy means and mean squares; 0 and 1 for others."""
+    """Middle and spread of numeric columns, from noisy means and mean squares; else 0 and 1."""
     columns, sigma = np.array(plan.scaled, dtype=np.intp), plan.units_sigma
     exact = source.moments(math.sqrt(plan.columns))
     means_and_squares = np.concatenate([exact[0, 1 + columns], np.diag(exact)[1 + columns]])

@@ -151,7 +151,7 @@ class KeptTable:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read the output of `as_dict`; raises KeyError, TypeError or ValueError for anything else."""
+        """Read what `as_dict` made; raises KeyError, TypeError or ValueError for anything else."""
         readers = {"n": _rows, "levels": _levels, "counts": _numbers, "scale": _positive}
         values, topped = _checked(document, readers), document["topped"] is True
         counts = values["counts"].reshape(values["levels"])
@@ -206,7 +206,7 @@ class KeptSums(WithMu):
         return 0 in own_levels and len(own_levels) == len(cut) and tuple(cut) == self.levels
 
     def same_rows(self, other: KeptSums) -> KeptSums:
-        """This release combined with another of the same rows; sums have inverse-variance weights."""
+        """Combined with another release of the same rows; sums have inverse-variance weights."""
         self._check(other)
         both = self.moments.copy()
         for columns, sums, variance in other.moments.parts():
@@ -252,7 +252,7 @@ class KeptSums(WithMu):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read the output of `as_dict`; raises KeyError, TypeError or ValueError for anything else."""
+        """Read what `as_dict` made; raises KeyError, TypeError or ValueError for anything else."""
         levels, n = _levels(document["levels"]), _rows(document["n"])
         moments = Moments(n, levels)
         # A search uses all pairs, and every subset of a larger set.
@@ -347,7 +347,7 @@ class KeptRows(WithMu):
         return moments
 
     def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether the columns have the levels that were measured; own_levels: see `NumberSource`."""
+        """Whether the columns have the measured levels; own_levels: see `NumberSource`."""
         if self.bases:
             return tuple(own_levels) == self.levels
         as_numbers = 0 in own_levels and not counts_levels(own_levels)
@@ -383,7 +383,7 @@ class KeptRows(WithMu):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read the output of `as_dict`; raises KeyError, TypeError or ValueError for anything else."""
+        """Read what `as_dict` made; raises KeyError, TypeError or ValueError for anything else."""
         units: NumberUnits | LineUnits
         if document["form"] == "lines":
             units = LineUnits(**_checked(document, _LINES))

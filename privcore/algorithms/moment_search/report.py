@@ -119,7 +119,7 @@ def outcome(
 
 
 def released_margins(moments: Moments) -> tuple[Margin, ...]:
-    """The probabilities of each column's levels that are nearest to the counts from all releases."""
+    """Probabilities of each column's levels that are nearest to the counts from all releases."""
     margins = []
     for column in range(len(moments.levels)):
         probabilities = nearest_probabilities(moments.table([column]), 0.0)

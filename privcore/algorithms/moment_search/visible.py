@@ -249,7 +249,7 @@ class PublicShape:
 
     @classmethod
     def of(cls, source: MomentSource | MixedRows, knowledge: str = "") -> PublicShape:
-        """The public shape of a source; knowledge: background knowledge, as the parameter's text."""
+        """The shape of a source; knowledge: background knowledge, as the parameter's text."""
         levels: Sequence[int] = ()
         ordered: Sequence[int] = ()
         if isinstance(source, MixedRows):

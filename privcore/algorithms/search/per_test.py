@@ -37,7 +37,7 @@ def resolved_score(score: str | None, calibration: str) -> str:
 
 
 def reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of non-private PC with the same score, or with the score that the blocks compute."""
+    """Parameters of non-private PC with the same score, or with the score of the blocks."""
     resolved = resolved_score(parameters["score"], parameters["calibration"])
     score = resolved.removesuffix("-votes").removesuffix("-median")
     shared = ("threshold", "max_order", "stable")

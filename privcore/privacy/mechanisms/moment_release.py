@@ -33,7 +33,7 @@ SQUARES = 2.0
 
 
 class NoisyMoments(NamedTuple):
-    """Noisy moments; sigma: covariances, shape (p, p), eigenvalues at least `scale`, the noise's σ."""
+    """sigma: noisy covariances, shape (p, p), eigenvalues at least `scale`, the noise's σ."""
 
     sigma: Matrix
     scale: float

@@ -33,7 +33,7 @@ class NoiseSource(Protocol):
     kind: NoiseKind
 
     def laplace(self, value: float, scale: float) -> float:
-        """`value` plus a draw from the Laplace distribution with density exp(-|x|/scale)/(2 scale)."""
+        """`value` plus a draw from the Laplace density exp(-|x|/scale)/(2 scale)."""
         ...
 
     def laplace_array(self, values: Vector, scale: float) -> Vector:
@@ -55,11 +55,11 @@ class NoiseSource(Protocol):
         ...
 
     def discrete_gaussian_array(self, values: Counts, sigma: float) -> Counts:
-        """Integers with independent noise on each, P(k) proportional to exp(-k²/(2 sigma²)), (k,)."""
+        """Integers with independent noise, P(k) proportional to exp(-k²/(2 sigma²)), (k,)."""
         ...
 
     def gaussian_array(self, values: Vector, sigma: float) -> Vector:
-        """The values with independent normal noise of standard deviation sigma on each, shape (k,)."""
+        """The values with independent normal noise of standard deviation sigma, shape (k,)."""
         ...
 
     def noisy_max(self, scores: Vector, scale: float, perturbation: Perturbation) -> int:

@@ -25,7 +25,7 @@ def l1_sensitivity(p: int, n: int, *, centred: bool) -> float:
 
 
 def l2_sensitivity(p: int, n: int, *, centred: bool, radius: float | None = None) -> float:
-    """Largest L2 change in the released numbers; radius: bound on the norm of scaled rows, if any."""
+    """Largest L2 change in the released numbers; radius: bound on the norm of rows, if any."""
     box = (p + 1) / n if centred else p / n
     if radius is None:
         return of_means(box, n)

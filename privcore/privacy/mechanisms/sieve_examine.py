@@ -90,7 +90,7 @@ class SieveScales:
 
     @classmethod
     def published(cls, *, epsilon: float, rate: float, sensitivity: float) -> SieveScales:
-        """Algorithm 2 as printed (lines 4, 5, 11, 12, 15); `sensitivity`: of the score on all rows."""
+        """Algorithm 2 as printed (lines 4, 5, 11, 12, 15); `sensitivity`: for all rows."""
         inner = before_amplification(epsilon / 2, rate)
         on_sample = sensitivity / math.sqrt(rate)
         query = 4 * on_sample / inner
