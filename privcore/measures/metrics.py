@@ -59,7 +59,8 @@ def cpdag_metrics(graph: PDAG, reference: PDAG) -> Metrics:
     """Metrics in which an edge is correct only if both of its endpoint marks are correct.
 
     An edge with a wrong mark is one false positive and one false negative, and adds 1 to the SHD;
-    in the false-positive rate, the denominator is the pairs without a correct edge.
+    in the false-positive rate, the denominator is the pairs not adjacent in the reference plus the
+    edges with a wrong mark.
     """
     here, there = graph.skeleton, reference.skeleton
     true = sum(graph.mark(i, j) == reference.mark(i, j) for i, j in here & there)
