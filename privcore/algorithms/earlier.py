@@ -18,22 +18,24 @@ def check_before(
 ) -> None:
     """Check that a run can add to an earlier release.
 
-    Raises ParameterError for an algorithm or a protection that cannot, and DataError for another
-    table.
+    Raises ParameterError if the algorithm or the protection does not allow it, and DataError if the
+    table is not the one that was released.
     """
     before, only = earlier
     if before is None:
         if only:
-            raise ParameterError("Single pairs are measured only to add to an earlier release.")
+            raise ParameterError(
+                "Single pairs can be measured only in addition to an earlier release."
+            )
         return
     if only and before.form != "sums":
         raise ParameterError(
             "The earlier release measured all columns together, and an addition must do the same; "
-            "leave the pairs out."
+            "do not choose pairs."
         )
     if chosen.again is not None and before.n == source.n and not before.fits(_own_levels(source)):
         raise DataError(
-            "The earlier release is of other columns or levels; give the table that was released."
+            "The earlier release has other columns or levels; give the table that was released."
         )
     if not all(0 <= a < b < len(source.names) for a, b in only):
         raise ParameterError(
@@ -55,8 +57,8 @@ def check_before(
         )
     if before.n != source.n:
         raise DataError(
-            f"The earlier release is of {before.n:,} rows, and this table has {source.n:,}; give "
-            "the table that was released."
+            f"The earlier release was made from {before.n:,} rows, but this table has "
+            f"{source.n:,}; give the table that was released."
         )
 
 

@@ -56,8 +56,9 @@ TEST_LIMIT = Parameter(
     high=10**12,
     optional=True,
     auto_help="no limit",
-    help="A search made of tests stops after this many and reports which orders it did not finish. "
-    "It counts tests and never time, which would depend on the exact data.",
+    help="A search that works by tests stops after this number of tests and reports the orders "
+    "that it did not finish. The limit is on tests, not on time, which would depend on the "
+    "exact data.",
     source="privcore.algorithms.work",
 )
 
@@ -77,14 +78,14 @@ def discover(
 ) -> Discovery:
     """Run an algorithm on a data set, or on the counts or moments made from one (`source_of`).
 
-    parameters: by name; those not given take their defaults.
-    seed: of simulated noise; noise: a noise source, such as `SecureNoise()`.  Private
-        algorithms need one of the two.  With `NoNoise()` they give no guarantee (see `no_noise`).
-    test_limit: maximum number of tests of a search made of tests, None for no limit; edges not
+    parameters: by name; missing ones take their defaults.
+    seed: for simulated noise; noise: a noise source, such as `SecureNoise()`. Private algorithms
+        need a seed or a noise source. With `NoNoise()` they give no guarantee (see `no_noise`).
+    test_limit: maximum number of tests if the search works by tests, None for no limit; edges not
         tested by then stay (see `work`).
-    before: the release of an earlier run on the same rows (`Released.statistics`), to which this
-        run adds; epsilon is then the total of both.  only: pairs of positions (i < j) to measure,
-        empty for all.
+    before: the release of an earlier run on the same rows (`Released.statistics`), to which this run
+        adds; epsilon is then the total of both runs.
+    only: pairs of column positions (i < j) to measure, empty for all.
 
     Raises ParameterError, DataError, or Cancelled if the hooks say so.
     """
@@ -171,13 +172,13 @@ def search_again(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
 ) -> Discovery:
-    """Search a run's released numbers with other settings; by post-processing this costs nothing.
+    """Search a run's released numbers with other settings; as post-processing this costs nothing.
 
-    statistics: see `Released`. columns: their names. parameters: of the search, by name; the budget
-    is not used.  guarantee: of the release, which covers everything computed from it.
+    statistics: see `Released`. columns: column names. parameters: settings of the search, by name; the
+    budget is not used. guarantee: of the release; it covers everything computed from the release.
 
-    Raises ParameterError for an algorithm that keeps nothing, and DataError for columns that the
-    release does not have.
+    Raises ParameterError for an algorithm that keeps no released numbers, and DataError for columns
+    that the release does not have.
     """
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     if chosen.again is None:
@@ -186,7 +187,7 @@ def search_again(
         )
     source = PublicColumns(tuple(columns), statistics.n, statistics.levels)
     if len(source.own_levels) != len(columns):
-        raise DataError("The release has another number of columns than the file names.")
+        raise DataError("The release does not have the number of columns that the file names.")
     run = Run(
         cast(CountSource, source),
         chosen.takes(**checked),
@@ -239,9 +240,9 @@ def _discovery(
 
 
 def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None:
-    """Check that a run returns what was requested; raises ParameterError otherwise.
+    """Check that a run returns the requested graph and guarantee; raises ParameterError otherwise.
 
-    A guarantee other than the requested one must not reach any page or certificate.
+    No other guarantee may reach a page or certificate.
     """
     requested = _calibration(run)
     stated = outcome.guarantee
@@ -252,12 +253,13 @@ def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None
         )
     if requested == "proven" and stated.epsilon != run.parameters.epsilon:
         raise ParameterError(
-            f"{algorithm.name} was asked to prove epsilon {run.parameters.epsilon:g} and promises "
-            f"{stated.epsilon:g}; its `run` must stay within the given total."
+            f"{algorithm.name} was run with a total epsilon of {run.parameters.epsilon:g} and "
+            f"returned a guarantee of {stated.epsilon:g}; its `run` must stay within the given "
+            "total."
         )
     if outcome.graph.nodes != tuple(run.source.names):
         raise ParameterError(
-            f"{algorithm.name} returns a graph over other columns than the data have."
+            f"{algorithm.name} returns a graph whose columns are not those in the data."
         )
     wrong = run.known.violation(outcome.graph)
     if wrong is not None:
@@ -267,7 +269,7 @@ def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None
 
 
 def accepts(algorithm: Algorithm, source: MomentSource | MixedRows) -> bool:
-    """Whether an algorithm can work on such columns."""
+    """Whether an algorithm can work on the columns of this source."""
     if not algorithm.available_cases and _has_gaps(source):
         return False
     if isinstance(source, MixedRows):
@@ -279,10 +281,10 @@ def accepts(algorithm: Algorithm, source: MomentSource | MixedRows) -> bool:
 def levelled(
     source: MomentSource | MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]
 ) -> MomentSource:
-    """The source for an algorithm: for mixed columns, counts with numbers cut, or all as numbers.
+    """The source for an algorithm: mixed columns become counts, with numbers cut, or all numbers.
 
-    Raises DataError for an algorithm that does not cut them, and for one that has no form for
-    values missing at random where there are such.
+    Raises DataError for an algorithm that does not cut numbers, and for values missing at random if
+    the algorithm has no form for such values.
     """
     if _has_gaps(source) and not algorithm.available_cases:
         raise DataError(
@@ -336,9 +338,10 @@ def planned_events(
 def row_parameters(
     algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
 ) -> dict[str, Any]:
-    """Parameters with the budget of a run on rows that gives each person the requested guarantee.
+    """Parameters for the run on rows, with the budget that gives each person the requested
+    guarantee.
 
-    Unchanged where the unit is one replaced row.  Uses the same public facts as `planned_events`;
+    Unchanged if the unit is one replaced row. Uses the same public facts as `planned_events`;
     raises ParameterError.
     """
     return _row_level(algorithm, parameters, source)[0]
@@ -395,7 +398,9 @@ def planned_delta(
     source: MomentSource | MixedRows | PublicColumns,
     before: Keepable | None = None,
 ) -> float:
-    """Total δ of a proven run, by the public facts of `planned_events`; raises ParameterError."""
+    """Total δ of a proven run, from the public facts that `planned_events` uses; raises
+    ParameterError.
+    """
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
     protection, earlier = of_source(chosen, checked, source), Earlier(before)
@@ -456,7 +461,7 @@ def _calibration(run: Run[GraphParameters]) -> Literal["proven", "published", "n
 
 
 def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:
-    """`count`, or the counts of a table in Parquet files; raises DataError."""
+    """`count` of a data set, or the counts of a table in Parquet files; raises DataError."""
     if isinstance(data, Dataset):
         return count(data)
     # Imported here, as few runs read files.

@@ -55,13 +55,15 @@ class LaplacePCParameters(parameters.PerTestParameters):
 
 
 def default_tests(p: int, max_order: int | None) -> int:
-    """Tests of every pair, marginal and given each other column, within the maximum order."""
+    """Number of tests of every pair, marginal and given each other column, within the maximum
+    order.
+    """
     pairs = comb(p, 2)
     return pairs if max_order == 0 else pairs * (p - 1)
 
 
 def planned_tests(run: Run[PerTestParameters], max_tests: int | None) -> int:
-    """The number of tests that a run pays for; background knowledge makes some needless."""
+    """The number of tests that a run pays for, without those that background knowledge decides."""
     if max_tests or run.known.empty:
         return max_tests or default_tests(len(run.source.names), run.parameters.max_order)
     return max(1, count_tests(run.known, 1 if run.parameters.max_order == 0 else 2))

@@ -1,4 +1,4 @@
-"""LapMech: noise once on the full contingency table, then PC (Xu, Yuan & Wu 2017, Section IV-D)."""
+"""LapMech: noise added once to the full contingency table, then PC (Xu, Yuan & Wu 2017, IV-D)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from privcore.rounding import up
 
 _SOURCE = "Xu, Yuan & Wu 2017, Section IV-D"
 _FLAW = (
-    "noise of scale 1/ε protects a record that is added or removed; replacing one changes two "
-    "cells, so the true cost is 2ε"
+    "noise of scale 1/ε protects a record that is added or removed; replacing a record changes "
+    "two cells, so the true cost is 2ε"
 )
 # A table of 8-byte numbers of this many cells is 128 MB.
 MAX_CELLS = 1 << 24

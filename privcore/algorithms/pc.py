@@ -29,7 +29,7 @@ class PCParameters(parameters.OrientedParameters):
 
 
 class Threshold(FreeDecision):
-    """Independent when the exact p-value is at least the significance level."""
+    """Decides for independence if the exact p-value is at least the significance level."""
 
     def __init__(
         self, source: CountSource, score: str | None, level: float, recorder: common.Recorder
@@ -110,7 +110,7 @@ class Threshold(FreeDecision):
 def score_of(source: MomentSource, name: str | None) -> Score:
     """The requested score; auto is G² for levels and Fisher's z for numbers.
 
-    Raises DataError for a score that needs levels where there are numbers.
+    Raises DataError for a score that needs levels if columns are numeric.
     """
     numeric = has_numbers(source)
     score = get_score(name or ("fisher-z" if numeric else "g2"))

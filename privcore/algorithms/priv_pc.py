@@ -107,8 +107,8 @@ class PrivPCParameters(parameters.PerTestParameters):
 def default_rounds(pairs: int) -> int:
     """Two rounds for each pair that may be deleted.
 
-    One deletes it, and one is for an examination that finds it dependent. With only one per pair,
-    rounds spent on pairs that stay would leave too few for the others.
+    One round deletes the pair; the other is for an examination that finds the pair dependent. With
+    one round per pair, rounds spent on pairs that stay would leave too few for the others.
     """
     return 2 * max(1, pairs)
 
@@ -116,7 +116,7 @@ def default_rounds(pairs: int) -> int:
 def optimal_rate(epsilon: float) -> float:
     """The rate m/n in [1/20, 1] that minimises the sieve's noise (Section 3.2).
 
-    epsilon: what one round spends.  Minimises sqrt(n/m)/ln(n/m (e^{ε/2} − 1) + 1).
+    epsilon: cost of one round. Minimises sqrt(n/m)/ln(n/m (e^{ε/2} − 1) + 1).
     """
 
     def noise(log_rate: float) -> float:
@@ -129,9 +129,9 @@ def optimal_rate(epsilon: float) -> float:
 
 
 def sample_size(n: int, parameters: PrivPCParameters, round_epsilon: float) -> int:
-    """Rows in the sieve's sub-sample: the whole part of n times the rate.
+    """Rows in the sieve's sub-sample: n times the rate, rounded down.
 
-    Raises ParameterError if that leaves fewer than 2.
+    Raises ParameterError if fewer than 2 rows are left.
     """
     optimised = parameters.rate_mode == "optimised"
     return common.checked_rows(n, optimal_rate(round_epsilon) if optimised else parameters.rate)

@@ -1,4 +1,4 @@
-"""PrivPC*: noise once on the second moments of numbers, then PC (Xu, Yuan & Wu 2017, Section V).
+"""PrivPC*: noise is added once to second moments of numbers, then PC (Xu, Yuan & Wu 2017, V).
 
 Columns are scaled to [−1, 1] by their public bounds.  All later steps are post-processing.
 Sensitivities and proof: docs/proofs/second_moments.md.
@@ -101,9 +101,9 @@ NULL = Parameter(
     labels=(("sampling", "Sampling alone"), ("sampling and noise", "Sampling and noise")),
     optional=True,
     auto_help="sampling and noise when proven, sampling when published",
-    help="Whether the threshold includes the variance of the noise as well as that of sampling. "
-    "With sampling alone, as in the paper, noise is mistaken for dependence and too many edges "
-    "stay.",
+    help="Whether the threshold includes the noise variance as well as the sampling variance. "
+    "With sampling alone, as in the paper, noise is mistaken for dependence and too many "
+    "edges stay.",
     source=f"{SOURCE}; docs/proofs/second_moments.md",
 )
 
@@ -132,7 +132,7 @@ class Released(NamedTuple):
 
 
 def release(run: Run[PrivPCStarParameters]) -> Released:
-    """Noise on the moments, added once; everything else is computed from the result."""
+    """Add noise to the moments once; everything else is computed from the result."""
     if run.parameters.calibration == "published":
         return _published(run)
     parameters, p, n = run.parameters, len(run.source.names), run.source.n
@@ -189,11 +189,11 @@ def noise_variance(
     conditioning_set: Sequence[int],
     known: dict[tuple[int, ...], Vector] | None = None,
 ) -> float:
-    """Variance that noise on the covariances adds to a partial correlation near 0.
+    """Variance that noise on covariances adds to a partial correlation near 0.
 
-    To first order: the residual covariance is aᵀΣb, where a and b are (1, −β) of the regressions
-    of x and y on the conditioning set, and each entry of Σ has independent noise, the same above
-    and below the diagonal.
+    To first order: the residual covariance is aᵀΣb, where a and b are the vectors (1, −β) from the
+    regressions of x and y on the conditioning set, and each entry of Σ has independent noise, the
+    same above and below the diagonal.
 
     known: −β by column and conditioning set, filled on demand and shared by many pairs.
     """
@@ -226,7 +226,7 @@ def _regressed(
 
 
 class NoisyFisher(FreeDecision):
-    """√(n − k − 3) |z| against its quantile, stretched by the noise's variance if chosen."""
+    """Compare √(n − k − 3) |z| with its quantile, widened by the noise variance if chosen."""
 
     def __init__(
         self, run: Run[PrivPCStarParameters], released: Released, recorder: common.Recorder

@@ -1,9 +1,9 @@
-"""From a guarantee for a person to the guarantee of an algorithm for a row.
+"""From a guarantee for a person to an algorithm's guarantee for a row.
 
-Algorithms protect one replaced row of a public number of rows. A person has up to k rows: the run
-gets the budget per row with which k rows together have the requested guarantee (`group`). If a
-person's presence is private, a noisy number of rows is released first, and the table is resized to
-it (`resizing`).  Proof: docs/proofs/units.md.
+Algorithms protect one replaced row in a table with a public number of rows. A person has up to k
+rows: the run gets the budget per row at which k rows together have the requested guarantee
+(`group`). If a person's presence is private, a noisy number of rows is released first, and the
+table is resized to it (`resizing`). Proof: docs/proofs/units.md.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Protection:
     def of(cls, checked: Mapping[str, Any], unit: Unit) -> Protection:
         """The protection that the parameters give for a table with this unit.
 
-        Raises ParameterError for fewer rows than the table leaves a unit.
+        Raises ParameterError if it would cover fewer rows than the table allows per unit.
         """
         if checked.get("calibration") != "proven":
             # No other guarantee is proven, whatever the unit.
@@ -61,21 +61,21 @@ class Protection:
         rows = checked["rows_per_unit"] or unit.rows
         if rows < unit.rows:
             raise ParameterError(
-                f"The table leaves each {unit.noun} up to {unit.rows:,} rows, and rows_per_unit is "
-                f"{rows:,}; give {unit.rows:,} or more, or bound the rows per unit of the table "
-                "again."
+                f"The table allows each {unit.noun} up to {unit.rows:,} rows, and rows_per_unit "
+                f"is {rows:,}; give {unit.rows:,} or more, or set a new bound on the table's rows "
+                "per unit."
             )
         return cls(Unit(unit.noun, rows), checked["neighbours"])
 
     def stated(self, checked: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters with the table's number of protected rows filled in."""
+        """Parameters with the number of protected rows filled in."""
         if self.unit.rows == 1:
             return dict(checked)
         return {**checked, "rows_per_unit": self.unit.rows}
 
     @property
     def plain(self) -> bool:
-        """Whether this is the protection that algorithms give by themselves."""
+        """Whether algorithms give this protection without any conversion."""
         return self.unit.rows == 1 and self.relation == REPLACED
 
     @property
@@ -83,17 +83,17 @@ class Protection:
         return self.unit.sentence(self.relation)
 
     def count_epsilon(self, epsilon: float) -> float:
-        """ε of the number of rows, 0 where it is public."""
+        """ε spent on the number of rows, 0 where this number is public."""
         return down(_SHARE * epsilon) if self.relation == ADDED else 0.0
 
     def row_parameters(
         self, checked: Mapping[str, Any], delta: float, planned: Planned
     ) -> tuple[dict[str, Any], tuple[Event, ...]]:
-        """Parameters of the run on rows, and its steps at their cost for the unit.
+        """Parameters of the run on rows, and the cost of its steps for the unit.
 
-        checked: the parameters of the whole. delta: actual δ of the run, 0 if it needs none.
-        planned: the steps of a run on rows, by its parameters.  Where the number of rows is
-        private, the run is one step: its own steps may follow from a number of rows.
+        checked: the parameters of the whole run. delta: actual δ of the run, 0 if it needs none.
+        planned: gives the steps of a run on rows from its parameters. Where the number of rows is
+        private, the run counts as one step, since its own steps may depend on that number.
         """
         own = {**checked, "rows_per_unit": 1, "neighbours": REPLACED}
         first = self.count_epsilon(checked["epsilon"])
@@ -112,10 +112,10 @@ class Protection:
     def sized(
         self, source: MomentSource | MixedRows, epsilon: float, noise: NoiseSource
     ) -> MomentSource | MixedRows:
-        """The table that a run uses; epsilon: of the whole.
+        """The table that a run uses; epsilon: total for the whole run.
 
         Raises DataError for rows that are not in memory, and ParameterError, by public facts, for
-        an ε with which noise on their number would be larger than any table.
+        an ε at which the noise on their number would exceed any table.
         """
         if self.relation == REPLACED:
             return source
@@ -124,9 +124,9 @@ class Protection:
         scale = up(self.unit.rows / self.count_epsilon(epsilon))
         if scale > _MOST_NOISE:
             raise ParameterError(
-                f"At epsilon {epsilon:g} the number of rows gets noise of about {scale:.2g} rows; "
-                "raise epsilon, give fewer rows per person, or protect only the values of the "
-                f"rows ({REPLACED})."
+                f"At epsilon {epsilon:g} the noise on the number of rows is about {scale:.2g} "
+                "rows; raise epsilon, allow fewer rows per person, or protect only the values of "
+                f"the rows ({REPLACED})."
             )
         counted = noise.discrete_laplace_array(np.array([source.n], dtype=np.int64), scale)
         size = max(int(counted[0] - np.ceil(_BELOW * scale)), _LEAST_ROWS)
@@ -146,7 +146,7 @@ class Protection:
         if self.relation == ADDED:
             accountant = f"{accountant}, and a twentieth of ε for the number of rows"
             public = tuple(
-                f"a noisy number of rows ({size:,}), bought"
+                f"a noisy number of rows ({size:,}), paid for from ε"
                 if fact.startswith(_NUMBER_OF_ROWS)
                 else fact
                 for fact in public
@@ -155,7 +155,7 @@ class Protection:
             name = self.unit.name
             public = (
                 *public,
-                f"no {name} has more than {rows:,} rows: stated by the owner, not checked",
+                f"no {name} has more than {rows:,} rows (stated by the owner, not checked)",
             )
         guarantee = replace(
             stated,
@@ -183,7 +183,7 @@ def of_source(
     checked: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
 ) -> Protection:
-    """The unit that a run on a source protects."""
+    """The unit of protection for a run on a source."""
     return Protection.of(checked, source.unit) if algorithm.private else Protection(Unit())
 
 

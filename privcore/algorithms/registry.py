@@ -1,4 +1,4 @@
-"""The algorithms.  A new one is one file and one line here."""
+"""The registry of algorithms. A new algorithm takes one file and one line here."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class SGPCParameters(parameters.PerTestParameters):
 
 
 def _planned_multiplier(run: Run[SGPCParameters]) -> float:
-    """σ over sensitivity of every test of a proven run."""
+    """σ divided by the sensitivity, for every test of a proven run."""
     parameters, n = run.parameters, run.source.n
     mechanism = SampledGaussian(n, common.checked_rows(n, parameters.rate))
     epsilon = parameters.epsilon * share_for_tests(run)

@@ -37,8 +37,8 @@ MAX_DELETIONS = Parameter(
     auto_help="one for each pair of columns",
     slider=(1, 200),
     help="The budget is split evenly over this many deletions, fixed before the run; tests with "
-    "the answer “dependent” are free. With fewer deletions than pairs, each gets more budget, but "
-    "the search ends when they are used up.",
+    "the answer “dependent” are free. With fewer deletions than pairs, each gets more "
+    "budget, but the search ends once all are used.",
     source="Wang, Pang & Song 2020, Algorithm 5",
 )
 
@@ -56,7 +56,7 @@ def planned_deletions(run: Run[SVTPCParameters]) -> int:
 
 
 class _SparseVector(PerTest[SVTPCParameters]):
-    """Each deletion ends one run of the sparse vector technique; the next run is charged again."""
+    """Each deletion ends one run of the sparse vector technique; the next run is a new charge."""
 
     noun = "deletions"
     proofs = ("docs/proofs/sparse_vector.md",)

@@ -1,8 +1,8 @@
 """Estimated work of a search, from public facts, and a limit on it.
 
-The limit counts tests and never time.  The number of tests of a private search follows from its own
-noisy answers, so that stopping by it is post-processing; time depends on the exact data, and so
-would a graph that was cut off by a clock.
+The limit counts tests and never time. The number of tests in a private search follows from its own
+noisy answers, so a limit on tests is post-processing; time depends on the exact data, and so would
+the graph of a search that a clock stops.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DEGREE = Parameter(
     default=USUAL_DEGREE,
     low=1,
     high=10_000,
-    help="Assumed number of neighbours of a column after order 0, for the likely number of tests.",
+    help="Assumed number of neighbours per column after order 0, for the likely number of tests.",
     source="docs/performance.md",
 )
 
@@ -44,7 +44,9 @@ _COLUMNS, _ROWS, _TESTS = 10, 20_000, 150
 
 
 class OrderWork(NamedTuple):
-    """Tests of one order: the maximum for any data, and with `DEGREE` neighbours each."""
+    """Number of tests in one order: the maximum for any data, and with `DEGREE` neighbours per
+    column.
+    """
 
     order: int
     at_most: int
@@ -52,14 +54,14 @@ class OrderWork(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Work of a whole search.  seconds_each: of one test here, measured on simulated rows."""
+    """Work of a whole search. seconds_each: time per test here, measured on simulated rows."""
 
     orders: tuple[OrderWork, ...]
     seconds_each: float
 
     @property
     def tests(self) -> int:
-        """Likely tests of all orders."""
+        """Likely number of tests in all orders."""
         return sum(work.likely for work in self.orders)
 
     @property
@@ -68,7 +70,7 @@ class Estimate(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Likely seconds, without counting the rows."""
+        """Likely seconds, without the time to count the rows."""
         return self.tests * self.seconds_each
 
     def as_dict(self) -> dict[str, Any]:
@@ -80,7 +82,9 @@ class Estimate(NamedTuple):
         }
 
     def sentence(self) -> str:
-        """Such as "About 19,000 tests up to order 3, 12 s (4,400,000 tests at most)."."""
+        """The work in words, such as "About 19,000 tests up to order 3, 12 s (4,400,000 tests at
+        most).".
+        """
         return (
             f"About {_rounded(self.tests)} tests up to order {self.orders[-1].order}, "
             f"{time_text(self.seconds)} ({_rounded(self.tests_at_most)} tests at most)."
@@ -88,10 +92,10 @@ class Estimate(NamedTuple):
 
 
 def most_tests(columns: int, order: int, degree: int | None = None) -> int:
-    """Maximum number of tests of one order, if columns have at most `degree` neighbours.
+    """Maximum number of tests in one order, if columns have at most `degree` neighbours.
 
-    Every pair of neighbours is tested given each set of that size from the neighbours of either
-    end; with all pairs adjacent the two ends have the same neighbours.
+    Every adjacent pair is tested given each set of `order` neighbours of either end; with all pairs
+    adjacent the two ends have the same neighbours.
     """
     all_sets = comb(columns, 2) * comb(columns - 2, order)
     if degree is None or degree >= columns - 1 or order == 0:
@@ -100,7 +104,7 @@ def most_tests(columns: int, order: int, degree: int | None = None) -> int:
 
 
 def searches_by_tests(algorithm: str) -> bool:
-    """Whether an algorithm works by tests, so that their number measures its work."""
+    """Whether an algorithm works by tests, so that the number of tests measures its work."""
     names = {parameter.name for parameter in get_algorithm(algorithm).parameters}
     return "stable" in names or algorithm == "em-pc"
 
@@ -113,7 +117,7 @@ def estimate(
     *,
     degree: int | str = USUAL_DEGREE,
 ) -> Estimate | None:
-    """The work of a run on n rows of columns with these levels; None if it is not by tests.
+    """The work of a run on n rows and columns with these levels; None if it does not work by tests.
 
     No row of any data is used.  Raises ParameterError.
     """
@@ -153,8 +157,9 @@ WIDE, _SOME = 450, 200
 def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float, float]:
     """Seconds and GiB of memory of moment search on columns with these numbers of levels.
 
-    Measured with 20,000 to 100,000 rows, where it finds many edges; with more noise it takes less.
-    The release of pairs has one number for each pair of levels.  See docs/performance.md.
+    Measured with 20,000 to 100,000 rows, where the search finds many edges; with more noise it
+    takes less time and memory. The release of pairs has one number for each pair of levels. See
+    docs/performance.md.
     """
     if prod(levels) <= whole_table:
         return 1.0, 0.3
@@ -164,17 +169,19 @@ def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float
 
 
 def wide_sentence(columns: int, how: str) -> str:
-    """A note that a table has too many columns, how long fewer take, and how to choose."""
+    """A note that a table has too many columns, with the time that fewer take and how to choose."""
     some, many = (time_text(moment_search_work((8,) * k, 0)[0]) for k in (_SOME, WIDE))
     return (
         f"The table has {columns:,} columns, more than {WIDE}. Moment search takes {some} on "
-        f"{_SOME} columns and {many} on {WIDE}: {how}. Choosing columns by their dependence on an "
-        "outcome would use the data, so it would cost ε."
+        f"{_SOME} columns and {many} on {WIDE}: {how}. To choose columns by their dependence on "
+        "an outcome would use the data and so cost ε."
     )
 
 
 def moment_search_sentence(levels: tuple[int, ...], whole_table: int) -> str:
-    """Such as "moment-search … takes about 45 s and 0.5 GiB of memory; less where …"."""
+    """The work in words, such as "moment-search … takes about 45 s and 0.5 GiB of memory; less
+    where …".
+    """
     seconds, memory = moment_search_work(levels, whole_table)
     return (
         f"moment-search releases pairs and tables of columns and takes {time_text(seconds)} and "
@@ -229,7 +236,7 @@ def _rounded(number: int) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """Such as "about 40 s" or "about 3 minutes"."""
+    """A duration in words, such as "about 40 s" or "about 3 minutes"."""
     if seconds < 1:
         return "less than a second"
     if seconds < 120:

@@ -1,7 +1,7 @@
 """Available-case counts: each test uses the rows that have a value in all of its columns.
 
-If values are missing at random, these rows represent the others.  Every table leaves out the level
-for missing values of its columns.
+If values are missing at random, the rows used represent the rows left out. No table contains the
+level for missing values.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Gaps = tuple[int | None, ...]
 
 
 def gaps_of(data: Described) -> Gaps:
-    """Per column, the code of its missing values, None if there are none; empty without any.
+    """Per column, the code for missing values, None if the column has none.
 
-    Also empty if missing values are not taken as missing at random.
+    Empty if no column has missing values, or if these are not taken as missing at random.
     """
     codes = [
         column.levels.index(MISSING_LEVEL) if MISSING_LEVEL in column.levels else None
@@ -36,7 +36,7 @@ def gaps_of(data: Described) -> Gaps:
 
 
 def available_cases(own_level: CountSource, gaps: Gaps) -> CountSource:
-    """The counts of available cases, or the same source where there are no gaps."""
+    """The counts of available cases, or the same source if there are no gaps."""
     return AvailableCases(own_level, gaps) if gaps else own_level
 
 
@@ -51,10 +51,10 @@ def rows_of_test(source: MomentSource, tables: Table) -> int:
 
 
 class AvailableCases:
-    """A `CountSource` whose tables count the rows that have a value in each of their columns.
+    """A `CountSource` whose tables count the rows that have a value in every column of the table.
 
-    own_level: the counts with missing values as a level.  gaps: per column, the code of that level.
-    levels: without that level.  n: number of all rows, so tables may add up to less.
+    own_level: the counts with missing values as a level. gaps: per column, the code of that level.
+    levels: numbers of levels without it. n: number of all rows, so tables may add up to less.
     """
 
     holds: Holds = "levels"
@@ -130,6 +130,6 @@ class AvailableCases:
 
     def _no_rows(self, what: str) -> DataError:
         return DataError(
-            f"Available cases give contingency tables but no {what}; choose the score g2 "
-            "or chi2, or make missing values a level."
+            f"Available cases give contingency tables, but no {what}; choose the score g2 or "
+            "chi2, or make missing values a level."
         )

@@ -15,8 +15,8 @@ from privcore.counts.source import NumberSource
 def cut_numbers(source: NumberSource, cuts: Sequence[Vector]) -> InMemoryCounts:
     """Counts of a source of numbers, each column cut at its points.
 
-    cuts: per column, increasing, in the units of `NumberSource.moments`.  A column with k points
-    has k + 1 levels, whether rows are in each of them or not.
+    cuts: points per column, increasing, in the units of `NumberSource.moments`. A column with k
+    points has k + 1 levels, even if some levels have no rows.
     """
     rows, multiplicities = source.rows()
     levels = tuple(len(points) + 1 for points in cuts)

@@ -1,7 +1,7 @@
 """Rows in a Dask data frame, on a cluster of any number of machines.
 
-This package must be installed on the workers.  If a worker is lost, the cluster recomputes its
-partitions, and each counts once.  See docs/how-to/cluster.md for an example.
+This package must be installed on the workers. If a worker is lost, the cluster recomputes its
+partitions, and each partition is counted once. See docs/how-to/cluster.md for an example.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ def count_frame(
 ) -> CountSource:
     """Counts of a `dask.dataframe.DataFrame`, with Dask's default scheduler.
 
-    schema: levels, or numbers with cuts, of each column to use.  missing: as for `build_dataset`.
-    memory: bytes of this process that unique rows may take.
-    Partitions are coded once and stay on the workers.  Rows are in the order of the partitions.
-    Raises the same errors as `build_dataset`.
+    schema: levels, or numbers with cuts, for each column to use. missing: as for `build_dataset`.
+    memory: bytes that unique rows may take in this process. Partitions are coded once and stay on
+    the workers. Rows are in the order of the partitions. Raises the same errors as `build_dataset`.
     """
     parts = FramePartitions(frame, schema, missing)
     return available_cases(count_external(ShardedRows(parts), memory), parts.gaps)

@@ -1,8 +1,8 @@
 """Unique rows with multiplicities, counted in pieces and merged.
 
-Unique rows found by different processes, machines or files are merged, and their multiplicities add
-up.  Configurations are in the order of their first occurrence, however the rows
-are divided, so every source draws the same sub-sample from the same seed.
+Unique rows from different processes, machines or files are merged, and their multiplicities are
+added. However the rows are divided, configurations are in the order of their first occurrence, so
+every source draws the same sub-sample from the same seed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Codes = tuple[NDArray[np.uint16], ...]
 
 
 class Distinct(NamedTuple):
-    """Per column, its codes in each unique row, shape (u,), and how many rows share it, (u,)."""
+    """Per column, the codes of the unique rows, shape (u,), and their multiplicities, (u,)."""
 
     configurations: Codes
     multiplicities: Table
@@ -45,7 +45,7 @@ def distinct_rows(
 ) -> Distinct:
     """The unique rows among `codes`, in order of first occurrence.
 
-    weights: how often each row counts, shape (rows,); once if None.
+    weights: how often each row counts, shape (rows,); None counts each row once.
     """
     if weights is None:
         first, counts = unique_rows(codes, levels)
@@ -71,8 +71,8 @@ def taken_rows(codes: Sequence[Integers], start: int, rows: NDArray[np.int64]) -
 def merged(parts: Iterable[Distinct], levels: Sequence[int], limit: int) -> Distinct | None:
     """Unique rows of all parts, in order; None as soon as there are more than `limit`.
 
-    Parts are collected until they are as long as the merged rows, so every row is merged only a
-    few times, however many parts there are.
+    Parts are collected until they are as long as the merged rows, so every row is merged only a few
+    times for any number of parts.
     """
     waiting: list[Distinct] = []
     held = 0

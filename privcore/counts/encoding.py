@@ -64,7 +64,7 @@ def merged_rows(
 
 
 def combine(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Integers, int]:
-    """The number of each row's joint configuration, from 0, and how many occur."""
+    """A number for each row's joint configuration, from 0, and how many configurations occur."""
     codes, uniques = pd.factorize(joint_key(columns, levels)[0])
     return codes.astype(np.int64, copy=False), len(uniques)
 
@@ -72,7 +72,7 @@ def combine(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Integers, 
 def joint_key(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Codes, int]:
     """One integer per row that identifies its joint configuration, and an exclusive upper bound.
 
-    The codes as a mixed-radix number, in the smallest type that holds it.
+    The key is the codes as a mixed-radix number, in the smallest type that holds it.
     """
     kind = _type_for(levels)
     key: Codes = columns[0].astype(kind)

@@ -63,7 +63,8 @@ _STRETCH = 1 << 20
 
 
 class ExternalRows(Protocol):
-    """Rows stored elsewhere, in a fixed order: the queries that a database or cluster answers.
+    """Rows stored elsewhere in a fixed order, with the queries that a database or cluster must
+    answer.
 
     names, levels, n, caveats and ordered: as for a `CountSource`.
     """
@@ -82,16 +83,16 @@ class ExternalRows(Protocol):
         ...
 
     def sampled(self, rows: NDArray[np.int64]) -> Distinct:
-        """Unique configurations of the rows with these numbers, increasing, from 0."""
+        """Unique configurations of the rows with these numbers (from 0, increasing)."""
         ...
 
     def coded(self, bases: Bases, radius: float | None) -> Matrix:
-        """As `CountSource.coded`."""
+        """See `CountSource.coded`."""
         ...
 
 
 def count_external(rows: ExternalRows, memory: int) -> CountSource:
-    """Counts of such rows: in memory if their unique configurations fit into this many bytes."""
+    """Counts of external rows, in memory if their unique configurations fit into `memory` bytes."""
     distinct = rows.distinct(range(len(rows.levels)), _most(memory, len(rows.levels)))
     if distinct is None:
         return ExternalCounts(rows, memory)
@@ -99,7 +100,7 @@ def count_external(rows: ExternalRows, memory: int) -> CountSource:
 
 
 def memory_for_all(n: int, levels: Sequence[int]) -> int:
-    """Bytes with which `count_external` loads the unique rows, for any data in them."""
+    """Bytes that let `count_external` load the unique rows whatever the data are."""
     return min(prod(levels), n) * _bytes_of_a_row(len(levels))
 
 
@@ -161,8 +162,8 @@ class ExternalCounts:
             return self
         if size > _most(self._memory, len(self.levels)):
             raise DataError(
-                f"A sub-sample of {size:,} rows may not fit into the memory that counting may "
-                "take; choose a smaller rate, or rate 1, or allow more memory."
+                f"A sub-sample of {size:,} rows may not fit into the memory allowed for counting; "
+                "choose a smaller rate, or rate 1, or allow more memory."
             )
         drawn = self._rows.sampled(_row_numbers(self.n, size, noise))
         self.passes += 1
@@ -170,8 +171,8 @@ class ExternalCounts:
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
         raise DataError(
-            "Random blocks need the unique rows in memory, but they do not fit; allow more memory, "
-            "or choose a score without blocks, such as z-star."
+            "Random blocks need the unique rows in memory, but these do not fit; allow more "
+            "memory, or choose a score without blocks, such as z-star."
         )
 
     def rows(self) -> tuple[Matrix, Matrix]:
@@ -214,8 +215,8 @@ class ExternalCounts:
             if rows is not None:
                 return joint, rows
         raise DataError(
-            f"The counts over {len(columns)} columns do not fit into the memory that counting "
-            "may take; lower the maximum order, or allow more memory."
+            f"The counts over {len(columns)} columns do not fit into the memory allowed for "
+            "counting; lower the maximum order, or allow more memory."
         )
 
     def _pass(self, columns: tuple[int, ...]) -> Distinct | None:

@@ -26,15 +26,15 @@ def count_parquet(table: ParquetTable) -> CountSource:
 def check_memory(table: ParquetTable) -> None:
     """Raises DataError if `count_parquet` may have to leave the rows in the files.
 
-    Whether it has to depends on how many rows are unique, which is private.  This check uses only
-    the levels, the number of rows and the memory.
+    Whether the rows fit depends on how many are unique, which is private. This check uses only the
+    levels, the number of rows and the memory.
     """
     needed = 2 * memory_for_all(table.n, table.levels)
     if needed > table.memory:
         raise DataError(
-            f"Given its levels and its number of rows, the table may need {needed / 2**30:.1f} GiB "
-            f"of memory, but {table.memory / 2**30:.1f} GiB are allowed; allow more, or use fewer "
-            "columns or levels."
+            f"Judging by its levels and number of rows, the table may need {needed / 2**30:.1f} "
+            f"GiB of memory, but {table.memory / 2**30:.1f} GiB are allowed; allow more, or use "
+            "fewer columns or levels."
         )
 
 

@@ -1,8 +1,8 @@
 """In-memory counts over unique rows.
 
-Rows are encoded once to their unique configurations with multiplicities.  A table then costs
-the number of unique configurations (84 for asia at any n), and a sub-sample without replacement
-is a multivariate hypergeometric draw of new multiplicities.
+Rows are merged once into their unique configurations with multiplicities. The time for a table is
+then proportional to the number of unique configurations (84 for asia at any n), and a sub-sample
+without replacement is a multivariate hypergeometric draw of new multiplicities.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _DENSE_STRATA = 1 << 12
 class InMemoryCounts:
     """A `CountSource` over unique rows held in memory.
 
-    configurations: per column, its codes in each unique row, shape (u,);
-    multiplicities: how many rows share that configuration, shape (u,), sum n.
+    configurations: per column, the codes of the unique rows, shape (u,); multiplicities: how many
+    rows share each configuration, shape (u,), sum n.
     """
 
     holds: Holds = "levels"
@@ -93,7 +93,7 @@ class InMemoryCounts:
         )
 
     def with_rows(self, configurations: tuple[Codes, ...], multiplicities: Table) -> InMemoryCounts:
-        """Other rows of the same columns; rows with multiplicity 0 are left out."""
+        """A source with other rows over the same columns; rows with multiplicity 0 are left out."""
         kept = np.flatnonzero(multiplicities)
         return InMemoryCounts(
             self.names,
@@ -110,7 +110,7 @@ class InMemoryCounts:
         return int(self._multiplicities.size)
 
     def unique(self) -> tuple[tuple[Codes, ...], Table]:
-        """Per column its codes in each unique row, shape (u,), and the multiplicities, (u,)."""
+        """Per column, the codes of the unique rows, shape (u,), and their multiplicities, (u,)."""
         return self._configurations, self._multiplicities
 
     def table(self, columns: Sequence[int]) -> Table:
@@ -140,7 +140,8 @@ class InMemoryCounts:
         return packable(self.levels)
 
     def packed(self, order: int, adjacent: Sequence[Collection[int]]) -> Packed:
-        """Rows for tests given `order` columns, in the format of compiled kernels, if it `packs`.
+        """Rows for tests given `order` columns, in the format of compiled kernels, if the source
+        `packs`.
 
         adjacent: the neighbours of each column, from which conditioning sets will be taken.
         """
@@ -152,14 +153,16 @@ class InMemoryCounts:
         return self._packed[1]
 
     def packed_before(self) -> Packed:
-        """The rows packed for the last order, or all rows before the first order, if it `packs`."""
+        """The rows packed for the last order, or all rows before the first order, if the source
+        `packs`.
+        """
         if self._packed is None:
             whole = [self._projections.whole]
             self._packed = whole, pack(whole, self.levels)
         return self._packed[1]
 
     def keep(self, key: Hashable, compute: Callable[[], Arrays]) -> Arrays:
-        """`compute()`, cached for later calls with the same key: results of many tests at once."""
+        """`compute()`, cached for later calls with the same key; for results of many tests."""
         return self._arrays.get(key, compute)
 
     def subsample(self, size: int, noise: NoiseSource) -> InMemoryCounts:
@@ -168,7 +171,8 @@ class InMemoryCounts:
     def blocked(self, count: int, noise: NoiseSource) -> InMemoryCounts:
         """The same rows with an additional last column: which of `count` random blocks a row is in.
 
-        The blocks have the same size up to one row and do not depend on the values of the rows.
+        Block sizes differ by at most one row, and the blocks do not depend on the values of the
+        rows.
         """
         place = noise.permutation(self.n)
         owner = np.repeat(np.arange(self.unique_rows), self._multiplicities)

@@ -33,12 +33,12 @@ class MixedRows:
 
     @property
     def rows_as_read(self) -> Dataset:
-        """The rows before anything is cut."""
+        """The rows before any number is cut."""
         return self._dataset
 
     @property
     def cut_words(self) -> str:
-        """The columns that hold numbers, in a sentence."""
+        """The columns that hold numbers, as part of a sentence."""
         named = ", ".join(short(name, 20) for name in self.cut_names[:3])
         more = len(self.cut_names) - 3
         return f"{named} and {more} more" if more > 0 else named

@@ -19,7 +19,7 @@ class NoisyTable:
     """A `CountSource` over a noisy table with one axis for each column.
 
     Marginals are summed first, then rounded and truncated at 0: truncating each cell instead would
-    bias every marginal by the noise of the empty cells.
+    bias every marginal by the noise on the empty cells.
     """
 
     holds: Holds = "levels"
@@ -67,10 +67,10 @@ class NoisyTable:
         raise DataError("Noisy counts have no rows to split into blocks.")
 
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
-        raise DataError("Noisy counts have no rows to take moments of.")
+        raise DataError("Noisy counts have no rows from which to compute moments.")
 
     def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
-        raise DataError("Noisy counts have no rows to take moments of.")
+        raise DataError("Noisy counts have no rows from which to compute moments.")
 
     def rows(self) -> tuple[Matrix, Vector]:
         raise DataError("Noisy counts have no rows.")

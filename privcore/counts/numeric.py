@@ -62,7 +62,7 @@ class NumericRows:
             if ends is None or (column.is_categorical and not coded):
                 raise DataError(
                     f"Column {short(column.name)!r} has levels; cut the continuous columns into "
-                    "levels as well, or leave it out."
+                    "levels as well, or leave this column out."
                 )
             low, high = ends
             bounds.append(ends)
@@ -72,8 +72,8 @@ class NumericRows:
     def moments(self, radius: float | None = None) -> Matrix:
         """Mean of (1, x)(1, x)ᵀ over the rows, shape (p + 1, p + 1), x scaled to [−1, 1].
 
-        radius: rows with a larger Euclidean norm are scaled down to it first, and all rows are put
-            in fixed point (`privcore.fixed_point`), which moments with noise require.
+        radius: rows with a larger Euclidean norm are scaled down to it first, and all rows are
+        converted to fixed point (`privcore.fixed_point`), as moments with noise require.
         """
         return self._moments.get(radius, lambda: self._moments_within(radius))
 
@@ -86,7 +86,7 @@ class NumericRows:
     def moments_about(self, centre: Matrix, scale: Matrix, longest: float) -> Matrix:
         """Mean of (1, u)(1, u)ᵀ, u = (x − centre)/scale over `longest`, shortened to norm 1.
 
-        In fixed point, as `moments` with a radius.
+        In fixed point, like `moments` with a radius.
         """
         units = (self._scaled - centre) / (scale * longest)
         units = fixed_point.within(units, 1.0, fixed_point.step_of(self.n))
@@ -104,7 +104,7 @@ class NumericRows:
 
 
 def even_steps(levels: Sequence[int]) -> Bases:
-    """Per column, its levels coded −1 … 1 in equal steps, in their order."""
+    """Per column, the levels coded −1 … 1 in equal steps, in their order."""
     return tuple((2 * np.arange(k) / max(k - 1, 1) - 1)[:, None] for k in levels)
 
 
@@ -122,7 +122,7 @@ def coded_sums(
     radius: float | None,
     n: int,
 ) -> Matrix:
-    """As `CountSource.coded`, but sums instead of means, over some of the n rows."""
+    """Like `CountSource.coded`, but with sums instead of means, over some of the n rows."""
     coded = coded_rows(configurations, bases)
     if radius is not None:
         coded = fixed_point.within(coded, radius, fixed_point.step_of(n))

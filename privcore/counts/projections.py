@@ -1,10 +1,11 @@
 """Projections: rows merged over some of the columns, so that tables over these are fast to count.
 
-A table over few columns does not need all unique rows: of 20 columns, a test reads three or four.
-Columns are divided into groups; the rows merged over up to three groups serve every table within
-them.  The skeleton search announces the neighbourhoods that it will test next (`prepare`), and the
-rows merged over such a family serve all its tests.  With many columns, most groups and families are
-used too rarely for merging to pay, so `for_order` first counts the tests of a whole order.
+A table over few columns does not need all unique rows: a test reads three or four of, say, 20
+columns. Columns are divided into groups; the rows merged over up to three groups serve every table
+within them. The skeleton search announces the neighbourhoods that it will test next (`prepare`),
+and the rows merged over such a family serve all its tests. With many columns, most groups and
+families are used too rarely for merging to pay, so `for_order` first counts the tests of a whole
+order.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Demand = dict[tuple[int, ...], int]
 def demand_of_groups(
     starts: Sequence[int], adjacent: Sequence[Collection[int]], order: int, least: int
 ) -> Demand:
-    """Number of tests that involve exactly `order` + 2 groups, by the groups; at least `least`.
+    """Number of tests that involve exactly `order` + 2 groups, by groups, if at least `least`.
 
     Groups are consecutive columns.  starts: the first column of each.  adjacent: neighbours of
     each column.  order: 0 or 1.
@@ -61,7 +62,7 @@ def demand_of_groups(
 def demand_of_families(adjacent: Sequence[Collection[int]], order: int, least: int) -> Demand:
     """Number of tests of a column and a neighbour given `order` of its other neighbours.
 
-    By the columns, sorted; families with fewer than `least` tests are left out.
+    The key is the sorted columns; families with fewer than `least` tests are left out.
     """
     demand: Demand = {}
     for column, neighbours in enumerate(adjacent):
@@ -115,7 +116,7 @@ class Projection:
 
 
 class Projections:
-    """The projections of one set of rows, made when first needed; at most 64 MB in addition."""
+    """The projections of one set of rows, made when first needed; they take at most 64 MB more."""
 
     def __init__(
         self,
@@ -168,10 +169,10 @@ class Projections:
     def for_order(self, order: int, adjacent: Sequence[Collection[int]]) -> list[Projection]:
         """Projections for tests given `order` columns, by number of rows; the last has all columns.
 
-        adjacent: neighbours of each column, from which conditioning sets will be taken.  At order 0
-        pairs of groups are merged, at order 1 three groups, then columns with their neighbours:
-        the ones read by enough tests, most first, up to about 64 MB.  If there are few groups, all
-        are merged.
+        adjacent: neighbours of each column, from which conditioning sets will be taken. At order 0
+        pairs of groups are merged, at order 1 sets of three groups, and at higher orders columns
+        with their neighbours. Only sets that enough tests read are merged, the most read first, up
+        to about 64 MB. If there are few groups, all such sets are merged.
         """
         if self.few:
             return [self.whole]

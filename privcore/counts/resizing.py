@@ -29,14 +29,14 @@ def check_resizable(source: MomentSource | MixedRows) -> None:
     if not isinstance(within, InMemoryCounts | NumericRows | MixedRows):
         raise DataError(
             "Hiding the number of rows needs the rows in memory; read the table from a CSV file, "
-            "or protect a unit that is replaced."
+            "or protect only the values of the rows."
         )
 
 
 def resized(
     source: MomentSource | MixedRows, size: int, noise: NoiseSource
 ) -> MomentSource | MixedRows:
-    """A source with exactly `size` rows; raises DataError as `check_resizable`."""
+    """A source with exactly `size` rows; raises DataError like `check_resizable`."""
     check_resizable(source)
     missing = size - source.n
     if isinstance(source, AvailableCases):

@@ -1,9 +1,9 @@
 """Counts rows in shards on any number of machines, by map and reduce.
 
-Contingency tables, unique rows and moments of the shards are added up.  A `Shards` only has to
-apply a function to the codes of every shard and return the results in the order of the shards; it
-may apply it twice if a machine is lost, as the functions have no side effects.  For Dask see
-`dask_frame`; for Spark one line is enough, over an RDD of blocks of codes:
+Contingency tables, unique rows and moments of the shards are added up. A `Shards` only has to apply
+a function to the codes of every shard and return the results in the order of the shards; it may
+apply the function twice if a machine is lost, since the functions have no side effects. For Dask
+see `dask_frame`; for Spark one line over an RDD of blocks of codes is enough:
 
     def map(self, function):
         return self.blocks.map(function).toLocalIterator()
@@ -48,12 +48,12 @@ class Shards(Protocol):
     sizes: tuple[int, ...]
 
     def map(self, function: Callable[[int, Codes], Found]) -> Iterable[Found]:
-        """Results of `function` for the number and codes of each shard that has rows, in order."""
+        """Results of `function` on the number and codes of each shard that has rows, in order."""
         ...
 
 
 class ShardedRows:
-    """`ExternalRows` over shards; machines send unique rows with multiplicities, not rows."""
+    """`ExternalRows` over shards; machines send unique rows with multiplicities, not all rows."""
 
     def __init__(self, shards: Shards) -> None:
         self.names = shards.names

@@ -27,7 +27,7 @@ MAX_CELLS = 1 << 26
 
 @dataclass(frozen=True)
 class PublicColumns:
-    """The public facts about a source, without its rows: enough to plan a run.
+    """The public facts about a source, without its rows; these are enough to plan a run.
 
     levels: public number of levels per column; empty if the columns hold numbers.
     ordered: as for `CountSource`.
@@ -50,11 +50,10 @@ class PublicColumns:
 
 
 class MomentSource(Protocol):
-    """First and second moments of columns, of numbers or of coded levels.
+    """First and second moments of columns of numbers or coded levels.
 
-    names: of the columns; n: number of rows.
-    caveats: sentences that limit what a guarantee about these rows covers (`Dataset.caveats`).
-    unit: whose rows are protected together (`Dataset.unit`).
+    names: column names; n: number of rows. caveats: sentences that limit what a guarantee about
+    these rows covers (`Dataset.caveats`). unit: whose rows are protected together (`Dataset.unit`).
     """
 
     names: tuple[str, ...]
@@ -64,10 +63,10 @@ class MomentSource(Protocol):
 
     @property
     def holds(self) -> Holds:
-        """What the columns hold.
+        """Whether the columns hold "levels" or "numbers".
 
-        "levels": the source is a `CountSource`.  "numbers": it is a `NumberSource`.  Check with
-        `has_levels` and `has_numbers`.
+        "levels": the source is a `CountSource`. "numbers": the source is a `NumberSource`. Check
+        with `has_levels` and `has_numbers`.
         """
         ...
 
@@ -75,14 +74,14 @@ class MomentSource(Protocol):
         """Mean of (1, x)(1, x)ᵀ, shape (p + 1, p + 1), columns scaled to [−1, 1] by public bounds.
 
         radius: rows with a larger Euclidean norm are scaled down to it first; all rows are then in
-            fixed point (`privcore.fixed_point`), which moments with noise require.
+        fixed point (`privcore.fixed_point`), as moments with noise require.
         """
         ...
 
     def rows(self) -> tuple[Matrix, Vector]:
         """Unique rows in [−1, 1] by public bounds, (u, p), and their multiplicities, (u,).
 
-        Raises DataError if the source has no rows, or too many for the memory.
+        Raises DataError if the source has no rows, or too many to fit into memory.
         """
         ...
 
@@ -91,7 +90,7 @@ class MomentSource(Protocol):
         ...
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
-        """`compute()`, cached for later calls with the same key: scores that do not change."""
+        """`compute()`, cached for later calls with the same key; for scores that do not change."""
         ...
 
 
@@ -149,7 +148,7 @@ class CountSource(MomentSource, Protocol):
         ...
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
-        """The same rows with one more column, last: which of `count` random blocks each is in."""
+        """The same rows with a new last column: which of `count` random blocks a row is in."""
         ...
 
 
@@ -178,7 +177,7 @@ def require_levels(source: MomentSource, what: str, instead: str) -> None:
 def cells_of_test(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> int:
     """Upper bound on the cells of the tables of x and y given columns, for any rows.
 
-    There are at most as many strata with rows as rows.  The bound uses public facts alone, so
+    There are at most as many non-empty strata as rows. The bound uses public facts alone, so
     whether a test is made reveals nothing about any record.
     """
     strata = prod(source.levels[c] for c in conditioning_set)

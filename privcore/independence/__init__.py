@@ -1,4 +1,4 @@
-"""Conditional-independence scores, and measures made of them for private decisions."""
+"""Conditional-independence scores, and the measures built on them for private decisions."""
 
 from privcore.independence.block_measures import MedianMeasure, VoteMeasure
 from privcore.independence.measure import Measure, margin, value_at

@@ -1,4 +1,4 @@
-"""Votes and medians of blocks of rows as measures."""
+"""Measures that combine tests on blocks of rows: a majority vote, or the median p-value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from privcore.rounding import up
 
 
 def fits(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-    """Whether `block_p_values` can be computed: their table has all strata of every block."""
+    """Whether `block_p_values` can be computed from a table with all strata of every block."""
     columns = (len(source.levels) - 1, *conditioning_set, x, y)
     return prod(source.levels[c] for c in columns) <= MAX_CELLS
 
@@ -50,13 +50,15 @@ def block_p_values(
 
 
 def votes(p_values: Vector, level: float) -> float:
-    """Number of blocks that find the pair independent: p at least the significance level."""
+    """Number of blocks that find the pair independent, with p at least the significance level."""
     return float((p_values >= level).sum())
 
 
 @dataclass(frozen=True)
 class VoteMeasure:
-    """Number of blocks, of an odd number, that find the pair independent; a majority decides."""
+    """Number of blocks that find the pair independent; a majority of the odd number of blocks
+    decides.
+    """
 
     base: str
     count: int
@@ -103,7 +105,7 @@ class VoteMeasure:
 
 @dataclass(frozen=True)
 class MedianMeasure:
-    """The median p-value of an odd number of blocks, noise scaled to its smooth sensitivity."""
+    """The median p-value of an odd number of blocks; noise is scaled to its smooth sensitivity."""
 
     base: str
     count: int
@@ -119,8 +121,8 @@ class MedianMeasure:
         if self.calibration == "proven":
             return ()
         return (
-            "the printed noise of the median multiplies by ln(1/δ) where it must divide, so the "
-            "noise on neighbouring data may have quite a different scale",
+            "the printed noise scale of the median multiplies by ln(1/δ) where it must divide, so "
+            "the noise on neighbouring data may have quite a different scale",
         )
 
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:

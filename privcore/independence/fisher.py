@@ -24,7 +24,7 @@ def covariance(moments: Matrix) -> Matrix:
 
 
 def partial_correlation(sigma: Matrix, x: int, y: int, conditioning_set: Sequence[int]) -> float:
-    """Partial correlation of x and y given columns, in [−1, 1]; 0 if these determine either.
+    """Partial correlation of x and y given columns, in [−1, 1]; 0 if these determine x or y.
 
     sigma: a symmetric positive semi-definite matrix.
     """
@@ -69,7 +69,7 @@ def fisher_z(correlation: float, n: int, order: int) -> float:
 
 @dataclass(frozen=True)
 class MomentScore(Score):
-    """A score of numeric columns (or of coded levels) from their second moments."""
+    """A score for numeric columns (or coded levels) from their second moments."""
 
     @property
     def needs_levels(self) -> bool:

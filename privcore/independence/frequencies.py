@@ -1,7 +1,7 @@
 """G² and χ² over strata.
 
-Degrees of freedom count only the levels that occur in a stratum: (r_b − 1)(c_b − 1) summed, so that
-empty rows and columns do not weaken the test.
+Degrees of freedom are the sum of (r_b − 1)(c_b − 1) over the strata, with only the levels that
+occur in a stratum, so that empty rows and columns do not weaken the test.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ def degrees_of(tables: Tables) -> NDArray[np.int64]:
 
 
 def g_squared(tables: Tables, n: int) -> float:
-    """`g_squared_of` tables of shape (strata, x, y)."""
+    """`g_squared_of` for one table of shape (strata, x, y)."""
     return float(g_squared_of(tables))
 
 
 def chi_squared(tables: Tables, n: int) -> float:
-    """`chi_squared_of` tables of shape (strata, x, y)."""
+    """`chi_squared_of` for one table of shape (strata, x, y)."""
     return float(chi_squared_of(tables))
 
 
 def degrees_of_freedom(tables: Tables) -> int:
-    """`degrees_of` tables of shape (strata, x, y)."""
+    """`degrees_of` for one table of shape (strata, x, y)."""
     return int(degrees_of(tables))

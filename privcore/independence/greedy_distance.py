@@ -1,8 +1,8 @@
 """The distance score of EM-PC: the number of records whose change would reverse a test.
 
-Xu, Yuan & Wu 2017, Equation 5 is the smallest number of records to change; the authors'
-code removes records greedily instead.  The result is not a distance: one replaced record can
-change it by 8 (docs/proofs/em_pc.md), which is why only the published form uses it.
+Equation 5 of Xu, Yuan & Wu 2017 is the smallest number of records to change; the authors' code
+removes records greedily instead. The result is not a distance: one replaced record can change the
+score by 8 (docs/proofs/em_pc.md), so only the published form uses it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _CELLS = 4096
 def greedy_distance(tables: Tables, level: float) -> int:
     """Signed number of removals after which G²'s p-value crosses `level`.
 
-    Positive where the pair counts as independent (p ≥ level).  Each removal is the one that moves
-    G² most towards the boundary.  If it is never crossed, the number of removable records.
+    Positive where the pair counts as independent (p ≥ level). Each step removes the record that
+    moves G² most towards the boundary. If the boundary is never crossed, the result is the number
+    of removable records.
     """
     strata, rx, ry = tables.shape
     most = strata * (rx - 1) * (ry - 1) if tables.size <= _CELLS else degrees_of_freedom(tables)

@@ -1,7 +1,7 @@
-"""Columns with levels coded in few numbers each, and tests for trends.
+"""Columns with levels coded by a few numbers each, and tests for trends.
 
-Ordered levels are coded by their midranks. Unordered levels are coded by the most frequent ones and
-the rest. The coded columns are tested as if they were normal (a degenerate Gaussian: Andrews,
+Ordered levels are coded by their midranks. Unordered levels are coded as the most frequent levels
+and the rest. The coded columns are tested as if they were normal (a degenerate Gaussian: Andrews,
 Ramsey & Cooper 2019).
 """
 
@@ -39,8 +39,9 @@ def coordinates(levels: int, ordered: int) -> int:
 def basis_of(shares: Vector, ordered: int) -> Matrix:
     """Coordinates of the levels of a column, shape (levels, coordinates).
 
-    shares: of the levels.  ordered: number of leading levels that are ordered; 0 for none. Under
-    the shares, each coordinate has mean 0, and their mean variance is 1.
+    shares: of the levels, as probabilities. ordered: number of leading levels that are ordered; 0
+    for none. Under the shares, each coordinate has mean 0, and the mean variance of the coordinates
+    is 1.
     """
     basis = _line(shares, ordered or 2) if ordered or len(shares) <= 2 else _groups(shares)
     basis = basis - shares @ basis

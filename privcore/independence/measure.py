@@ -1,8 +1,8 @@
 """Dependence measures for private decisions: a value for a pair, its threshold and sensitivity.
 
 Three kinds: a score on the scale of Z or of its p-value (`score_measure`), the votes of blocks, and
-the median p-value of blocks (`block_measures`).  All decisions are made on the *margin*, which is
-at least 0 where the pair counts as independent and has the sensitivity of the value.
+the median p-value of blocks (`block_measures`). All decisions are made on the *margin*, which is at
+least 0 where the pair counts as independent and has the same sensitivity as the value.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Measure(Protocol):
     def needs_delta(self) -> bool: ...
 
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
-        """The rows in the form that this measure needs, such as split into blocks."""
+        """The rows in the form that this measure needs, for example split into blocks."""
         ...
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
@@ -56,14 +56,15 @@ class Measure(Protocol):
         ...
 
     def tweak(self, deviations: float) -> float:
-        """A distance from the threshold, given in standard deviations of Z, in units of the value.
+        """Convert a distance from the threshold from standard deviations of Z to units of the
+        value.
 
-        For votes, which have no such unit, a number of blocks.
+        For votes, which have no such unit, the distance is a number of blocks.
         """
         ...
 
     def sensitivity(self, rows: int, strata: int = 1) -> float:
-        """The most that the value can change (or is claimed to) when one of `rows` records does.
+        """The largest (or claimed) change in the value when one of `rows` records is replaced.
 
         Raises ParameterError if there is no such bound.
         """

@@ -1,9 +1,9 @@
 """All tests of one order of a search at once, by compiled kernels.
 
 The kernels test each pair given one set of neighbours after another until one separates it, as the
-search does; they compare G² or χ² with its critical value and compute no p-values. If a value is so
-close to it that rounding matters, or a test has more cells or degrees of freedom than a scan has
-room for, the slower path by p-values decides. The decisions are the same as on that path.
+search does; they compare G² or χ² with the critical value and compute no p-values. If a value is so
+close to the critical value that rounding matters, or a test has more cells or degrees of freedom
+than a scan has room for, the slower path by p-values decides. Both paths make the same decisions.
 """
 
 from __future__ import annotations
@@ -54,10 +54,11 @@ def scan_order(
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
 ) -> Iterator[Scanned | None] | None:
-    """The result of each pair's tests given `order` neighbours, None if it must be tested again.
+    """The result of each pair's tests given `order` neighbours, None if the pair must be tested
+    again.
 
-    None altogether if there are no kernels for the score or the source. adjacent: neighbours of
-    each column before the order, as for `conditioning_sets`.
+    Returns None if there are no kernels for the score or the source. adjacent: neighbours of each
+    column before the order, as for `conditioning_sets`.
     """
     if not _scans(source, score):
         return None
@@ -72,7 +73,7 @@ def scan_every(
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
 ) -> Iterator[Vector | None] | None:
-    """For each pair the log p-values of all its tests given `first` to `last` neighbours.
+    """For each pair, the log p-values of all tests given `first` to `last` neighbours.
 
     Ordered by the number of neighbours, then as in `conditioning_sets`; None as in `scan_order`.
     """

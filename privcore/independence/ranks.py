@@ -1,8 +1,8 @@
 """Rank scores from contingency tables: Kendall's τ, Spearman's ρ and Z*.
 
-Columns are taken in the public order of their levels.  Tied pairs count as neither concordant
-nor discordant (τ-a), and Spearman's ρ uses midranks with the denominator for data without ties;
-both keep one record's influence bounded.  Definitions: Wang, Pang & Song 2020, Appendix D and E.
+Columns are taken in the public order of their levels. Tied pairs count as neither concordant nor
+discordant (τ-a), and Spearman's ρ uses midranks with the denominator for data without ties; both
+bound the influence of one record. Definitions: Wang, Pang & Song 2020, Appendix D and E.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def z_star(tables: Tables, n: int) -> float:
     """Z* = (3/√n) Σ F(S_b, n_b), F(S, m) = sgn(S)(sqrt((m + ¾)² + 2|S|) − (m + ¾)).
 
     Near independence F is S/m, so Z* is a stratified Kendall test; F counts (up to a shift) the
-    records that must be added to bring S to 0, so one record moves Z* by at most 3/√n and a
-    replacement by 6/√n, however many strata there are.  docs/proofs/z_star.md.
+    records that must be added to bring S to 0, so adding a record moves Z* by at most 3/√n and
+    replacing one by 6/√n, for any number of strata. docs/proofs/z_star.md.
     """
     terms = kernels.tables.z_star_terms(_plain(tables))
     # Rounded once, whatever the order: docs/proofs/fixed_point.md bounds the rounding error.
@@ -59,7 +59,7 @@ def kendall(tables: Tables, n: int) -> float:
 def kendall_fixed(tables: Tables, n: int) -> float:
     """Conditional τ with a normaliser that does not depend on the data: Σ 9S_b/(2n_b+5)/(1.5√n).
 
-    docs/proofs/kendall_fixed.md bounds its change under a replacement by 9/√n.
+    docs/proofs/kendall_fixed.md bounds the change when a record is replaced by 9/√n.
     """
     s, m = concordance(tables)
     return fsum((9.0 * s / (2 * m + 5)).tolist()) / (1.5 * sqrt(n))
@@ -68,7 +68,7 @@ def kendall_fixed(tables: Tables, n: int) -> float:
 def spearman_by_stratum(tables: Tables) -> tuple[Vector, Vector]:
     """ρ_b = 12/(m(m²−1)) Σ (R_i − c)(S_i − c) with midranks, and m; both (strata,).
 
-    0 for strata of one record.
+    ρ_b is 0 for strata of one record.
     """
     m = tables.sum(axis=(1, 2)).astype(np.float64)
     x_ranks = _centred_midranks(tables.sum(axis=2))

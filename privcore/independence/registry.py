@@ -1,4 +1,4 @@
-"""The scores that algorithms may use; a new one is one entry."""
+"""The scores that algorithms may use; a new score takes one entry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from privcore.text import short
 _WANG = "Wang, Pang & Song 2020"
 _NORMALISER = (
     "its normaliser depends on the data: replacing one record in a small stratum moves the score "
-    "by more than 2 at any number of rows, so no bound of order 1/√n exists"
+    "by more than 2 for any number of rows, so no bound of order 1/√n exists"
 )
 
 
@@ -128,7 +128,7 @@ _ALL: tuple[Score, ...] = (
         statistic=frequencies.chi_squared,
         degrees=frequencies.degrees_of_freedom,
         citation="McHugh 2013",
-        help="As G², with squared deviations. Only the non-private PC uses it directly.",
+        help="Like G², but with squared deviations. Only the non-private PC uses it directly.",
     ),
     MomentScore(
         name="fisher-z",
@@ -143,7 +143,7 @@ _ALL: tuple[Score, ...] = (
     LineScore(
         name="lines",
         effect=_correlation,
-        title="Likelihood ratio of lines",
+        title="Likelihood ratio for trends",
         label="Trends",
         scale="chi2",
         degrees=lambda tables: 1,

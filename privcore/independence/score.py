@@ -34,7 +34,7 @@ def z_threshold(level: float) -> float:
 
 
 class EffectSize(NamedTuple):
-    """A measure of dependence that does not grow with the number of rows, such as |τ| = 0.004."""
+    """A size of dependence that does not grow with the number of rows, such as |τ| = 0.004."""
 
     symbol: str
     value: float
@@ -52,7 +52,7 @@ def with_rounding(sensitivity: float, n: int) -> float:
 
 
 def _no_tables(tables: Tables, n: int) -> float:
-    raise TypeError("this score is not made from contingency tables")
+    raise TypeError("this score is not computed from contingency tables")
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,16 @@ class Score:
     """A score of the dependence of x and y given S, computed from contingency tables.
 
     label: a short plain name, for lists.
-    scale: "z" if the null distribution is (at most as spread as) standard normal,
-        "chi2" if it is chi-squared with `degrees` degrees of freedom.
-    statistic: maps tables, shape (strata, levels of x, levels of y), and n to the value. degrees:
-        maps the same tables to the degrees of freedom, for "chi2". effect: maps level and n to the
-        effect size that is just significant without conditioning. proven: maps n to the proven
-        sensitivity when one of n records is replaced; None if there is none. published: maps n and
-        the number of strata to the paper's constant; None if there is none.
+    scale: "z" if the null distribution is (at most as spread as) standard normal, "chi2" if it is
+        chi-squared with `degrees` degrees of freedom.
+    statistic: maps tables, shape (strata, levels of x, levels of y), and n to the value.
+    degrees: maps the same tables to the degrees of freedom, for "chi2".
+    effect: maps level and n to the effect size that is just significant without conditioning.
+    proven: maps n to the proven sensitivity when one of n records is replaced; None if there is
+        none.
+    published: maps n and the number of strata to the paper's constant; None if there is none.
     published_flaw: why the published constant is not proven.
-    corrects_ties: whether its variance under independence shrinks with ties as that of Z* does.
+    corrects_ties: whether the variance under independence shrinks with ties, as for Z*.
 
     Raises ParameterError for a declaration that contradicts itself.
     """
@@ -93,20 +94,22 @@ class Score:
             (
                 not all((self.name, self.title, self.label, self.citation))
                 or not self.help.endswith("."),
-                "does not say what it is: give it a name, a title, a label, a citation and a help "
-                "text",
+                "has no description: give it a name, a title, a label, a citation and a help text",
             ),
             (
                 (self.scale == "chi2") != (self.degrees is not None),
-                "has degrees of freedom if and only if its scale is chi2",
+                "must have degrees of freedom if and only if its scale is chi2",
             ),
             (
                 (self.proven is None) != (not self.proof),
-                "has a proven sensitivity and names its proof, or neither",
+                "must have both a proven sensitivity and a named proof, or neither",
             ),
             (
                 (self.published is None) != (not self.published_flaw),
-                "has a published sensitivity and says why that is not proven, or neither",
+                (
+                    "must have both a published sensitivity and the reason why it is not proven, "
+                    "or neither"
+                ),
             ),
         ):
             if wrong:
@@ -114,16 +117,16 @@ class Score:
 
     @property
     def needs_levels(self) -> bool:
-        """Whether it is computed from contingency tables, so that numbers must be cut."""
+        """Whether the score is computed from contingency tables, so that numbers must be cut."""
         return True
 
     @property
     def of_tables(self) -> bool:
-        """Whether it is computed from contingency tables only."""
+        """Whether the score is computed from contingency tables only."""
         return self.needs_levels
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
-        """The value, cached by the source: it does not depend on noise."""
+        """The exact value, cached by the source since it does not depend on noise."""
         x, y = (x, y) if x < y else (y, x)
         ordered = tuple(sorted(conditioning_set))
 
@@ -155,7 +158,7 @@ class Score:
         return ScoreValue(value, source.remember((self.name, "p", x, y, ordered), compute))
 
     def log_p(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
-        """The logarithm of the p-value, exact where that is too small to be a number."""
+        """The logarithm of the p-value, exact even if the p-value underflows."""
         value = self.evaluate(source, x, y, conditioning_set)
         if self.degrees is None:
             return log(2) + float(log_ndtr(-abs(value.value)))
@@ -168,7 +171,7 @@ class Score:
     def sensitivity(
         self, n: int, calibration: Literal["proven", "published"], strata: int = 1
     ) -> float:
-        """The most that the value can change (or is claimed to) when one of n records does.
+        """The largest (or claimed) change in the value when one of n records is replaced.
 
         strata: number of configurations of the conditioning set.
         Raises ParameterError if the score has no such bound.

@@ -19,10 +19,10 @@ Pair = tuple[int, int]
 class ScoreMeasure:
     """|Z| of a score, or its two-sided p-value 2(1 − Φ(|Z|)).
 
-    corrected: per pair, a threshold on |Z| in place of the normal quantile; in Z-space only.
-    A change of Z by Δ moves p by at most 2Φ(Δ) − 1 (docs/proofs/p_space.md); a published
-    constant stretches by the slope √(2/π) of p at 0: twice the 1/√(2π) of Bhattacharjee & Tandon
-    2024, Appendix VI-B, whose p is one-sided.
+    corrected: per pair, a threshold on |Z| in place of the normal quantile; in Z-space only. A
+    change of Δ in Z moves p by at most 2Φ(Δ) − 1 (docs/proofs/p_space.md); a published constant is
+    multiplied by the slope √(2/π) of p at 0, twice the 1/√(2π) of Bhattacharjee & Tandon 2024,
+    Appendix VI-B, whose p is one-sided.
     """
 
     score: Score

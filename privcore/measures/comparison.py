@@ -1,4 +1,4 @@
-"""Comparison of two graphs pair by pair, for the pictures, the tables and the counts."""
+"""Comparison of two graphs pair by pair, for pictures, tables and counts."""
 
 from __future__ import annotations
 

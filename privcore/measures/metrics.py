@@ -1,8 +1,8 @@
 """Precision, recall and related metrics, for skeletons and CPDAGs.
 
-Conventions where a ratio is 0/0: precision (= TDR) is 1 when the graph has no edge, as none is
-wrong; recall (= TPR) is 1 when the reference has none; FPR is 0 when every pair is
-adjacent in the reference.  F1 is 2TP/(2TP + FP + FN), and 1 when both graphs have no edge.
+Conventions where a ratio is 0/0: precision (= TDR) is 1 when the graph has no edge, since no edge
+is wrong; recall (= TPR) is 1 when the reference has no edge; FPR is 0 when every pair is adjacent
+in the reference. F1 is 2TP/(2TP + FP + FN), and 1 when both graphs have no edge.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from privcore.graphs.pdag import ordered
 class Metrics:
     """Counts and rates of one comparison.
 
-    true_positives, false_positives, false_negatives: pairs.  tpr = recall and tdr = precision, as
-    named in the literature on constraint-based search.  shd: structural Hamming distance, the
-    number of pairs whose status differs (Tsamardinos, Brown & Aliferis 2006).
+    true_positives, false_positives, false_negatives: numbers of pairs. tpr = recall and tdr =
+    precision, as named in the literature on constraint-based search. shd: structural Hamming
+    distance, the number of pairs whose status differs (Tsamardinos, Brown & Aliferis 2006).
     """
 
     precision: float
@@ -58,9 +58,9 @@ def skeleton_metrics(graph: PDAG, reference: PDAG) -> Metrics:
 def cpdag_metrics(graph: PDAG, reference: PDAG) -> Metrics:
     """Metrics in which an edge is correct only if both of its endpoint marks are correct.
 
-    An edge with a wrong mark is one false positive and one false negative, and 1 in the SHD; the
-    false-positive rate counts such edges against all pairs that are not an edge of the reference
-    as found.
+    An edge with a wrong mark is one false positive and one false negative, and adds 1 to the SHD;
+    in the false-positive rate, the denominator is the pairs not adjacent in the reference plus the
+    edges with a wrong mark.
     """
     here, there = graph.skeleton, reference.skeleton
     true = sum(graph.mark(i, j) == reference.mark(i, j) for i, j in here & there)

@@ -1,7 +1,7 @@
 """The cost of privacy, separated from the gain or loss of the algorithm itself.
 
-A private graph differs from that of the usual algorithm, PC or NOTEARS, by the noise and by the
-algorithm.  The same algorithm without noise separates the two effects.
+A private graph differs from the graph of the usual algorithm, PC or NOTEARS, because of the noise
+and because of the algorithm. A run of the same algorithm without noise separates the two effects.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from privcore.measures.comparison import Comparison
 
 
 class LinkCount(NamedTuple):
-    """Adjacent pairs of a graph against a reference, whatever their directions.
+    """Numbers of adjacent pairs in a graph and a reference, whatever their directions.
 
-    right: in both; wanted: in the reference; false: in the graph alone.
+    right: pairs in both; wanted: pairs in the reference; false: pairs in the graph alone.
     """
 
     right: int
@@ -33,7 +33,8 @@ def noise_and_gain_sentence(
 ) -> str:
     """The cost of noise and the gain of the algorithm, from counts against the truth.
 
-    private: with noise; same: the same algorithm without; usual: PC or NOTEARS, by its title.
+    private: with noise; same: the same algorithm without noise; usual: PC or NOTEARS, with its
+    title.
 
     >>> counts = LinkCount(6, 8, 1), LinkCount(8, 8, 0), LinkCount(6, 8, 0)
     >>> noise_and_gain_sentence(*counts, "PC")
@@ -42,11 +43,11 @@ def noise_and_gain_sentence(
     lost, added = same.right - private.right, private.false - same.false
     parts = [f"costs {_links(lost)}"] if lost > 0 else []
     if lost < 0:
-        parts.append(f"happens to find {-lost} more")
+        parts.append(f"finds {-lost} more by chance")
     if added > 0:
         parts.append(f"adds {added} false {'one' if added == 1 else 'ones'}")
     if added < 0:
-        parts.append(f"happens to leave out {-added} false {'one' if added == -1 else 'ones'}")
+        parts.append(f"leaves out {-added} false {'one' if added == -1 else 'ones'} by chance")
     noise = " and ".join(parts) or "costs no link here"
 
     gain, invented = same.right - usual.right, same.false - usual.false
@@ -60,7 +61,7 @@ def noise_and_gain_sentence(
 def noise_sentence(private: LinkCount, title: str, *, begun: bool = False) -> str:
     """The cost of noise where the truth is not known.
 
-    private: against the graph of the same algorithm without noise; title: of that algorithm.
+    private: counts against the graph of the same algorithm without noise; title: of that algorithm.
     begun: whether the sentence continues another one.
 
     >>> noise_sentence(LinkCount(9, 12, 0), "Moment search")

@@ -1,4 +1,4 @@
-"""The references of runs: the truth, the usual algorithm, the same one without noise."""
+"""The references for runs: the truth, the usual algorithm, and the same algorithm without noise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NON_PRIVATE: tuple[NonPrivate, ...] = get_args(NonPrivate)
 
 
 def reference_names(algorithm: Algorithm) -> dict[Reference, str]:
-    """The display names of the references of an algorithm's runs."""
+    """The display names of the references for an algorithm's runs."""
     return {
         "truth": "truth",
         "non_private": f"non-private {algorithm.reference_algorithm.upper()}",
@@ -39,9 +39,9 @@ def true_graph(
 ) -> PDAG:
     """The best graph that an algorithm can find: the true DAG, its CPDAG, or a PAG.
 
-    edges: (cause, effect).  Columns in them that are not in `names` are hidden, and the true graph
-    over the others is a PAG; so it is for a run with `hidden_causes`.
-    knowledge: the run's background knowledge; if the true DAG satisfies it, its directions are
+    edges: (cause, effect). Columns of edges that are not in `names` are hidden, and the true graph
+    over the others is a PAG, as it is for a run with `hidden_causes`. knowledge: the run's
+    background knowledge; if the true DAG agrees with the knowledge, the directions that follow are
     included.
     """
     edges = tuple(edges)

@@ -1,4 +1,4 @@
-"""The accuracy of several runs, and its spread."""
+"""The mean accuracy of several runs, and its spread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from privcore.measures.metrics import skeleton_metrics
 
 
 class Spread(NamedTuple):
-    """Skeleton F1 of several runs: the mean, and the 5th and 95th percentiles."""
+    """Skeleton F1 over several runs: the mean, and the 5th and 95th percentiles."""
 
     mean: float
     low: float

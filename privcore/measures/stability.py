@@ -1,9 +1,8 @@
 """The stability of a graph, a check that needs no true graph.
 
-New noise is drawn on all rows, and the rows are split into disjoint halves.  The first shows the
-variation from noise alone, the second also that from sampling.  A half has half of the rows at the
-same ε, so that its tests have less power.
-Not private: every figure comes from many more runs on the exact rows.
+Runs with fresh noise on all rows show the variation from noise alone; runs on disjoint halves of
+the rows show the variation from sampling as well. A half has half of the rows at the same ε, so its
+tests have less power. Not private: every figure comes from many more runs on the exact rows.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ RUNS = Parameter(
     default=20,
     low=2,
     high=1_000,
-    help="The number of runs with new noise on all rows, and of runs on halves of the rows.",
+    help="The number of runs with fresh noise on all rows, and of runs on halves of the rows.",
     source="privcore.measures.stability",
 )
 NOT_PRIVATE = "Not private: this comes from many runs on the exact rows."
@@ -54,7 +53,7 @@ _ROLL, _CUT, _HALF = range(3)
 
 
 class Frequency(NamedTuple):
-    """Frequencies of adjacency, i → j and j → i for a pair (i < j), 0 to 1."""
+    """Frequencies of an edge, of i → j and of j → i for a pair (i < j), from 0 to 1."""
 
     adjacent: float
     forward: float
@@ -65,9 +64,9 @@ class Frequency(NamedTuple):
 class Stability:
     """The graph of a run, and the graphs of further runs on the same data.  Not private.
 
-    shown: the graph of the run.  rolls: from all rows with new noise, empty without noise.
-    halves: each from two disjoint halves of the rows, with independent noise.
-    refused: why the algorithm could not run on some halvings, such as a column with one level left.
+    shown: the graph of the run. rolls: graphs from all rows with fresh noise, empty without noise.
+    halves: pairs of graphs from two disjoint halves of the rows, with independent noise. refused:
+    why the algorithm could not run on some halvings, such as a column with one level left.
     """
 
     shown: PDAG
@@ -133,8 +132,8 @@ class Stability:
             return sentence
         times = {1: "once"}.get(self.same, f"{self.same:,} times")
         return (
-            f"In {len(self.rolls):,} noise draws the same graph came out {times} "
-            f"(mean F1 {self.roll_f1:.2f}). {sentence}"
+            f"In {len(self.rolls):,} noise draws the same graph came out {times} (mean F1 "
+            f"{self.roll_f1:.2f}). {sentence}"
         )
 
     def seldom_sentence(self) -> str:
@@ -206,15 +205,16 @@ def judge(
     test_limit: int | None = None,
     watch: Callable[[int, int], Hooks] = lambda done, of: NoHooks(),
 ) -> Stability:
-    """Check the stability of a graph: over noise draws, and over halves of the rows.
+    """Check the stability of a graph over noise draws and over halves of the rows.
 
-    data: the data of the result.  runs: the number of noise draws (0 without noise); there are half
-    as many halvings.  Every run has the algorithm, the
-    parameters and the ε of the result, and simulated noise from the seed.
-    watch: returns the hooks of the next run, from the number of runs done and in all.
-    Not private, whatever the result was: no figure here is covered by a guarantee.
-    Raises ParameterError for too few runs, DataError for fewer than 4 rows, for rows that are not
-    in memory and where no half can be run, and Cancelled.
+    data: the data of the result.
+    runs: the number of noise draws (0 without noise); there are half as many halvings. Every run
+        has the algorithm, the parameters and the ε of the result, and simulated noise from the
+        seed.
+    watch: maps the number of runs done and the total number to the hooks of the next run. Not
+        private, even if the result is: no figure here is covered by a guarantee. Raises
+        ParameterError for too few runs, DataError for fewer than 4 rows, for rows that are not in
+        memory and where no half can be run, and Cancelled.
 
     Example:
         >>> from privcore import discover, load_network
@@ -289,8 +289,8 @@ def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, Mome
         )
         return one, other
     raise DataError(
-        "Rows are halved in memory, and these do not fit; leave the stability out, or use "
-        "fewer columns or rows."
+        "The rows do not fit into memory, so they cannot be halved; leave the stability check "
+        "out, or use fewer columns or rows."
     )
 
 

@@ -1,1 +1,1 @@
-"""What makes a run private: mechanisms, and the accounting of what they cost."""
+"""Mechanisms that make a run private, and the accounting of their cost."""

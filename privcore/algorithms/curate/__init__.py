@@ -1,1 +1,1 @@
-"""CURATE: one budget for each order of the search."""
+"""CURATE: a separate budget for each order of the search."""

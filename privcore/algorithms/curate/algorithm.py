@@ -1,7 +1,7 @@
 """CURATE: a budget per order, re-solved before each (Bhattacharjee & Tandon 2024, Algorithm 1).
 
-The proven form keeps its per-order optimisation and pays every test into one filter;
-why the printed accounting is no guarantee: docs/proofs/curate.md.
+The proven form keeps the paper's per-order optimisation and charges every test to one filter.
+docs/proofs/curate.md explains why the printed accounting is not a guarantee.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ BETA_KEEP = Parameter(
     low=0.0,
     high=0.99,
     slider=(0.0, 0.9),
-    help="The edge stays if the noisy value is on the dependent side of the threshold, further "
-    "from it than this share of the threshold; between the two margins a coin decides.",
+    help="The edge stays if the noisy value exceeds the threshold on the dependent side by more "
+    "than this share of the threshold; between the two margins a coin decides.",
     source=SOURCE,
 )
 BETA_DELETE = replace(
@@ -51,8 +51,8 @@ BETA_DELETE = replace(
     name="beta_delete",
     title="Margin beyond which an edge goes",
     symbol="β₂",
-    help="The edge is deleted if the noisy value is on the independent side of the threshold by "
-    "more than this share of it.",
+    help="The edge is deleted if the noisy value is on the independent side, further from the "
+    "threshold than this share of the threshold.",
 )
 SLACK = Parameter(
     name="slack",
@@ -81,8 +81,8 @@ NOISE_LIMIT = Parameter(
     scale="log",
     slider=(0.5, 100.0),
     help="An order is skipped if its noise would be more than this many times the threshold: its "
-    "decisions would be coin tosses that delete edges. The paper has no such limit; a very large "
-    "value reproduces it.",
+    "decisions would be coin tosses that delete edges. The paper has no such limit; a very "
+    "large value reproduces the paper.",
     source="docs/proofs/curate.md",
     calibrations=("proven",),
 )
@@ -106,7 +106,7 @@ class CurateParameters(parameters.PerTestParameters):
 
 
 def new_filter(run: Run[CurateParameters]) -> tuple[PrivacyFilter, float]:
-    """The filter of a proven run on its sub-sample, and the δ that its total stands for there."""
+    """The filter of a proven run on its sub-sample, and the δ at which its total is converted."""
     parameters, n = run.parameters, run.source.n
     rate, tests = checked_rows(n, parameters.rate) / n, max(1, run.known.open_pairs)
     epsilon = before_amplification(parameters.epsilon * share_for_tests(run), rate)
@@ -118,7 +118,7 @@ def new_filter(run: Run[CurateParameters]) -> tuple[PrivacyFilter, float]:
 
 
 def planned(run: Run[CurateParameters]) -> tuple[Event, ...]:
-    """The filter's total as one step; none where sub-sampling amplifies a total that has a δ."""
+    """The filter's total as one step; no step where sub-sampling amplifies a total with a δ."""
     whole, _ = new_filter(run)
     if whole.unit == "epsilon":
         total = Event("pure", run.parameters.epsilon * share_for_tests(run))
@@ -140,7 +140,7 @@ _PUBLISHED_CONSTANT = 2 * 0.3627
 
 @dataclass(frozen=True)
 class _Published(ScoreMeasure):
-    """The sensitivity of the reference code, for Kendall's p-value."""
+    """The reference code's sensitivity of Kendall's p-value."""
 
     def sensitivity(self, rows: int, strata: int = 1) -> float:
         if self.space == "p" and self.score.name == "kendall":
@@ -149,9 +149,10 @@ class _Published(ScoreMeasure):
 
 
 class PerOrder(PerTest[CurateParameters]):
-    """Laplace noise with an ε of the order's own; a coin between the margins.
+    """Laplace noise with a separate ε per order; a coin decides between the margins.
 
-    Raises ParameterError for a score whose tests need a δ each, and published without a δ.
+    Raises ParameterError for a score whose tests need a δ each, and for a published run without a
+    δ.
     """
 
     proofs = ("docs/proofs/curate.md", "docs/proofs/laplace.md")
@@ -185,7 +186,7 @@ class PerOrder(PerTest[CurateParameters]):
         self._order_tests: list[tuple[float, int]] = []
 
     def _start(self) -> None:
-        """Fix the unit and the total, before any data are used."""
+        """Fix the unit of the budget and its total before any data are used."""
         parameters = self.run.parameters
         tests = max(1, self.run.known.open_pairs)
         self._delta = parameters.delta
@@ -214,7 +215,7 @@ class PerOrder(PerTest[CurateParameters]):
         """Optimise the budgets of this and later orders, given the remaining edges and budget.
 
         The published form plans for t_j ≤ e·C(p − 2, j) tests; the proven one for the tests that
-        the graph still allows, which are never more.
+        the graph still allows, which is never a larger number.
         """
         if order > self._last or pairs == 0:
             return
@@ -271,7 +272,7 @@ class PerOrder(PerTest[CurateParameters]):
         return float(self._left - spent)
 
     def published_steps(self) -> list[float]:
-        """What each order cost: t ε² + sqrt(2 ln(1/δ) t) ε."""
+        """The cost of each order: t ε² + sqrt(2 ln(1/δ) t) ε."""
         return [
             tests * e * e + sqrt(2 * log(1 / self._delta) * tests) * e
             for e, tests in self._order_tests

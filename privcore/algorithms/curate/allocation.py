@@ -21,8 +21,8 @@ CostRule = Literal["epsilon", "rho", "published"]
 class Margins:
     """The inputs of Lemma 1's error bounds.
 
-    keep, delete: distance from the threshold to the end of the coin's range, on either side, over
-    the sensitivity of the value: Tβ₁/Δ and Tβ₂/Δ.  slack: the constants c₁ = c₂.
+    keep, delete: distance from the threshold to either end of the coin's range, divided by the
+    sensitivity of the value: Tβ₁/Δ and Tβ₂/Δ. slack: the constants c₁ = c₂.
     """
 
     keep: float
@@ -38,7 +38,7 @@ def error_bound(epsilons: Vector, margins: Margins) -> float:
 
 
 def cost(epsilons: Vector, tests: Vector, rule: CostRule, delta: float) -> float:
-    """What t_j tests at ε_j each cost, in the rule's unit.
+    """The cost of t_j tests at ε_j each, in the rule's unit.
 
     epsilon: Σ t_j ε_j.  rho: Σ t_j ε_j²/2.  published: Equation 3's left side,
     Σ (t_j ε_j² + sqrt(2 ln(1/δ) t_j) ε_j).
@@ -59,7 +59,7 @@ def planned_tests(pairs: int, p: int, first: int, last: int) -> Vector:
 def allocate(
     tests: Sequence[float], budget: float, margins: Margins, rule: CostRule, delta: float
 ) -> Vector:
-    """ε_j for each order from now on: not increasing, within the budget, with the least error.
+    """ε_j for each remaining order: non-increasing, within the budget, with the least error bound.
 
     Solved by sequential least squares from the even split; if the solver violates the constraints
     or does no better than the even split, the even split is used, since it is always feasible.

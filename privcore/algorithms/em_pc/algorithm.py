@@ -1,7 +1,7 @@
-"""EM-PC: the exponential mechanism chooses which neighbours go (Xu, Yuan & Wu 2017).
+"""EM-PC: the exponential mechanism chooses which neighbours to remove (Xu, Yuan & Wu 2017).
 
-Column by column and order by order, one selection chooses how many neighbours are removed and
-others which.  Proof of the proven form: docs/proofs/em_pc.md.
+For each column and order, one selection chooses how many neighbours are removed, and further
+selections choose which. Proof of the proven form: docs/proofs/em_pc.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from privcore.privacy.mechanisms.selection import peel, select
 FLAW = (
     "the distance score is found greedily, and one replaced record can change it by 8 where the "
     "proof says 1; the distance jumps by 2 at the threshold; which test is the most independent "
-    "depends on the data; and the exact separating sets are used without being paid for"
+    "depends on the data; and the exact separating sets are used without a charge"
 )
 # The total covers this many rounds of ε₁ + ε₂, each ε/30.
 _PARTS = 30
@@ -115,8 +115,8 @@ def remove_neighbours(
 ) -> Skeleton:
     """Algorithm 2: every column in turn, order by order, until no neighbourhood is large enough.
 
-    Tests that do not fit are skipped; public facts alone decide which. removals: filled with what
-    was removed, and why.
+    Tests that do not fit are skipped, by public facts alone. removals: a list that receives each
+    removed pair with its possible separating sets.
     """
     p, limit = len(run.source.names), run.parameters.max_order
     known = run.known
@@ -177,7 +177,7 @@ def remove_neighbours(
 
 
 def _wanted(skeleton: PDAG, removals: dict[Edge, Removal]) -> dict[Edge, Removal]:
-    """Pairs removed given some column that have a common neighbour: their set can matter."""
+    """Removed pairs with a common neighbour and a non-empty set: their separating set matters."""
     return {
         pair: removal
         for pair, removal in removals.items()

@@ -19,9 +19,8 @@ SELECTION = Parameter(
     default="exponential",
     choices=("exponential", "permute-and-flip"),
     labels=(("exponential", "Exponential mechanism"), ("permute-and-flip", "Permute and flip")),
-    help="How a candidate is chosen. Permute-and-flip has a smaller error at the same ε; in the "
-    "composition of many choices with δ above 0, the exponential mechanism costs a quarter as "
-    "much.",
+    help="How a candidate is chosen. Permute-and-flip has a smaller error at the same ε; if many "
+    "choices are composed with δ above 0, the exponential mechanism costs a quarter as much.",
     source="McSherry & Talwar 2007; McKenna & Sheldon 2020",
     calibrations=("proven",),
 )
@@ -54,8 +53,8 @@ DIRECTION_SHARE = Parameter(
     open_high=True,
     slider=(0.0, 0.9),
     help="Share of the budget reserved for choosing the separating sets, which determine "
-    "directions. The paper uses the exact sets without paying for them. At 0, directions come "
-    "only from marginally independent pairs and from budget that the rounds leave unused.",
+    "directions. The paper uses the exact sets without paying for them. At 0, directions "
+    "come only from marginally independent pairs and from budget left over from the rounds.",
     source="docs/proofs/em_pc.md",
     calibrations=("proven",),
 )
@@ -70,8 +69,8 @@ SCORE = replace(
 MAX_ORDER = replace(
     parameters.MAX_ORDER,
     default=2,
-    help="Tests condition on at most this many columns. Every order takes one round per column, so "
-    "a higher maximum leaves less budget for each round.",
+    help="Tests condition on at most this many columns. Every order takes one round per column, "
+    "so a higher maximum leaves less budget per round.",
 )
 
 

@@ -52,7 +52,9 @@ def _new_filter(run: Run[EMPCParameters]) -> tuple[PrivacyFilter, float]:
 
 
 def planned_total(run: Run[EMPCParameters]) -> tuple[Event, ...]:
-    """A proven run as one step of its filter's total, as the last selections use all of it."""
+    """A proven run as one step that costs the filter's total, since the last selections use all
+    that remains.
+    """
     whole, _ = _new_filter(run)
     return (Event("zcdp" if whole.unit == "rho" else "pure", whole.total),)
 

@@ -1,8 +1,8 @@
-"""Utilities of neighbours and of separating sets, for EM-PC's selections.
+"""Utilities of neighbours and separating sets for EM-PC's selections.
 
 Proven: the margin of the most independent test of each neighbour, in units of its sensitivity, so
-that one replaced record changes every utility by at most 1.  Published: the greedy distance score
-(Xu, Yuan & Wu 2017, Equations 5–8), for which this does not hold.  docs/proofs/em_pc.md.
+that one replaced record changes every utility by at most 1. Published: the greedy distance score
+(Xu, Yuan & Wu 2017, Equations 5–8), which one record can change by more. docs/proofs/em_pc.md.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from privcore.privacy.mechanisms.selection import count_utilities
 
 
 class Candidate(NamedTuple):
-    """A neighbour: its utility, and the sets that it was tested with.
+    """A neighbour: its utility, and the conditioning sets that it was tested with.
 
-    best: the set with the most independent test, which must not be released by itself.
+    best: the set with the most independent test; it must not be released without a selection.
     """
 
     node: int
@@ -32,7 +32,7 @@ class Candidate(NamedTuple):
 
 
 class ProvenUtilities:
-    """Margins over their sensitivity."""
+    """Margins divided by their sensitivity."""
 
     def __init__(self, measure: Measure, source: CountSource) -> None:
         self._measure = measure
@@ -41,11 +41,13 @@ class ProvenUtilities:
 
     @property
     def limit(self) -> float:
-        """The utility of an exactly independent pair, which gives a public scale for the ends."""
+        """The utility of an exactly independent pair: the public scale of the first and last
+        counts.
+        """
         return self._measure.threshold(0, 1) / self._sensitivity
 
     def of_set(self, x: int, y: int, conditioning_set: Columns) -> float:
-        """How far the test of x and y given a set is on the independent side; 1-sensitive."""
+        """How far the test of x and y given a set lies on the independent side; sensitivity 1."""
         value = self._measure.value(self._source, x, y, conditioning_set)
         return margin(self._measure, value, x, y) / self._sensitivity
 
@@ -60,14 +62,14 @@ class ProvenUtilities:
     def candidate(self, node: int, other: int, sets: tuple[Columns, ...]) -> Candidate:
         """Utility of removing `other` from the neighbours of `node`: the largest over the sets.
 
-        A maximum of 1-sensitive utilities is 1-sensitive.
+        A maximum of utilities with sensitivity 1 has sensitivity 1.
         """
         utilities = self.of_sets(node, other, sets)
         position = int(np.argmax(utilities))
         return Candidate(other, float(utilities[position]), sets, sets[position])
 
     def counts(self, candidates: Sequence[Candidate]) -> Vector:
-        """Utility of removing 0, 1, … of them; 1-sensitive."""
+        """Utility of removing 0, 1, … candidates; sensitivity 1."""
         return count_utilities(np.array([c.utility for c in candidates]), self.limit)
 
 
@@ -83,7 +85,7 @@ class PublishedUtilities:
         return cells_of_test(self._source, node, other, conditioning_set) <= MAX_CELLS
 
     def candidate(self, node: int, other: int, sets: tuple[Columns, ...]) -> Candidate:
-        """The distance of the test with the most independent p-value (Algorithm 3, lines 4–6)."""
+        """The distance for the test with the largest p-value (Algorithm 3, lines 4–6)."""
         values = [self._p_value(node, other, conditioning_set) for conditioning_set in sets]
         best = sets[int(np.argmax(values))]
         return Candidate(other, self._distance(node, other, best), sets, best)

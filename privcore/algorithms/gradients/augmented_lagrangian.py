@@ -1,8 +1,8 @@
-"""Minimise under h(W) = 0: an outer loop over penalties, with an exchangeable inner solver.
+"""Minimise a loss subject to h(W) = 0: an outer loop over penalties, with a choice of inner solver.
 
 Plain NOTEARS solves each inner problem exactly (`exact_steps`); private forms take a few noisy
-steps (`noisy_steps`).  Both share the penalised minimiser, and the rule by which ρ and α grow
-(Zheng et al. 2018, Algorithm 1).  A run ends early where a loss raises `Exhausted`.
+steps (`noisy_steps`). Both share the penalised minimiser, and the rule by which ρ and α grow (Zheng
+et al. 2018, Algorithm 1). A run ends early if a loss raises `Exhausted`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def safe_weight(nodes: int) -> float:
 def acyclicity(weights: Matrix) -> tuple[float, Matrix]:
     """h(W) = tr(exp(W∘W)) − d and its gradient exp(W∘W)ᵀ∘2W, shape (d, d); both without units.
 
-    h is 0 if and only if no closed walk has a weight other than 0 (Zheng et al. 2018, Theorem 1).
+    h is 0 if and only if the graph of non-zero weights has no cycle (Zheng et al. 2018, Theorem 1).
     Raises WeightsTooLarge if the exponential overflows, as for weights above about 20 on a cycle.
     """
     with np.errstate(over="ignore", invalid="ignore"):
@@ -66,7 +66,7 @@ class Penalty(NamedTuple):
     sparsity: float
 
     def of(self, weights: Matrix) -> float:
-        """Its value, which needs no data."""
+        """The value of the penalty, which needs no data."""
         h, _ = acyclicity(weights)
         lasso = self.sparsity * float(np.abs(weights).sum())
         return lasso + self.alpha * h + 0.5 * self.rho * h * h
@@ -75,7 +75,7 @@ class Penalty(NamedTuple):
 class Settings(NamedTuple):
     """When to stop, and how fast the penalty grows; the defaults follow Zheng et al.
 
-    sparsity: λ.  progress: ρ grows by `rho_factor` unless h fell to this share.
+    sparsity: λ. progress: ρ grows by `rho_factor` unless h fell to this share of its last value.
     """
 
     sparsity: float
@@ -111,11 +111,11 @@ def solve(
     objective: Callable[[Matrix], float] = lambda _: math.nan,
     watch: Watch = lambda number, iteration: None,
 ) -> Solution:
-    """Weights near h(W) = 0, from W = 0.
+    """Weights with h(W) near 0, starting from W = 0.
 
-    inner: from weights and a penalty to better weights; may raise Exhausted before it finds any.
-    objective: of the weights, without the penalties on h.
-    watch: called after each iteration with its number from 1; what it raises ends the run.
+    inner: maps weights and a penalty to better weights; may raise Exhausted before it finds any.
+    objective: value of the weights, without the penalties on h. watch: called after each iteration
+    with the iteration's number, from 1; an exception from it ends the run.
     """
     with one_thread():
         return _solve(inner, nodes, settings, objective, watch)
@@ -159,10 +159,10 @@ def minimise(
 ) -> Matrix:
     """A local minimum of smooth(W) + λ|W|₁ + αh + ρh²/2 with |W| at most `limit`.
 
-    limit: of all weights, or of each, shape (d, d).
-    smooth: what it raises ends the search.  keep: called with the weights after each iteration.
-    If columns determine each other, the loss is flat, and the first trial step may be so long that
-    h overflows; the search then restarts within weights for which it cannot.
+    limit: one bound, or one for each weight, shape (d, d). smooth: an exception from it ends the
+    search. keep: called with the weights after each iteration. If columns determine each other, the
+    loss is flat, and the first trial step may be so long that h overflows; the search then restarts
+    with bounds on the weights within which h cannot overflow.
     """
     try:
         return _minimised(smooth, start, penalty, limit, keep)
@@ -252,7 +252,7 @@ def noisy_steps(
     limit: float | Matrix,
     search: Search | None = None,
 ) -> Inner:
-    """Inner problems of `count` noisy gradients each, `total` in all; afterwards weights stay.
+    """Solve inner problems by `count` noisy gradients each; after `total` gradients weights stay.
 
     The penalties need no data, so each step minimises them exactly together with the linear model
     of the gradient.

@@ -1,10 +1,11 @@
 """Gradients of the least-squares loss with bounded sensitivity to one record.
 
-The gradient of record x is g = −x(x − Wᵀx)ᵀ; its diagonal is left out, as the weights have none.
+The gradient of record x is g = −x(x − Wᵀx)ᵀ; its diagonal is left out, since no column has a weight
+on itself.
 
-Proven: each record's g is scaled down to the Euclidean norm C before the mean over n rows is
-taken.  Replacing one record moves the mean by the difference of two vectors of norm at most C,
-divided by n: at most 2C/n in L2, whatever the rows are.
+Proven: each record's g is scaled down to the Euclidean norm C before the mean over n rows is taken.
+Replacing one record moves the mean by the difference of two vectors of norm at most C, divided by
+n: at most 2C/n in L2, for any rows.
 
 Published (NOLEAKS, Ma et al. 2022): the entries of the *mean* gradient are clipped to [−s, s], and
 the change is claimed to be at most √(d(d − 1))·2s/n.  One record may change every entry of the mean
@@ -37,10 +38,10 @@ _HAIR = 2.0**-40
 def scaled_blocks(
     rows: Matrix, multiplicities: Vector, widths: Vector | float, centre: Vector | float
 ) -> Iterator[tuple[Matrix, Vector]]:
-    """(x − centre)·width of some rows at a time, so that no second copy of them is held, and their
+    """(x − centre)·width in blocks of rows, so that no second copy of all rows is held, and their
     multiplicities.
 
-    Rounded to 24 bits of the largest that it can be, for |x| ≤ 1.
+    Rounded to 24 bits of the largest possible value, for |x| ≤ 1.
     """
     most = float(np.max(np.abs(widths) * (1 + np.abs(centre))))
     step = math.ldexp(1.0, max(math.frexp(most)[1] - _ROW_BITS, -1000))
@@ -87,10 +88,10 @@ def clipped_mean(
 
 
 def residuals_of(x: Matrix, weights: Matrix) -> Matrix:
-    """x − Wᵀx of each row, without rounding, of weights rounded to about 20 bits.
+    """x − Wᵀx of each row, without rounding error, for weights rounded to about 20 bits.
 
-    A row's residual is then the same at any position and with any kernel.  x: as
-    from `scaled_blocks`.
+    A row's residual is then the same at any position and with any kernel. x: rows from
+    `scaled_blocks`.
     """
     largest = math.frexp(float(np.abs(weights).max(initial=0.0)))[1]
     bits = 52 - _ROW_BITS - 1 - len(weights).bit_length()

@@ -40,8 +40,9 @@ def strong_edges(
     """Edges i → j with |W[i, j]| above the threshold, without the weakest edge of each cycle.
 
     In order of increasing weight, an edge that still lies on a cycle is dropped: it is the weakest
-    of that cycle, and no edge kept earlier can lie on one later. known: background knowledge;
-    required edges stay whatever their weight, and other edges do not close a cycle with them.
+    of that cycle, and an edge that was kept cannot lie on a cycle later. known: background
+    knowledge; required edges stay whatever their weight, and no other edge closes a cycle with
+    required edges.
     """
     known = known or Constraints.none(len(weights))
     size = np.abs(weights) * known.allowed
@@ -81,7 +82,7 @@ def prepared(run: Run[W]) -> Run[W]:
 def half_widths(run: Run[WeightParameters]) -> Vector:
     """Half the range of each column in the chosen units, shape (p,); 1 where levels are coded.
 
-    Divided by their root mean square, as a common factor changes no weight.
+    Divided by the root mean square of all, since a common factor changes no weight.
     """
     if not has_numbers(run.source) or run.parameters.units != "original":
         return np.ones(len(run.source.names))
@@ -113,7 +114,9 @@ def check_rows(run: Run[GraphParameters]) -> None:
 
 
 def check_finite(numbers: Matrix) -> None:
-    """Raises DataError for moments or rows that are not finite, which no data set read here has."""
+    """Raises DataError for moments or rows that are not finite; data sets read from files have
+    none.
+    """
     if not np.isfinite(numbers).all():
         raise DataError(
             "Some values are infinite or not numbers; leave their rows out, or fill them in."
@@ -121,7 +124,7 @@ def check_finite(numbers: Matrix) -> None:
 
 
 def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
-    """Raises DataError for constant or collinear columns; it looks at the data."""
+    """Raises DataError for constant or collinear columns; this uses the exact data."""
     variances = np.diag(sigma)
     for name, variance in zip(names, variances, strict=True):
         if variance <= _CONSTANT:
@@ -133,8 +136,8 @@ def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
     if values[0] < _COLLINEAR:
         worst = names[int(np.argmax(np.abs(vectors[:, 0])))]
         raise DataError(
-            f"Column {short(worst)!r} is a linear combination of others, so that weights are not "
-            "unique; leave it out."
+            f"Column {short(worst)!r} is a linear combination of others, so the weights are not "
+            "unique; leave this column out."
         )
 
 
@@ -148,7 +151,7 @@ class Watching:
         self._done = self._steps = 0
 
     def advance(self, *_: object) -> None:
-        """One of the planned steps is done."""
+        """Count one of the planned steps as done."""
         self._done += 1
         self.step()
 
@@ -168,7 +171,7 @@ def descend(
     steps: Sequence[float],
     search: Search | None = None,
 ) -> Solution:
-    """The augmented Lagrangian with `total` noisy gradients, in stages of equal length.
+    """Run the augmented Lagrangian with `total` noisy gradients, in stages of equal length.
 
     steps, search: see `noisy_steps`.
     """
@@ -191,7 +194,7 @@ def descend(
 
 
 def too_small(run: Run[PrivateParameters]) -> ParameterError:
-    """The error for an ε whose noise would exceed even one gradient."""
+    """The error for an ε at which the noise would exceed even a single gradient."""
     return ParameterError(
         f"epsilon is {run.parameters.epsilon:g}, too small for even one step: the noise would "
         f"exceed the largest gradient of {run.source.n:,} rows; raise epsilon."
@@ -208,7 +211,7 @@ def wrap_up(
 ) -> Outcome:
     """The outcome, with the graph of the weights above the threshold.
 
-    gradients: number of noisy gradients, in place of tests.
+    gradients: number of noisy gradients, reported in place of tests.
     """
     edges = strong_edges(solution.weights, run.parameters.weight_threshold, run.known)
     return Outcome(
@@ -228,6 +231,6 @@ def wrap_up(
 
 
 def reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """NOTEARS with the run's penalty, threshold and units, on columns as they are."""
+    """Parameters of the reference: NOTEARS with the run's penalty, threshold and units."""
     same = {name: parameters[name] for name in ("sparsity", "weight_threshold", "units")}
     return {**same, "degenerate": "keep"}

@@ -1,9 +1,9 @@
 """Score-based CURATE (Bhattacharjee & Tandon 2024, Section III-B and Algorithm 2).
 
-NOLEAKS with a budget that changes from one gradient to the next.  Proven: a number of gradients
-fixed before the run, μ_k in proportion to the schedule, Σ μ_k² = μ² exactly.  Published: ε_k by the
-schedule from ε₀, as many as Lemma 2 allows; each gradient has its own δ, and all are added up after
-the run.
+NOLEAKS with a budget that changes from one gradient to the next. Proven: a number of gradients
+fixed before the run, μ_k in proportion to the schedule, Σ μ_k² = μ² exactly. Published: ε_k by the
+schedule from ε₀, for as many gradients as Lemma 2 allows; each gradient has its own δ, and all
+costs are added up after the run.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def _published_budgets(run: Run[CurateScoreParameters]) -> list[float]:
         what = "less than one gradient" if total < 1 else f"more than {_MOST:,} gradients"
         change = "raise epsilon or lower" if total < 1 else "lower epsilon or raise"
         raise ParameterError(
-            f"epsilon {epsilon:g} pays for {what} with a first budget of {first:g} on the "
-            f"{parameters.schedule} schedule; {change} first-epsilon."
+            f"epsilon {epsilon:g} pays for {what} if the {parameters.schedule} schedule starts at "
+            f"{first:g}; {change} first-epsilon."
         )
     return [float(charge) for charge in budgets(parameters.schedule, first, total)]
 
@@ -124,7 +124,7 @@ CURATE_SCORE = Algorithm(
     title="CURATE, score-based",
     citation=BHATTACHARJEE,
     summary="NOLEAKS with budgets that grow from one gradient to the next, since the last steps "
-    "decide. Levels are coded −1 … 1 in their order.",
+    "determine the graph. Levels are coded −1 … 1 in their order.",
     takes=CurateScoreParameters,
     calibrations=("proven", "published"),
     run=fit,

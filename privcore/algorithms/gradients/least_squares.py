@@ -24,7 +24,7 @@ def least_squares(moments: Matrix, weights: Matrix) -> tuple[float, Matrix]:
 
 
 def linearised(gradient: Matrix, at: Matrix, step: float, weights: Matrix) -> tuple[float, Matrix]:
-    """⟨g, W − A⟩ + |W − A|²/(2 step) and its gradient: the local model by a gradient g at A."""
+    """⟨g, W − A⟩ + |W − A|²/(2 step) and its gradient: the local model from a gradient g at A."""
     moved = weights - at
     value = float((gradient * moved).sum() + (moved * moved).sum() / (2 * step))
     return value, gradient + moved / step

@@ -1,7 +1,7 @@
 """NOTEARS on second moments with noise added once (ours).
 
 The least-squares loss depends on the rows through their second moments only, so one noisy release
-of them pays for any number of iterations, of line searches, and of values of the objective.
+of the moments pays for any number of iterations, line searches and evaluations of the objective.
 Sensitivity and proof: docs/proofs/weighted_moments.md.
 """
 

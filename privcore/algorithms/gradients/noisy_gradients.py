@@ -1,12 +1,12 @@
-"""Noisy gradients of the least-squares loss for NOLEAKS and CURATE, each of them charged.
+"""Noisy gradients of the least-squares loss for NOLEAKS and CURATE, each charged separately.
 
-The proven form.  A tenth of μ² releases the columns' means and mean squares, by which rows are
-centred and scaled.  Every record's gradient is then clipped to the norm C, so that the mean's L2
-sensitivity is 2C/n (`clipped_gradients.py`), and gets Gaussian noise of σ_k = 2C/(n μ_k).  With a
+The proven form. A tenth of μ² pays for the columns' means and mean squares, by which rows are
+centred and scaled. Every record's gradient is then clipped to the norm C, so that the mean's L2
+sensitivity is 2C/n (`clipped_gradients.py`), and gets Gaussian noise of σ_k = 2C/(n μ_k). With a
 line search every gradient shares its μ_k² with one release of the slopes of the loss
-(`clipped_slopes`).  The weights at which a gradient is taken depend on the earlier releases, so the
+(`clipped_slopes`). The weights at which a gradient is taken depend on the earlier releases, so the
 mechanisms are adaptive; their composition has μ² = Σ μ_k² (Dong, Roth & Su 2022, Corollary 2), and
-μ is the largest for which that is (ε, δ)-DP.
+μ is the largest value for which the composition is (ε, δ)-DP.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def clipped_slopes(
     widths: Vector | float = 1.0,
     centre: Vector | float = 0.0,
 ) -> Vector:
-    """Mean over the rows of their clipped slopes towards each of the trials, shape (k,).
+    """Mean over the rows of their clipped slopes towards each trial, shape (k,).
 
     Between weights W and V, the loss of record x changes by ½|x − Vᵀx|² − ½|x − Wᵀx|².  Divided by
     |V − W| this is a slope, of about the size of the record's gradient; so each record's slope is
@@ -94,7 +94,9 @@ def slopes_sensitivity(clip: float, trials: int, n: int) -> float:
 def best_trial(
     weights: Matrix, trials: Sequence[Matrix], slopes: Vector, penalty: Penalty
 ) -> Matrix:
-    """The trial with the least loss and penalty by (noisy) slopes; `weights` if none is better."""
+    """The trial with the least loss plus penalty, judged by noisy slopes; `weights` if none is
+    better.
+    """
     here = penalty.of(weights)
     changes = [
         float(slope * np.linalg.norm(trial - weights)) + penalty.of(trial) - here
@@ -112,7 +114,7 @@ SEARCH_SHARE = 0.25
 
 
 def run_proven(run: Run[DescentParameters], shares: Sequence[float]) -> Outcome:
-    """Weights and graph from noisy gradients, one for each of the `shares`, which add up to 1.
+    """Weights and graph from noisy gradients, one for each entry of `shares`, which add up to 1.
 
     Raises DataError for values that are not finite, and ParameterError if the noise would exceed
     even a single gradient with the whole budget.
@@ -155,7 +157,7 @@ def _split(
 
 
 class NoisyGradients:
-    """Gradients, and slopes of the loss, with Gaussian noise; one of each for every share.
+    """Gradients and slopes of the loss, with Gaussian noise; one gradient and one slope per share.
 
     used: number of gradients made. charged: the shares of μ² spent, in order.
     """
@@ -183,7 +185,7 @@ class NoisyGradients:
             self._widths = half_widths(run) * parameters.reach
 
     def _standardise(self) -> None:
-        """Centre by noisy means; scale so that the mean of the noisy variances is 1."""
+        """Centre rows by noisy means; scale them so that the mean of the noisy variances is 1."""
         mu = self._charge(COLUMNS_SHARE)
         columns = release_columns(*self._rows, mu, self._run.noise)
         self._record(columns.scale)
@@ -192,7 +194,7 @@ class NoisyGradients:
         self._widths, self._centre = widths / math.sqrt(variance), columns.means
 
     def gradient(self, weights: Matrix) -> Matrix:
-        """The next gradient, noisy, shape (d, d)."""
+        """The next noisy gradient, shape (d, d)."""
         mu = self._charge(self._gradient_shares[self.used])
         self.used += 1
         sigma = planned_sigma(clipped_sensitivity(self._clip, self._n), mu)
@@ -202,7 +204,7 @@ class NoisyGradients:
         return release_gradient(exact, noisy)
 
     def search(self, weights: Matrix, trials: Sequence[Matrix], penalty: Penalty) -> Matrix:
-        """The best of the trials by noisy slopes of the loss towards them."""
+        """The best trial, judged by noisy slopes of the loss towards each."""
         mu = self._charge(self._search_shares[self.used - 1])
         sigma = planned_sigma(slopes_sensitivity(self._clip, len(trials), self._n), mu)
         exact = clipped_slopes(*self._rows, weights, trials, self._clip, self._widths, self._centre)

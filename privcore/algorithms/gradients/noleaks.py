@@ -1,8 +1,8 @@
-"""NOLEAKS (Ma, Ji, Pang & Wang 2022): NOTEARS by noisy clipped gradients.
+"""NOLEAKS (Ma, Ji, Pang & Wang 2022): NOTEARS with noisy clipped gradients.
 
-Proven: gradients are clipped record by record, their number is fixed before the run, and they are
-composed exactly; see `noisy_gradients`.  Published: entries of the mean gradient are clipped, with
-the authors' sensitivity and line search, and the total is computed after the run; see
+Proven: gradients are clipped record by record, their number is fixed before the run, and their
+composition is exact; see `noisy_gradients`. Published: entries of the mean gradient are clipped,
+with the authors' sensitivity and line search, and the total is computed after the run; see
 `published_gradients`.
 """
 
@@ -17,7 +17,7 @@ from privcore.privacy.accounting.events import Event
 
 
 def fit(run: Run[DescentParameters]) -> Outcome:
-    """Weights and graph from T noisy gradients of the same budget."""
+    """Weights and graph from T noisy gradients with equal budgets."""
     run = prepared(run)
     total = run.parameters.gradients
     if run.parameters.calibration == "proven":

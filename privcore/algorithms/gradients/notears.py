@@ -72,9 +72,9 @@ NOTEARS = Algorithm(
     name="notears",
     title="NOTEARS (not private)",
     citation=ZHENG,
-    summary="Finds linear weights that explain each column by the others with least squared "
-    "error, under a smooth constraint that forbids cycles. Levels are coded −1 … 1 in "
-    "their order, which assumes that effects are linear in the codes.",
+    summary="Finds the linear weights that predict each column from the others with the least "
+    "squared error, under a smooth constraint that forbids cycles. Levels are coded −1 … "
+    "1 in their order, which assumes that effects are linear in the codes.",
     takes=_Parameters,
     calibrations=("none",),
     run=fit,

@@ -32,8 +32,9 @@ def auto_help(name: str) -> str:
 DELTA = replace(
     parameters.DELTA,
     open_low=True,
-    help="Probability with which the bound ε may fail; Gaussian noise needs one above 0. Keep it "
-    "well below 1/n. Where the total is computed after the run, this is the δ of one gradient.",
+    help="Probability with which the bound ε may fail; Gaussian noise needs a value above 0. Keep "
+    "it well below 1/n. Where the total is computed after the run, this is the δ of one "
+    "gradient.",
 )
 SPARSITY = Parameter(
     name="sparsity",
@@ -46,8 +47,8 @@ SPARSITY = Parameter(
     optional=True,
     auto_help=auto_help("sparsity"),
     slider=(0.0, 0.5),
-    help="Weight of the sum of all |W|, in units of the columns' mean variance. Larger values give "
-    "fewer edges, and shrink the weights of the remaining ones.",
+    help="Weight of the penalty on the sum of all |W|, in units of the columns' mean variance. "
+    "Larger values give fewer edges, and shrink the weights of the remaining ones.",
     source=f"{ZHENG}, Equation 3",
 )
 WEIGHT_THRESHOLD = Parameter(
@@ -221,10 +222,10 @@ STEP_RULE = Parameter(
     choices=("fixed", "line search"),
     optional=True,
     auto_help="fixed when proven, line search when published",
-    help="line search: the loss is evaluated at three step sizes, with noise, for a quarter of the "
-    "budget of each gradient. At equal budgets it does worse than a fixed step where ε is small, "
-    "and no better than a larger fixed step where ε is large. In the published calibration: the "
-    "authors' line search, on 1,000 of the rows without noise.",
+    help="line search: the loss is evaluated at three step sizes, with noise, for a quarter of "
+    "each gradient's budget. At equal budgets a line search does worse than a fixed step if "
+    "ε is small, and no better than a larger fixed step if ε is large. In the published "
+    "calibration: the authors' line search, on 1,000 of the rows without noise.",
     source=f"{MA}; docs/proofs/clipped_gradients.md",
 )
 CENTRING = Parameter(
@@ -295,7 +296,7 @@ REACH = Parameter(
     slider=(1.0, 20.0),
     unit="standard deviations",
     help="Assumed distance of the public bounds from their middle, in standard deviations. λ, C "
-    "and the step size are in units of the variance that follows, so that no variance has to be "
+    "and the step size are in units of the variance that follows, so no variance has to be "
     "estimated from the data.",
     source=_OURS,
     calibrations=("proven",),
@@ -333,7 +334,7 @@ class DescentParameters(WeightParameters, PrivateParameters):
     weight_limit: float = WEIGHT_LIMIT.field()
 
     def settled(self, *, numeric: bool) -> Self:
-        """The parameters with the defaults filled in, the calibration's step rule included."""
+        """The parameters with the defaults filled in, including the calibration's step rule."""
         rule = "fixed" if self.calibration == "proven" else "line search"
         filled = super().settled(numeric=numeric)
         return replace(filled, step_rule=filled.step_rule or rule)

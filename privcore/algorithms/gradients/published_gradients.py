@@ -46,18 +46,18 @@ from privcore.independence.fisher import covariance
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
 
 FLAW = (
-    "it clips the mean gradient, not that of each record, so that one record can change all its "
+    "it clips the mean gradient, not each record's gradient, so one record can change all its "
     "entries by 2s, n times the claimed sensitivity √(d(d − 1))·2s/n"
 )
 SEARCH_FLAW = (
-    "its line search uses 1,000 rows without noise, and the δ that it charges for them is only the "
-    "probability of being among these rows"
+    "its line search uses 1,000 rows without noise, and the δ that it charges for these rows is "
+    "only the probability of being among them"
 )
 SEARCH_ROWS = 1_000
 
 
 def run_published(run: Run[DescentParameters], charges: Sequence[float], planned: float) -> Outcome:
-    """Weights and graph from at most as many gradients as there are `charges`, each an ε.
+    """Weights and graph from at most one gradient per entry of `charges`, each an ε.
 
     planned: their claimed total ε. Raises DataError for values that are not finite, and
     ParameterError if the noise would exceed even a single gradient with the whole budget.

@@ -9,15 +9,15 @@ With iterations i = 0 … I − 1 the published budgets are
 Errors of the paper:
 
 * I_exp of Lemma 2 bounds the sum by e·I·ε₀.  The sum is about (e − 1)·I·ε₀, so that 58 % more
-  iterations fit (`largest_count`).  The proof's sum runs to i = I, one term more; its bound
-  then fails at I = 1, where it says 1 + e ≤ e.
+  iterations fit (`largest_count`).  The proof's sum runs to i = I, one term more; that bound
+  fails at I = 1, where it reads 1 + e ≤ e.
 * "Multiplicative" budgets *shrink* for ε₀ < 1, from ε₀ to nearly ε₀², so the last iterations get
-the least, against the paper's aim; hence the many iterations.
-* Algorithm 2 uses i/(I − 1) in place of i/I, with which the sum is above the lemma's whenever
+  the least, contrary to the paper's aim; hence the many iterations.
+* Algorithm 2 uses i/(I − 1) in place of i/I, with which the sum exceeds the lemma's whenever
   budgets grow.
 
-I_add and I_mul are exact but for rounding down; I_mul is 0/0 at ε₀ = 1, where it tends to the total
-over ε₀.
+I_add and I_mul are exact up to rounding down; I_mul is 0/0 at ε₀ = 1, where it tends to the total
+divided by ε₀.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def lemma_count(schedule: Schedule, epsilon: float, first: float) -> int:
 
 
 def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
-    """The largest I whose budgets add up to at most `epsilon`, by bisection: the sum grows in I.
+    """The largest I whose budgets add up to at most `epsilon`, by bisection: the sum grows with I.
 
     Raises ParameterError if more than ten million iterations would fit.
     """
@@ -99,7 +99,8 @@ def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
 
 
 def published_schedules(epsilon: float, first: float) -> dict[str, NDArray[np.float64]]:
-    """Per schedule, ε of each iteration that Lemma 2 allows for (ε_total, ε₀), possibly none.
+    """Per schedule, ε of each iteration that Lemma 2 allows for (ε_total, ε₀); empty if it allows
+    none.
 
     Schedules of more than ten thousand iterations are left out: no figure could show them.
     """
@@ -110,15 +111,15 @@ def published_schedules(epsilon: float, first: float) -> dict[str, NDArray[np.fl
 
 
 def proven_schedules(growth: float, count: int) -> dict[str, NDArray[np.float64]]:
-    """Per schedule, the share of μ² of each of `count` iterations; each adds up to 1."""
+    """Per schedule, the share of μ² for each of `count` iterations; the shares add up to 1."""
     return {name: growing_shares(name, growth, count) ** 2 for name in SCHEDULES}
 
 
 def growing_shares(schedule: Schedule, growth: float, count: int) -> NDArray[np.float64]:
     """μ_i/μ of each iteration, shape (count,), whose squares add up to 1.
 
-    The schedule's relative sizes, for Gaussian noise, where Σμ_i² = μ² is exact.
-    growth: of the multiplicative schedule, last over first budget; unlike for ε₀ < 1, budgets grow.
+    The schedule's relative sizes, for Gaussian noise, where Σμ_i² = μ² is exact. growth: last
+    budget over first in the multiplicative schedule, whose budgets grow here even if ε₀ < 1.
     """
     if schedule == "multiplicative":
         sizes = growth ** (np.arange(count) / max(count - 1, 1))

@@ -1,10 +1,10 @@
 """Noise-aware search over moments (ours), the algorithm that the product recommends.
 
-Where columns have few combinations of levels, all of them are counted once.  Otherwise all one-way
-and two-way counts are released once; they determine which larger tables are released next, in a few
-rounds with fixed shares of the budget. Everything else is post-processing: noise-aware tests, a
-search over DAGs, and a choice of edges that controls the false discovery rate.
-Proof: docs/proofs/moment_search.md; method: docs/moment_search.md.
+If columns have few combinations of levels, all combinations are counted once. Otherwise all one-way
+and two-way counts are released once; these counts determine which larger tables are released next,
+in a few rounds with fixed shares of the budget. Everything else is post-processing: noise-aware
+tests, a search over DAGs, and a choice of edges that controls the false discovery rate. Proof:
+docs/proofs/moment_search.md; method: docs/moment_search.md.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ MOST_COLUMNS = 1_000
 
 
 def planned(run: Run[MomentSearchParameters]) -> Plan:
-    """The releases of a run; after an earlier run, the remaining budget buys more of the same.
+    """The planned releases of a run; after an earlier run, the rest of the budget buys more like
+    those.
 
     Raises ParameterError if no budget remains, or for too many columns.
     """
@@ -60,7 +61,7 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
     if len(source.names) > MOST_COLUMNS:
         raise ParameterError(
             f"Moment search reports on every pair of columns, and there are {len(source.names):,} "
-            f"columns; leave columns out, so that at most {MOST_COLUMNS:,} are left."
+            f"columns; keep at most {MOST_COLUMNS:,} of them."
         )
     if has_numbers(source):
         plan = plan_numbers(source.n, source.own_levels, parameters)
@@ -79,11 +80,11 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
 
 
 def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
-    """The cost of a run, with that of an earlier run, as one step.
+    """The cost of a run, including an earlier run, as one step.
 
-    For numeric columns, the last release is one of moments, or rounds of counts with the same total
-    cost. Counts of all combinations refine the earlier ones, so they cost no more than by
-    themselves.
+    For numeric columns, the last release is of moments, or rounds of counts with the same total
+    cost. Counts of all combinations refine the earlier counts, so both together cost no more than
+    the new counts alone.
     """
     before, plan = run.earlier.statistics, planned(run)
     earlier = (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()
@@ -160,10 +161,10 @@ MOMENT_SEARCH = Algorithm(
     title="Moment search",
     citation="ours",
     summary="Noise is added once to the counts of all combinations of levels if these are few; "
-    "otherwise to the counts of all pairs, then to a few larger tables that these "
-    "suggest. Tests and likelihoods that account for the noise then determine the edges "
-    "and their directions. For numeric columns, noise is added to their second moments, "
-    "or to counts of intervals where dependence is not linear.",
+    "otherwise to the counts of all pairs of columns, then to a few larger tables that "
+    "the pairs suggest. Tests and likelihoods that account for the noise then determine "
+    "the edges and their directions. For numeric columns, noise is added to their second "
+    "moments, or to counts of intervals where dependence is not linear.",
     takes=MomentSearchParameters,
     calibrations=("proven",),
     run=_run,

@@ -1,7 +1,7 @@
 """Split of a total (ε, δ) over the releases, by public facts alone.
 
-A plan for each form: all combinations of levels at once; pairs of columns and rounds of larger
-tables; and second moments of rows of numbers, or of levels coded in few numbers each.
+One plan per form: all combinations of levels at once; pairs of columns and rounds of larger tables;
+and second moments of rows of numbers, or of levels coded by a few numbers each.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ _ROUNDS = 3
 
 @dataclass(frozen=True)
 class WholePlan:
-    """Counts of all combinations of levels; n: rows."""
+    """The plan to count all combinations of levels.
+
+    n: number of rows.
+    """
 
     n: int
     levels: tuple[int, ...]
@@ -62,7 +65,9 @@ class WholePlan:
 
     @property
     def weight(self) -> float:
-        """The share of information that remains, for balanced and independent columns."""
+        """The share of information that remains under the noise, for balanced and independent
+        columns.
+        """
         expected = self.n / math.prod(self.levels)
         return expected * float(cell_information(np.array(expected), self.scale))
 
@@ -73,10 +78,10 @@ class WholePlan:
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianPlan:
-    """Releases with Gaussian noise.
+    """A plan of releases with Gaussian noise.
 
-    n: rows.  levels: of each column, 0 for numeric columns. mus: Gaussian-DP parameters of the
-    releases in their order, 0 for a release that is not made.
+    n: number of rows. levels: number for each column, 0 for numeric columns. mus: Gaussian-DP
+    parameters of the releases in their order, 0 for a release that is not made.
     """
 
     n: int
@@ -85,7 +90,7 @@ class GaussianPlan:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Shares of μ² of the releases that are made."""
+        """Each release's share of μ², without releases that are not made."""
         squares = [mu * mu for mu in self.mus if mu]
         return tuple(square / math.fsum(squares) for square in squares)
 
@@ -96,9 +101,10 @@ class GaussianPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class MomentPlan(GaussianPlan):
-    """Counts of pairs, and rounds of tables; mus: of the pairs, and of all tables together.
+    """The plan to count pairs of columns, then tables in rounds.
 
-    cells: maximum for a table; 0 without tables. only: the pairs that are counted, empty for all.
+    mus: of the pairs, and of all tables together. cells: maximum per table; 0 without tables. only:
+    the pairs that are counted, empty for all.
     """
 
     cells: int = 0
@@ -120,11 +126,13 @@ class MomentPlan(GaussianPlan):
 
     @property
     def mu_round(self) -> float:
-        """μ of each round; there must be at least one."""
+        """μ of each round of tables; there must be at least one round."""
         return down(self.mus[1] / math.sqrt(self.rounds))
 
     def tables_sigma(self, tables: int) -> float:
-        """Noise on each cell of a round's tables, which a record changes by at most √2 in L2."""
+        """Noise on each cell of a round's tables; replacing a record changes a table by at most √2
+        in L2.
+        """
         return planned_sigma(math.sqrt(2 * tables), self.mu_round)
 
     @property
@@ -135,14 +143,15 @@ class MomentPlan(GaussianPlan):
 
 @dataclass(frozen=True, kw_only=True)
 class RowsPlan(GaussianPlan):
-    """Second moments of rows of numbers, or of levels coded in few numbers each.
+    """The plan for second moments of rows of numbers, or of levels coded by a few numbers each.
 
-    mus: of the release that sets the units, which is the numbers' middle and spread, or the counts
-    of each column; of the pairs that show whether numbers depend on each other linearly, 0 if that
-    is assumed or levels are counted anyway; and of the moments, or of all counts instead. columns:
-    how many numbers a row has.  radius: its maximum length, in standard deviations of these, over
-    √columns. intervals: number that numeric columns are cut into if levels are counted; 0 for
-    levels alone. ordered: see `CountSource`.  mean_share: weight of the means.
+    mus: of three releases. The first sets the units, by the middle and spread of numbers or the
+    counts of each column; the second counts pairs to show whether numbers depend on each other
+    linearly, 0 if that is assumed or levels are counted anyway; the third is of the moments, or of
+    all counts instead. columns: how many numbers a row has. radius: maximum length of a row, in
+    standard deviations of its numbers, over √columns. intervals: number of intervals per numeric
+    column if levels are counted; 0 for levels alone. ordered: see `CountSource`. mean_share: weight
+    of the means.
     """
 
     columns: int
@@ -153,7 +162,7 @@ class RowsPlan(GaussianPlan):
 
     @property
     def cut(self) -> tuple[int, ...]:
-        """Numbers of levels of the columns after numbers are cut."""
+        """Number of levels of each column after numbers are cut."""
         return tuple(r or self.intervals for r in self.levels)
 
     @property
@@ -169,9 +178,10 @@ class RowsPlan(GaussianPlan):
 
     @property
     def units_sigma(self) -> float:
-        """A mean and a mean square of a number in [−1, 1] together change by 2/n at most.
+        """Noise on the release that sets the units.
 
-        Of a column's levels, one loses a row and another gains one.
+        Replacing a row changes the mean and mean square of a number in [−1, 1] by 2/n at most
+        together; of a column's levels, one loses a row and another gains one.
         """
         if self.intervals:
             return planned_sigma(columns_sensitivity(len(self.scaled), self.n), self.mus[0])
@@ -179,12 +189,12 @@ class RowsPlan(GaussianPlan):
 
     @property
     def shapes_sigma(self) -> float:
-        """Noise on the sums of each pair's features; the plan must have this release."""
+        """Noise on the sums of each pair's features; the plan must include the release of pairs."""
         return planned_sigma(sensitivity(self.cut, self.n), self.mus[1])
 
     @property
     def moments_sigma(self) -> float:
-        """Noise on products and on means; rows in the unit ball."""
+        """Noise on products and on means, for rows in the unit ball."""
         return planned_sigma(weighted_sensitivity(1.0, self.n, self.mean_share), self.mus[2])
 
     @property
@@ -197,7 +207,7 @@ Plan = WholePlan | MomentPlan | RowsPlan
 
 
 def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> WholePlan | None:
-    """None if the columns have more combinations of levels than `cells`, or only one."""
+    """The plan for all combinations of levels; None if there are more than `cells`, or only one."""
     if len(levels) < 2 or math.prod(levels) > cells:
         return None
     return WholePlan(n, tuple(levels), epsilon)
@@ -206,10 +216,11 @@ def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> 
 def plan_moments(
     n: int, levels: Sequence[int], mu: float, parameters: MomentSearchParameters
 ) -> MomentPlan:
-    """mu: of all releases together.
+    """The plan for pairs and tables; mu: of all releases together.
 
-    A test on a table of c cells has a noise variance of about c σ²/n of its sampling variance;
-    with a table for each column σ² = 2p/μ².  So the largest noise in a table limits its cells.
+    In a test on a table of c cells, the ratio of noise variance to sampling variance is about c
+    σ²/n; with a table for each column σ² = 2p/μ². So the largest noise allowed in a table limits
+    its cells.
     """
     share, most = parameters.table_share, parameters.table_noise_ratio
     cells = min(most * n * (share * mu * mu) / (2 * len(levels)), _MOST_CELLS)
@@ -220,7 +231,11 @@ def plan_moments(
 
 
 def plan_numbers(n: int, own_levels: Sequence[int], parameters: MomentSearchParameters) -> RowsPlan:
-    """own_levels: see `NumberSource`. The length of rows is as set, or fits the noise."""
+    """The plan for numbers.
+
+    own_levels: see `NumberSource`. The maximum length of rows is as set, or chosen to suit the
+    noise.
+    """
     columns, epsilon = len(own_levels), parameters.epsilon
     intervals = usual_intervals(n, columns, epsilon)
     looked = intervals >= _LEAST_INTERVALS and columns > 1 and not counts_levels(own_levels)
@@ -247,7 +262,7 @@ def plan_lines(
     mu: float,
     parameters: MomentSearchParameters,
 ) -> RowsPlan:
-    """mu: of both releases together."""
+    """The plan for levels coded by a few numbers each; mu: of both releases together."""
     in_order = tuple(ordered) or (0,) * len(levels)
     return RowsPlan(
         n=n,
@@ -260,7 +275,7 @@ def plan_lines(
 
 
 def plan_rounds(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
-    """Pairs and tables for a share of the budget; mu: of all of them together."""
+    """The plan for pairs and tables within a share of the budget; mu: of all releases together."""
     if run.earlier.only:
         only = run.earlier.only
         return MomentPlan(n=run.source.n, levels=tuple(levels), mus=(mu, 0.0), only=only)
@@ -273,12 +288,14 @@ def total_mu(run: Run[MomentSearchParameters]) -> float:
 
 
 def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
-    """The part of it that an earlier run has not used; raises ParameterError if there is none."""
+    """The part of the total μ that an earlier run has not used; raises ParameterError if none is
+    left.
+    """
     parameters, before, total = run.parameters, run.earlier.statistics, total_mu(run)
     assert isinstance(before, WithMu)
     if not 0 < before.mu < total:
         raise ParameterError(
             f"The earlier release has used all of ε = {parameters.epsilon:g} at δ = "
-            f"{parameters.delta:g}, or it cannot be added to; give a larger total."
+            f"{parameters.delta:g}, or no release can be added to it; give a larger total."
         )
     return down(math.sqrt((total - before.mu) * (total + before.mu)))

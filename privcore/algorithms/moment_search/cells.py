@@ -1,8 +1,8 @@
 """The likelihood of noisy cell counts, given their expectations under a model.
 
 A count of expectation m is Poisson and has discrete Laplace noise of scale b. This likelihood has
-twice as much information on small cells as one with normal noise of the same variance, and cells
-that are empty under every model do not affect the comparison.
+twice as much information on small cells as a likelihood with normal noise of the same variance, and
+cells that are empty under every model do not affect the comparison.
 """
 
 from __future__ import annotations
@@ -26,14 +26,20 @@ _LEAST = 1e-200
 
 
 class Likelihood(NamedTuple):
-    """total: log-likelihood of all cells.  slopes: its derivative in each expectation."""
+    """The log-likelihood of cells.
+
+    total: over all cells. slopes: derivative in each expectation.
+    """
 
     total: float
     slopes: Vector
 
 
 class CellLikelihood:
-    """counts: noisy, whole numbers, shape (cells,).  scale: b, positive."""
+    """The likelihood of noisy counts.
+
+    counts: noisy, whole numbers, shape (cells,).  scale: b, positive.
+    """
 
     def __init__(self, counts: Vector, scale: float) -> None:
         self.scale = float(scale)
@@ -51,12 +57,12 @@ class CellLikelihood:
         )
 
     def at(self, expected: Vector) -> Likelihood:
-        """expected: positive, shape (cells,)."""
+        """The likelihood at these expectations; expected: positive, shape (cells,)."""
         slopes = np.empty_like(expected)
         return Likelihood(kernels.cells.cells_likelihood(self.noisy, expected, slopes), slopes)
 
 
 def cell_information(expected: Vector, scale: float) -> Vector:
-    """About Fisher's information on each expectation: 1/b² of empty cells, 1/(m + 2b²) of full."""
+    """Approximate Fisher information on each expectation: 1/b² if empty, 1/(m + 2b²) if full."""
     noise = scale * scale
     return np.asarray(1 / (expected + noise * (1 + expected / (expected + noise))))

@@ -1,15 +1,15 @@
-"""Edges of a DAG: chosen by its score, added where it leaves a dependence, pruned at an FDR level.
+"""Edges of a DAG: chosen by score, added where the DAG leaves a dependence, pruned at an FDR level.
 
 Each edge is tested given the rest of the graph, and the p-values go through the procedure of
-Benjamini & Hochberg (1995) over all pairs of columns; a pair without an edge counts as one whose
-p-value is 1.
+Benjamini & Hochberg (1995) over all pairs of columns; a pair without an edge counts with a p-value
+of 1.
 
 Markov-equivalent DAGs encode the same independences, but with different conditioning sets. If both
-parents and children of a column are wrong, a false edge may compensate: it is significant given the
-other parents of its effect in this DAG, but not given its parents in an equivalent one. Then it is
-deleted as well, and the equivalent DAG is used. These are the deletions of the backward phase of
-GES: with tests that are never wrong, they lead from any DAG that explains all dependences to the
-class of the true one (Chickering 2002, theorems 4 and 17).
+parents and children of a column are wrong, a false edge may compensate: the edge is significant
+given the other parents of its effect in this DAG, but not given the parents of that effect in an
+equivalent DAG. Such an edge is deleted as well, and the equivalent DAG is used. These are the
+deletions of the backward phase of GES: with tests that are never wrong, they lead from any DAG that
+explains all dependences to the class of the true DAG (Chickering 2002, theorems 4 and 17).
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ def completed(
     max_parents: int,
     suspects: Suspects | None = None,
 ) -> Parents:
-    """The DAG with edges for pairs that its other edges do not explain, the most significant first.
+    """The DAG with added edges for pairs that it does not explain, the most significant first.
 
-    level: the FDR level.  Candidates get an edge if it would stay as the only edge (`kept_edges`),
-    other pairs only if it is highly significant.
+    level: the FDR level. A candidate pair gets an edge if the edge would stay as the only one
+    (`kept_edges`), other pairs only if the edge is highly significant.
     """
     enough = level / comb(len(dag), 2)
     while True:
@@ -129,9 +129,10 @@ def searched_among(
     start: Parents | None = None,
     orders: int = ORDERS,
 ) -> Parents:
-    """The best DAG by scores of families, of edges among the candidates.
+    """The best DAG, by scores of families, whose edges are all candidates.
 
-    start: a DAG of these edges; the result is at least as good. orders: see `best_of_orders`.
+    start: a DAG whose edges are candidates; the result is at least as good. orders: see
+    `best_of_orders`.
     """
     return best_of_orders(
         obeying(score, run.known, run.source.n),
@@ -157,9 +158,10 @@ def sparsest_dag(
     evidence: TableEvidence,
     candidates: Around,
 ) -> tuple[Parents, Around]:
-    """The DAG with the fewest edges, of several that pass all tests and explain all dependences.
+    """Of several DAGs that pass all tests and explain all dependences, the one with the fewest
+    edges.
 
-    Also the candidates, including added ones.
+    Also returns the candidates, including added ones.
     """
     parameters, dags = run.parameters, []
     around = {column: set(others) for column, others in candidates.items()}
@@ -194,7 +196,7 @@ def first_guess(
 def _explaining(
     run: Run[MomentSearchParameters], evidence: TableEvidence, around: Around, cost: float
 ) -> Parents:
-    """The best DAG if each edge costs this; pairs that it does not explain become candidates."""
+    """The best DAG at this cost per edge; pairs that the DAG does not explain become candidates."""
     score = _costly(run, evidence, cost)
     test = _allowed(run, evidence.unexplained, run.known.possible)
     for _ in range(_SEARCHES):
@@ -251,7 +253,7 @@ class EdgeTests(Protocol):
     """Tests of edges on released numbers."""
 
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
-        """The test of one edge of a DAG, as if all others were right."""
+        """The test of one edge of a DAG, assuming that all other edges are right."""
         ...
 
 
@@ -260,8 +262,8 @@ def kept_edges(
 ) -> Parents:
     """A DAG without the edges that are not significant, with the weakest deleted first.
 
-    known: background knowledge; required edges stay untested, and the FDR is controlled over the
-    pairs that it leaves open.
+    known: background knowledge; required edges stay without a test, and the FDR is controlled over
+    the pairs that the knowledge leaves open.
     """
     known = known or Constraints.none(len(dag))
     pairs = known.open_pairs

@@ -1,4 +1,4 @@
-"""The interface to a release for the search, the posterior and the findings."""
+"""The interface through which the search, the posterior and the findings use a release."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from privcore.arrays import Columns
 
 
 class Power(NamedTuple):
-    """Power of a test of a pair.
+    """Power of a test on a pair.
 
-    dof: its degrees of freedom. threshold: χ² from which a search adds the edge.
-    information: noncentrality for a dependence of size 1.
+    dof: degrees of freedom. threshold: χ² from which a search adds the edge. information: noncentrality
+    for a dependence of size 1.
     """
 
     dof: float
@@ -23,9 +23,9 @@ class Power(NamedTuple):
 
 
 class Evidence(Protocol):
-    """Noise-aware tests and scores of a column given others.
+    """Noise-aware tests, and scores of a column given others.
 
-    penalty: of a score, for each degree of freedom.
+    penalty: subtracted from a score per degree of freedom.
     """
 
     penalty: float
@@ -39,15 +39,15 @@ class Evidence(Protocol):
         ...
 
     def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """The linear test, on the moments of pairs, which are available for all columns."""
+        """The linear test on the moments of pairs, which are available for all columns."""
         ...
 
     def row(self, column: int, parents: Columns) -> Statistics:
-        """Tests of a column with each other one, given its other parents."""
+        """Tests of a column with every other column, given the column's other parents."""
         ...
 
     def information(self, x: int, y: int, statistic: Statistic) -> float:
-        """Noncentrality of such a test for a dependence of size 1."""
+        """Noncentrality of a test of x and y for a dependence of size 1."""
         ...
 
     def final(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
@@ -55,7 +55,7 @@ class Evidence(Protocol):
         return self.test(x, y, conditioning_set)
 
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
-        """The test of one edge of a DAG, as if all others were right."""
+        """The test of one edge of a DAG, assuming that all other edges are right."""
         return self.final(cause, effect, tuple(sorted(dag[effect] - {cause})))
 
     def effect(self, x: int, y: int) -> float:

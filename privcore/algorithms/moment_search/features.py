@@ -29,7 +29,7 @@ def sum_zero_basis(levels: int) -> Matrix:
 
 
 def sensitivity(levels: Sequence[int], n: int, only: Collection[tuple[int, int]] = ()) -> float:
-    """The largest Euclidean change of the sums over n rows when a record is replaced.
+    """The largest Euclidean change in the sums over n rows when a record is replaced.
 
     only: the pairs whose products are released, without single columns; empty for all.
     """
@@ -38,16 +38,16 @@ def sensitivity(levels: Sequence[int], n: int, only: Collection[tuple[int, int]]
 
 
 def rounding_of_features(levels: Sequence[int], n: int) -> float:
-    """Maximum L2 error of floating point in the difference of two tables' sums of features.
+    """Maximum L2 floating-point error in the difference of two tables' sums of features.
 
-    n: rows. Proof: docs/proofs/fixed_point.md, statement 2.
+    n: number of rows. Proof: docs/proofs/fixed_point.md, statement 2.
     """
     blocks = len(levels) * (len(levels) + 1) / 2
     return (2 * max(levels) + 10) * math.sqrt(blocks) * n * 2.0**-52
 
 
 def pair_features_sensitivity(levels: Sequence[int]) -> float:
-    """The largest Euclidean change of a record's features when the record is replaced.
+    """The largest Euclidean change in a record's features when the record is replaced.
 
     Exact: docs/proofs/moment_search.md, statement 1.  levels: of each column.
     """
@@ -65,9 +65,10 @@ def pair_features_sensitivity(levels: Sequence[int]) -> float:
 
 
 def chosen_pairs_sensitivity(levels: Sequence[int], pairs: Collection[tuple[int, int]]) -> float:
-    """An upper bound on the same if only the products of these pairs are released.
+    """An upper bound on this change if only the products of these pairs are released.
 
-    A pair's product changes most if one of its two columns stays; the bound sums these changes.
+    A pair's product changes most if one of the two columns keeps its level; the bound sums these
+    changes.
     """
     squares = [
         2 * ((1 - 1 / r) * (1 - 1 / s) + max((1 - 1 / r) / s, (1 - 1 / s) / r))

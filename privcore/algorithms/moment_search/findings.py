@@ -24,7 +24,7 @@ Pair = tuple[int, int]
 
 
 class Powers(Protocol):
-    """The interface to a release for one pair; see `Evidence`."""
+    """The effect size and power that a release gives for one pair; see `Evidence`."""
 
     def effect(self, x: int, y: int) -> float: ...
 
@@ -34,8 +34,8 @@ class Powers(Protocol):
 class Rules(NamedTuple):
     """Levels of the tests.
 
-    level: the FDR level of the graph; candidates: of the tests on the first release; reference: the
-    smallest dependence of interest.
+    level: the FDR level of the graph; candidates: significance level of the tests on the first
+    release; reference: the smallest dependence of interest.
     """
 
     level: float
@@ -44,10 +44,10 @@ class Rules(NamedTuple):
 
 
 def as_known(stated: Matrix, known: Constraints) -> Matrix:
-    """Probabilities of arrows i → j, shape (p, p), given background knowledge too.
+    """Probabilities of arrows i → j, shape (p, p), given background knowledge as well.
 
-    A required edge has probability 1; if one direction is ruled out, the other gets the sum of
-    both.
+    A required edge has probability 1; if one direction is ruled out, the other direction gets the
+    sum of both probabilities.
     """
     if known.empty:
         return stated
@@ -99,8 +99,8 @@ def of_edges_alone(
 ) -> dict[Pair, PairFinding]:
     """The findings if there may be unobserved confounders.
 
-    No probability of a direction is calibrated for these. skeleton: pairs that have an edge; pairs
-    without one are undecided.
+    Probabilities of directions are left out, as none is calibrated for this case. skeleton: pairs
+    with an edge; pairs without an edge are undecided.
     """
     made = {}
     for pair, finding in findings.items():
@@ -121,9 +121,9 @@ def stated_finding(
     visible: float | None = None,
     arrows: frozenset[Pair] = frozenset(),
 ) -> PairFinding:
-    """The finding on a pair (i, j) with its probabilities; `stated` holds that of each i → j.
+    """The finding on a pair (i, j) with its probabilities; `stated` holds P(i → j) for all i, j.
 
-    arrows: of the graph; an arrow has the probability of its direction, too.
+    arrows: those of the graph; for an arrow the probability of its direction is given as well.
     """
     i, j = pair
     forward, backward = float(stated[i, j]), float(stated[j, i])
@@ -145,10 +145,10 @@ def smallest_seen(
     level: float,
     candidates: float,
 ) -> float | None:
-    """The largest of what each test needs that an edge would have to pass.
+    """The smallest dependence that would be detected by every test that an edge has to pass.
 
-    separating_set: of the pair in a search. level, candidates: levels of the last and the
-    first tests.
+    separating_set: of the pair in a search. level, candidates: levels of the last and of
+    the first tests.
     """
     x, y = pair
     tests = [((), candidates), (tuple(sorted(separating_set)), candidates)]

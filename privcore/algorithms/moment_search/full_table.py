@@ -4,16 +4,16 @@ Twice the log of a DAG's posterior probability, up to a constant, is
 
     2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e] − 2 log C(p(p − 1)/2, k)
 
-The last part is the prior: every number k of edges has the same prior probability, and so has every
-choice of k pairs (Scott & Berger 2010), so that the first edges need more evidence the more pairs
-there are. Above half of the pairs, k is held at that value: otherwise the complete graph, which is
-a single choice, would be favoured.
+The last term is the prior: all numbers k of edges are equally probable, and so are all choices of k
+pairs (Scott & Berger 2010), so the first edges need more evidence the more pairs there are. Above
+half of the pairs, k is held at half: otherwise the complete graph, which is a single choice, would
+be favoured.
 
-L is the likelihood of the noisy counts, θ̂ its maximum for the DAG, and e is, for a cell, the
-effective number of rows of the noisy count: m² times the information on its expectation m, summed
-to each family. Without noise e are the counts and the score is BDeu's (Heckerman, Geiger &
-Chickering 1995) with an equivalent sample size of 1; where the noise dominates, it is the prior.
-Equivalent DAGs have the same score.
+L is the likelihood of the noisy counts, θ̂ maximises it for the DAG, and e is, for a cell, the
+effective number of rows in the noisy count: m² times the information on its expectation m, summed
+over the cells of each family. Without noise e are the counts and the score is BDeu's (Heckerman,
+Geiger & Chickering 1995) with an equivalent sample size of 1; where the noise dominates, it is the
+prior. Equivalent DAGs have the same score.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ _MIXED = 0.01
 
 
 class Fit(NamedTuple):
-    """value: the score, or a lower bound on it if the fit is not `exact`.
+    """The fit of a DAG.
 
-    expected: of each cell; slopes: of the log-likelihood in it.
+    value: the score, or a lower bound on the score if the fit is not `exact`. expected: expectation
+    of each cell; slopes: derivative of the log-likelihood in each expectation.
     """
 
     value: float
@@ -61,7 +62,10 @@ class Fit(NamedTuple):
 
 
 class TableScore:
-    """counts: noisy, shape = levels.  n: rows, public.  scale: of the discrete Laplace noise."""
+    """Scores of DAGs on a noisy table.
+
+    counts: noisy, shape = levels. n: public number of rows. scale: of the discrete Laplace noise.
+    """
 
     def __init__(
         self,
@@ -88,11 +92,11 @@ class TableScore:
         self._fits: dict[Any, Fit] = {}
 
     def fit(self, dag: Masks, wanted: float = -math.inf) -> Fit:
-        """wanted: a score; fits far below it are not completed.
+        """The fit of a DAG; wanted: a score; fits far below it are not completed.
 
         Cached by Markov equivalence class, without background knowledge. Every fit starts from the
-        nearest table: a start at the fit of a similar DAG often gets stuck where that DAG's
-        expectations are close to 0, and so would the search.
+        nearest table: a fit that starts from the fit of a similar DAG often gets stuck where that
+        DAG's expectations are close to 0, and the search would get stuck with it.
         """
         prior = self.knowledge_log_prior(dag) + float(
             self._prior[sum(mask.bit_count() for mask in dag)]
@@ -115,7 +119,7 @@ class TableScore:
         return fit._replace(value=fit.value + prior)
 
     def knowledge_log_prior(self, dag: Masks) -> float:
-        """Log prior of a DAG by background knowledge alone."""
+        """Log prior of a DAG from background knowledge alone."""
         return sum(self._family_log_prior(*family) for family in enumerate(dag))
 
     def _family_log_prior(self, column: int, parents: int) -> float:
@@ -125,7 +129,7 @@ class TableScore:
         return float(sum(self._parent_log_prior[column, parent] for parent in bits(parents)))
 
     def families_near(self, fit: Fit, mixed: float = _MIXED) -> Families:
-        """Scores of families near a fit, all columns being candidates.
+        """Scores of families near a fit, with all columns as candidates.
 
         mixed: weight of the noisy counts in the expectations, so that cells at 0 in the fit can
         become positive.
@@ -143,7 +147,7 @@ class TableScore:
         return Families(score, every, self._prior, self.max_parents)
 
     def counts_near(self, fit: Fit, mixed: float = _MIXED) -> Near:
-        """The inputs of these scores."""
+        """The inputs for the scores near a fit."""
         expected = np.maximum((1 - mixed) * fit.expected + mixed * self._sample, 1e-9)
         rows = expected * expected * cell_information(expected, self.scale)
         size = self._places.shape[1]
@@ -157,7 +161,7 @@ class TableScore:
 
     @property
     def fitted(self) -> int:
-        """Number of classes of DAGs that were fitted."""
+        """Number of equivalence classes of DAGs fitted so far."""
         return len(self._fits)
 
 
@@ -173,9 +177,9 @@ def _log_prior(pairs: int) -> Vector:
 
 
 def nearest_table(counts: Vector, n: float) -> Vector:
-    """The nearest table to the noisy one that has no negative counts and adds up to n.
+    """The table nearest to the noisy one without negative counts and with sum n.
 
-    The projection on a simplex (Duchi et al. 2008).
+    The projection onto a simplex (Duchi et al. 2008).
     """
     falling = np.sort(counts)[::-1]
     shift = (np.cumsum(falling) - n) / np.arange(1, counts.size + 1)

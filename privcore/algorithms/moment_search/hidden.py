@@ -1,8 +1,8 @@
-"""The search that allows unobserved confounders: a further look at what was released.
+"""The search that allows unobserved confounders: further tests on the released numbers.
 
 GFCI (Ogarrio, Spirtes & Ramsey 2016): a DAG that explains the released numbers has all edges of the
-true maximal ancestral graph, and more where unobserved confounders make columns dependent.  An edge
-too many closes a triangle, so that only such edges are tested again.
+true maximal ancestral graph, and more where unobserved confounders make columns dependent. A
+superfluous edge closes a triangle, so only edges in triangles are tested again.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class _Decision(FreeDecision):
 
 
 def pag_of(run: Run[MomentSearchParameters], dag: Parents, evidence: Evidence) -> Skeleton:
-    """The PAG of a DAG that was found, by tests of its edges given other columns."""
+    """The PAG for a DAG from the search, by tests of the DAG's edges given other columns."""
     parameters, names = run.parameters, run.source.names
     pairs = frozenset(ordered(*edge) for edge in edges_of(dag))
     decision = _Decision(evidence, dag, parameters.threshold)

@@ -1,4 +1,4 @@
-"""Tests and scores of columns coded in few numbers each, from their noisy second moments."""
+"""Tests and scores of columns coded by a few numbers each, from their noisy second moments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _HUGE = 1e12
 
 
 class LineEvidence(LinearTests, Evidence):
-    """penalty: of a score, for each parent coordinate per coordinate of the column."""
+    """Evidence from noisy second moments.
+
+    penalty: subtracted from a score for each parent coordinate per coordinate of the column.
+    """
 
     def __init__(self, statistics: ReleasedRows, penalty: float) -> None:
         d, columns = sum(statistics.coordinates), len(statistics.coordinates)

@@ -1,7 +1,7 @@
 """Linear tests of independence on noisy second moments.
 
 A test uses the first two moments of x, y and S only, so it detects the linear part of a dependence
-given S.  A column is a block of coordinates, and a dependence of two is one of their blocks (a
+given S. A column is a block of coordinates, and two columns are dependent if their blocks are (a
 degenerate Gaussian: Andrews, Ramsey & Cooper 2019).
 """
 
@@ -25,12 +25,13 @@ _MOST = 1 - 1e-9
 
 
 class LinearTests:
-    """moments: means over rows of (1, u)(1, u)ᵀ, u the coordinates of all columns.
+    """Linear tests on noisy moments.
 
-    coordinates: number per column. variances: of the noise on the sums of products of 1 and each
-    column (row) with 1 and each (column).  n: rows.  penalty: of a gain, for each parent coordinate
-    per coordinate of the column. together: columns whose tests with one column are made together,
-    if not all are.
+    moments: means over rows of (1, u)(1, u)ᵀ, u the coordinates of all columns. coordinates: number
+    per column. variances: of the noise on the sums of products; row and column 0 stand for the
+    constant 1, the others for the columns. n: number of rows. penalty: subtracted from a gain for
+    each parent coordinate per coordinate of the column. together: columns whose tests with one
+    column are made together, if not all are.
     """
 
     def __init__(
@@ -63,9 +64,9 @@ class LinearTests:
         return self._tests[key]
 
     def tests_of(self, y: int, conditioning_set: Columns) -> Statistics:
-        """The tests of y and each column of `together`.
+        """The tests of y with each column in `together`.
 
-        For other columns and those in the conditioning set, no information.
+        Tests with other columns, or with columns in the conditioning set, have no information.
         """
         key = (y, tuple(sorted(conditioning_set)))
         if key not in self._rows:
@@ -81,10 +82,11 @@ class LinearTests:
         return Statistics(*kernels.moment_tests.linear_tests_each(*self._known, xs, ys, others).T)
 
     def gains(self, column: int, parents: frozenset[int]) -> Vector:
-        """Gain of each column as a further parent, shape (p,); −∞ where a test has no information.
+        """Gain from each column as a further parent, shape (p,); −∞ where a test has no
+        information.
 
-        The deviance of normal columns, n log 1/(1 − r²), minus the penalty, both corrected for
-        noise.
+        The gain is the deviance for normal columns, n log 1/(1 − r²), minus the penalty, both
+        corrected for noise.
         """
         key = column, tuple(sorted(parents))
         if key not in self._gains:
@@ -110,7 +112,7 @@ _FEW_LEVELS = 32
 
 
 class LevelTests(LinearTests):
-    """On columns with levels: each level is a variable, and levels do not interact."""
+    """Linear tests on columns with levels: each level is a variable, and levels do not interact."""
 
     def __init__(self, moments: Moments, penalty: float = 0.0) -> None:
         self._released, self.levels = moments, moments.levels

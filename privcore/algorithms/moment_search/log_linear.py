@@ -1,4 +1,5 @@
-"""Log-linear models of sets of columns from noisy moments: deviance of parents, and tests.
+"""Log-linear models of sets of columns from noisy moments: deviance explained by parents, and
+tests.
 
 The model of a set is the distribution of maximum entropy with the margins of its pairs, and of
 triples for which a released table shows a three-way interaction.
@@ -30,7 +31,8 @@ from privcore.arrays import Columns, Integers, Matrix, Vector
 
 
 class Difference(NamedTuple):
-    """The difference of moments from a model's, and the test that it is due to chance.
+    """The difference between released moments and a model's, and the test whether it is due to
+    chance.
 
     table: the model's probabilities.  sampling, noise: covariances times n, of the rows and of the
     noise. floor: smallest variance that counts as positive.
@@ -46,9 +48,9 @@ class Difference(NamedTuple):
 
 
 def shrunken(off: Difference) -> tuple[Matrix, float]:
-    """The difference, shrunk by both errors (empirical Bayes).
+    """The difference, shrunk for both sampling error and noise (empirical Bayes).
 
-    Also the degrees of freedom that the errors still add to a deviance.
+    Also returns the degrees of freedom that these errors still add to a deviance.
     """
     statistic = off.statistic
     if statistic.value <= statistic.first:
@@ -85,7 +87,8 @@ def _dependences(terms: tuple[Axes, ...]) -> list[Axes]:
 class Codes(NamedTuple):
     """Products of codes in the margins of a model; see `model_test`.
 
-    subsets: their axes. within: the margin of each. ends: cumulative number of products by margin.
+    subsets: the axes of each product. within: the margin of each product. ends: cumulative number
+    of products by margin.
     """
 
     subsets: tuple[Axes, ...]
@@ -95,7 +98,7 @@ class Codes(NamedTuple):
 
 @lru_cache(maxsize=256)
 def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], tested_axes: Axes) -> Codes:
-    """Each product once, in the first margin that holds its axes; `tested_axes` last.
+    """Each product of codes once, in the first margin that holds its axes; `tested_axes` comes last.
 
     The constant 1 is in the first margin.
     """
@@ -111,9 +114,9 @@ def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], tested_axes: Axes
 
 
 def codes_by_cell(codes: Sequence[Matrix], inside: Sequence[bool]) -> Vector:
-    """Products of the codes of some columns (rows) by the cells of a margin, flat.
+    """Products of the codes of some columns (rows) in each cell of a margin, flattened.
 
-    codes: of each column of the margin, by its levels (rows). inside: whether a column is in the
+    codes: for each column of the margin, a row per level. inside: whether a column is in the
     product.
     """
     products: Matrix = np.ones((1, 1))
@@ -134,17 +137,20 @@ _TINY = 1e-9
 
 
 class Explained(NamedTuple):
-    """deviance: 2n times mutual information.  dof: of the terms, noise included."""
+    """The explained part of a column.
+
+    deviance: 2n times mutual information. dof: degrees of freedom of the terms, noise included.
+    """
 
     deviance: float
     dof: float
 
 
 class LogLinear:
-    """Models on all releases so far."""
+    """Log-linear models fitted to all releases so far."""
 
     def __init__(self, moments: Moments, probabilities: Callable[[int], Matrix]) -> None:
-        """probabilities: of the levels of a column, all positive."""
+        """probabilities: maps a column to the probabilities of its levels, all positive."""
         self._moments, self._probabilities = moments, probabilities
         self._margins: dict[Columns, Matrix | None] = {}
         self._dofs: dict[Columns, float] = {}
@@ -154,7 +160,9 @@ class LogLinear:
         self._tests: dict[tuple[Columns, Columns], Statistic | None] = {}
 
     def explained(self, column: int, parents: frozenset[int]) -> Explained | None:
-        """Deviance of a column that its parents explain; None if these are too many for a model."""
+        """The deviance of a column that its parents explain; None if the parents are too many for a
+        model.
+        """
         columns = tuple(sorted({column, *parents}))
         if columns not in self._explained:
             self._explained[columns] = self._explain(columns)
@@ -178,7 +186,7 @@ class LogLinear:
         return [Explained(*both) for both in zip(deviances, dofs, strict=True)]
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
-        """The test that x and y have the moments of the model without a term of both.
+        """The test whether x and y have the moments of the model in which no term holds both.
 
         None if the columns are too many for a model.
         """

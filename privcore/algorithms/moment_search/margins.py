@@ -1,7 +1,7 @@
-"""Tables of fixed margins by iterative proportional fitting (Deming & Stephan 1940).
+"""Tables with fixed margins by iterative proportional fitting (Deming & Stephan 1940).
 
-From equal probabilities it leads to the distribution of maximum entropy with these margins, which
-is a log-linear model: its terms are the margins' (Darroch & Ratcliff 1972).
+Starting from equal probabilities, the fitting leads to the distribution of maximum entropy with
+these margins, a log-linear model with one term per margin (Darroch & Ratcliff 1972).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ LIMITS = (_ENOUGH, _MOST_ROUNDS)
 
 
 def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
-    """The table nearest to `start`, in relative entropy, with the margins.
+    """The table with the given margins that is nearest to `start` in relative entropy.
 
-    margins: by axes, ascending; they add up to 1.
+    margins: by their axes, ascending; each margin adds up to 1.
     """
     cells, layout = start.flatten(), layout_of(start.shape, tuple(margins))
     wanted = np.concatenate([margin.reshape(-1) for margin in margins.values()])
@@ -43,10 +43,10 @@ def margin(table: Matrix, axes: Axes) -> Matrix:
 
 
 def nearest_probabilities(counts: Matrix, least: float) -> Matrix:
-    """The table of probabilities, none below `least`, that is nearest to counts in sum of squares.
+    """The table of probabilities, all at least `least`, nearest to the counts in sum of squares.
 
-    The mass added by raising negative cells is taken evenly from all others, so that the sum is
-    right.
+    The mass added by raising negative cells is taken evenly from all other cells, so that the sum
+    is 1.
     """
     flat = counts.reshape(-1) / counts.sum() - least
     total = 1 - least * flat.size
@@ -57,10 +57,11 @@ def nearest_probabilities(counts: Matrix, least: float) -> Matrix:
 
 
 class Layout(NamedTuple):
-    """levels: of the axes of a table.
+    """The layout of a table's margins.
 
-    members: of each margin (row) and axis, whether the axis is one of the margin's.  starts:
-    offsets of the cells of each margin, and the end of the last.
+    levels: number for each axis of the table. members: for each margin (row) and axis, whether the
+    margin has this axis. starts: offset of the first cell of each margin, and the end of the last
+    margin.
     """
 
     levels: Integers

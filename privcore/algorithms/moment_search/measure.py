@@ -1,9 +1,9 @@
 """The releases: the only code of the search that uses rows and exact counts.
 
-Pairs of columns and tables over a few sets of them; all columns at once; or second moments of rows.
-A small first release sets the units of the rows: for numeric columns the mean and mean square of
-each, for levels the counts of each column, which give the distances between ordered levels and the
-grouping of unordered ones.  Rows are shortened to a public length.  Proof:
+It releases counts of pairs of columns and of larger tables, counts of all columns at once, or
+second moments of rows. A small first release sets the units of the rows: for numeric columns the
+mean and mean square of each, for levels the counts of each column, which give the distances between
+ordered levels and the grouping of unordered ones. Rows are shortened to a public length. Proof:
 docs/proofs/moment_search.md.
 """
 
@@ -51,7 +51,8 @@ def release_pairs(
 ) -> Moments:
     """Moments of all columns and all pairs of columns, each with noise of deviation sigma.
 
-    before: an earlier release, to which these are added. only: these pairs, without single columns.
+    before: an earlier release, to which the moments are added. only: pairs to release, without
+    single columns.
     """
     bases = [sum_zero_basis(r) for r in source.levels]
     exact: dict[Columns, NDArray[np.float64]] = {}
@@ -88,8 +89,8 @@ def release_whole(
 ) -> ReleasedTable:
     """Counts of all combinations of levels, each with discrete Laplace noise.
 
-    before: the same counts with more noise from an earlier release, which these refine: both
-    together reveal no more than these alone.
+    before: the same counts with more noise from an earlier release. The new counts refine these, so
+    that both releases together reveal no more than the new one alone.
     """
     exact = source.table(range(len(source.levels))).reshape(-1).astype(np.int64)
     if before is None:
@@ -120,7 +121,7 @@ def _half(source: NumberSource) -> Vector:
 def release_scales(
     source: NumberSource, plan: RowsPlan, noise: NoiseSource
 ) -> tuple[Vector, Vector]:
-    """Middle and spread of each column, from noisy means and mean squares; 0 and 1 for others."""
+    """Middle and spread of numeric columns, from noisy means and mean squares; else 0 and 1."""
     columns, sigma = np.array(plan.scaled, dtype=np.intp), plan.units_sigma
     exact = source.moments(math.sqrt(plan.columns))
     means_and_squares = np.concatenate([exact[0, 1 + columns], np.diag(exact)[1 + columns]])
@@ -144,10 +145,10 @@ def release_counts(source: CountSource, sigma: float, noise: NoiseSource) -> tup
 
 
 def bases_of(counts: Sequence[Vector], plan: RowsPlan, sigma: float) -> Bases:
-    """Coordinates of the levels of each column, by noisy counts; rows of length 1 are the longest.
+    """Coordinates of the levels of each column, from noisy counts; rows have length 1 at most.
 
-    sigma: of the noise on a count. Shares are kept above what the noise can distinguish from 0,
-    since rarer levels would have extreme coordinates.
+    sigma: of the noise on a count. Shares are raised to the smallest value that the noise can
+    distinguish from 0, since rarer levels would have extreme coordinates.
     """
     bases = []
     for own, ordered in zip(counts, plan.ordered, strict=True):

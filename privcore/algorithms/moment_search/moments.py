@@ -1,10 +1,10 @@
-"""Released sums of products of codes, with the best estimate of each from all releases.
+"""Released sums of products of codes, each with its best estimate from all releases.
 
-The codes of a column are defined in `features`.  The sum over records of u_A = ⊗ u_c, c in A, is a
-moment of the columns A.  A table with independent noise of variance v on its cells, turned into the
+The codes of a column are defined in `features`. The sum over records of u_A = ⊗ u_c, c in A, is a
+moment of the columns A. A table with independent noise of variance v on its cells, turned into the
 basis (1/√r, Q) of each axis, holds every moment of every subset A of its columns with independent
-noise of variance v ∏ r_c, c not in A.  So moments in several releases are averaged with
-inverse-variance weights, without loss of information: this is least squares over all releases.
+noise of variance v ∏ r_c, c not in A. So moments that occur in several releases are averaged with
+inverse-variance weights. Nothing is lost: this is least squares over all releases.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from privcore.arrays import Columns, Matrix
 
 
 class Moments:
-    """n: rows, public.  levels: of each column."""
+    """Moments of columns from all releases so far.
+
+    n: public number of rows. levels: number for each column.
+    """
 
     def __init__(self, n: int, levels: Sequence[int]) -> None:
         self.n, self.levels = n, tuple(levels)
@@ -32,7 +35,9 @@ class Moments:
         self._cells: dict[tuple[Columns, int | None], float] = {}
 
     def add(self, columns: Columns, sums: Matrix, variance: float) -> None:
-        """sums: shape (levels − 1, …), columns in ascending order; variance: of each number."""
+        """Add moments; sums: shape (levels − 1, …), columns ascending; variance: of the noise on
+        each.
+        """
         if columns in self._sums:
             before, known = self._variances[columns], self._sums[columns]
             share = before / (before + variance) if before + variance > 0 else 0.0
@@ -48,7 +53,9 @@ class Moments:
         self._cells.clear()
 
     def add_table(self, columns: Columns, counts: Matrix, variance: float) -> None:
-        """counts: shape = levels of the columns, ascending, each with noise of that variance."""
+        """Add a table; counts: shape = levels of the columns, ascending; variance: of the noise on
+        each.
+        """
         turned = turned_by(counts, [full_basis(r).T for r in counts.shape])
         for axes, place, others in _parts(counts.shape):
             if axes:
@@ -56,7 +63,7 @@ class Moments:
                 self.add(subset, turned[place] * math.sqrt(others), variance * others)
 
     def parts(self) -> Iterator[tuple[Columns, Matrix, float]]:
-        """Every moment that was released: its columns, its sums, and the variance of each."""
+        """Every released moment: its columns, its sums, and the noise variance on each sum."""
         for columns, sums in self._sums.items():
             if columns:
                 yield columns, sums, self._variances[columns]
@@ -92,9 +99,9 @@ class Moments:
         return turned_by(turned, [full_basis(r) for r in turned.shape])
 
     def widest(self, columns: Sequence[int]) -> float:
-        """Upper bound on the noise variance of a count over columns that releases cover.
+        """Upper bound on the noise variance of counts over columns that releases cover.
 
-        Moments in several releases have less; this is the value for equal noise on every count.
+        Moments in several releases have less noise; the bound assumes equal noise on every count.
         """
         variances = self.variances(sorted(columns))
         for axis, column in enumerate(sorted(columns)):

@@ -54,8 +54,8 @@ CANDIDATES = Parameter(
     slider=(1e-3, 0.5),
     help="Pairs that are significant at this level in the first noisy counts are tested again. A "
     "higher level tests more pairs, with more noise on each. Above 60 columns it is lowered, "
-    "so that a column has no more false candidates on average than with 60. Not used where "
-    "all combinations of levels are counted at once.",
+    "so that a column has no more false candidates on average than among 60 columns. Not "
+    "used where all combinations of levels are counted at once.",
     source=_OURS,
 )
 WHOLE = Parameter(
@@ -70,8 +70,8 @@ WHOLE = Parameter(
     slider=(0, 5000),
     help="If the columns have no more combinations of levels than this, all are counted in one "
     "table, with noise on each combination, and δ is 0. Otherwise pairs are counted first "
-    "and then larger tables. 0: always pairs first, which finds less but costs less ρ if the "
-    "budget uses zCDP.",
+    "and then larger tables. At 0, pairs always come first, which finds fewer edges but "
+    "costs less ρ if the budget uses zCDP.",
     source=_OURS,
 )
 SHARE = Parameter(
@@ -115,8 +115,8 @@ PENALTY = Parameter(
     high=100.0,
     slider=(1.0, 20.0),
     help="Reduction of deviance that a parent must bring for each parameter that it adds to the "
-    "model; takes the place of log n in BIC. Not used where all combinations of levels are "
-    "counted at once.",
+    "model; this takes the place of log n in BIC. Not used where all combinations of levels "
+    "are counted at once.",
     source=f"Schwarz 1978; {_OURS}",
 )
 REFERENCE = Parameter(
@@ -162,12 +162,12 @@ MEASURED = Parameter(
     optional=True,
     auto_help="level by level where rows and ε allow",
     choices=("levels", "lines"),
-    labels=(("levels", "Level by level"), ("lines", "In few numbers each")),
-    help="Level by level detects any dependence, but needs many rows. “In few numbers each”: "
+    labels=(("levels", "Level by level"), ("lines", "By a few numbers each")),
+    help="Level by level detects any dependence, but needs many rows. “By a few numbers each”: "
     "ordered levels become one linear score, unordered levels are merged into three groups; "
     "this detects trends in small tables, but not a dependence that rises and falls again. "
-    "It does not apply to numeric columns. Where the number of rows is private, the default "
-    "is level by level.",
+    "The setting does not apply to numeric columns. Where the number of rows is private, the "
+    "default is level by level.",
     source=_OURS,
 )
 MAX_PARENTS = Parameter(
@@ -180,7 +180,7 @@ MAX_PARENTS = Parameter(
     low=1,
     high=10,
     slider=(1, 8),
-    help="Maximum number of parents of a column in the graph. More take longer.",
+    help="Maximum number of parents of a column in the graph. Higher numbers take longer.",
     source=_OURS,
 )
 

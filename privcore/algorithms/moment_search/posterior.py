@@ -1,18 +1,18 @@
 """Posterior probabilities of edges: DAGs are drawn by their score, with two samplers.
 
-Parallel tempering (Geyer 1991).  A proposal is the end of a short walk by scores of families; if
-these only approximate the score, it is accepted by the exact one (surrogate transitions: Liu 2001),
-so that few DAGs are scored exactly and the sample is still exact. Two samplers with different
-random numbers run one after the other, and their disagreement is reported.
+Parallel tempering (Geyer 1991). A proposal is the end of a short walk by scores of families; if
+these only approximate the score, the proposal is accepted by the exact score (surrogate
+transitions: Liu 2001), so few DAGs are scored exactly and the sample is still exact. Two samplers
+with different random numbers run one after the other, and their disagreement is reported.
 
-Where not all combinations of levels are counted (`of_pairs`), scores come from models of noisy
-moments, and the effect of an error of the model grows with the rows. So scores are tempered as if
-the model were right up to a deviation seen in one of `_RIGHT` rows (the coarsened posterior of
-Miller & Dunson 2019), and as if the noise were as wide as at a typical edge.  In each DAG drawn,
-the probability that two columns have an edge is that of its Bayes factor, given the parents of the
-later one: parts of the test are normal with the variance of sampling, noise and model error, and
-under an edge the variance of its size is added. The probability is the mean over the draws, in
-which the result of the search counts as a share of the draws.
+If not all combinations of levels are counted (`of_pairs`), scores come from models of noisy
+moments, and the effect of a model error grows with the number of rows. So scores are tempered as if
+the model were right up to a deviation in one of `_RIGHT` rows (the coarsened posterior of Miller &
+Dunson 2019), and as if the noise were as wide as at a typical edge. In each DAG drawn, the
+probability of an edge between two columns follows from a Bayes factor, given the parents of the
+later column: parts of the test are normal with the variance of sampling, noise and model error;
+under an edge, the variance of the edge's size is added. The probability is the mean over the draws,
+in which the result of the search counts as a share of the draws.
 """
 
 from __future__ import annotations
@@ -82,10 +82,11 @@ _TESTED = 4
 
 
 class Posterior(NamedTuple):
-    """directed: P(i → j) by the samplers, shape (p, p).
+    """The posterior of edges.
 
-    disagreement: the largest difference between them in the probability of an edge.
-    even: the prior probability of an edge. dags: the sampled DAGs, with their shares.
+    directed: P(i → j) by the samplers, shape (p, p). disagreement: the largest difference between the
+    samplers in the probability of an edge. even: the prior probability of an edge. dags: the
+    sampled DAGs, with their shares.
     """
 
     directed: Matrix
@@ -101,7 +102,7 @@ class Posterior(NamedTuple):
 
     @property
     def edges(self) -> Matrix:
-        """The probability of an edge of each pair by the samplers, shape (p, p)."""
+        """The probability of an edge for each pair by the samplers, shape (p, p)."""
         return self.directed + self.directed.T
 
     @property
@@ -121,8 +122,8 @@ def bits(mask: int) -> tuple[int, ...]:
 class Families:
     """Scores of families, each looked up once, and walks over DAGs by them.
 
-    score: of a column and a mask of its candidates.  candidates: of each column.  prior: of a DAG,
-    in addition to the scores, by its number of edges.
+    score: function of a column and a mask of its candidates. candidates: for each column. prior:
+    log prior of a DAG by its number of edges, added to the scores.
     """
 
     def __init__(
@@ -198,9 +199,9 @@ def two_samples(
 ) -> tuple[list[Masks], list[Masks]]:
     """The states of two samplers at the end of each round; the same for the same scores.
 
-    exact: the score of a DAG, or any number below the second argument if the score is below it;
-    None if it is the sum over families.  between: called before each round with the number of
-    rounds made; it may raise.
+    exact: gives the score of a DAG, or any number below the second argument if the score is below
+    that; None if the score is the sum over families. between: called before each round with the
+    number of rounds made; it may raise.
     """
     first, second = (
         _Sampler(families, start, exact, np.random.default_rng(seed)).run(between)
@@ -287,11 +288,11 @@ def of_pairs(
     between: Between = lambda moves: None,
     known: Constraints | None = None,
 ) -> Posterior:
-    """n: rows.
+    """The posterior from counts of pairs and larger tables.
 
-    dag: the result of the search; compelled: its arrows in the CPDAG. around: per column, its
-    possible neighbours.  between: see `two_samples`. known: background knowledge, which every DAG
-    that is drawn obeys.
+    n: number of rows. dag: the result of the search; compelled: its arrows in the CPDAG. around:
+    per column, its possible neighbours. between: see `two_samples`. known: background knowledge,
+    which every sampled DAG obeys.
     """
     p = len(dag)
     known = known or Constraints.none(p)
@@ -355,7 +356,7 @@ def _considered_candidates(
 
 
 def bayes_factors(tests: Statistics, n: int) -> Vector:
-    """Twice the log Bayes factor of an edge for each test; n: rows.
+    """Twice the log Bayes factor for an edge, for each test; n: number of rows.
 
     A part z of a test is normal with variance v = 1 + noise + n/`_RIGHT` without an edge, and
     v + n `_SIZE` with one, so that 2 log of the ratio is z²/v · ρ/(1 + ρ) − log(1 + ρ), with

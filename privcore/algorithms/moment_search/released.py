@@ -1,7 +1,7 @@
 """The released numbers of a run, which can be stored, searched again, added to and pooled.
 
-A form for each kind of release: counts of all combinations of levels, sums over pairs and larger
-sets of columns, and second moments of rows of numbers, or of levels coded in few numbers each.
+Each kind of release has a form: counts of all combinations of levels, sums over pairs and larger
+sets of columns, and second moments of rows of numbers, or of levels coded by a few numbers each.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ def _plain(value: Any) -> Any:
 class ReleasedTable:
     """Counts of all combinations of levels.
 
-    n: rows.  counts: shape = levels.  scale: of the discrete Laplace noise on each; for a
-    combination of several releases, the scale with the same variance. topped: whether a further
-    release may refine it, which is possible only for a single release of one table.
+    n: number of rows. counts: shape = levels. scale: of the discrete Laplace noise on each count;
+    for a combination of several releases, the scale with the same variance. topped: whether a
+    further release may refine the counts, which is possible only for a single release of one table.
     """
 
     n: int
@@ -125,11 +125,13 @@ class ReleasedTable:
         return replace(self, topped=False)
 
     def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether these are the counted columns; own_levels: see `NumberSource`."""
+        """Whether the columns have the levels that were counted; own_levels: see `NumberSource`."""
         return tuple(own_levels) == self.levels
 
     def same_rows(self, other: ReleasedTable) -> ReleasedTable:
-        """Combined with another release of the same rows; counts have inverse-variance weights."""
+        """This release combined with another of the same rows; counts have inverse-variance
+        weights.
+        """
         one, two = map(discrete_laplace_variance, (self.scale, other.scale))
         # If the noise is 0 in floating point, either count is right.
         share = two / (one + two) if one + two > 0 else 1.0
@@ -137,7 +139,7 @@ class ReleasedTable:
         return ReleasedTable(self.n, counts, discrete_laplace_scale(one * share), topped=False)
 
     def other_rows(self, other: ReleasedTable) -> ReleasedTable:
-        """Combined with a release of other rows of the same columns."""
+        """This release combined with a release of other rows with the same columns."""
         variance = sum(map(discrete_laplace_variance, (self.scale, other.scale)))
         counts, scale = self.counts + other.counts, discrete_laplace_scale(variance)
         return ReleasedTable(self.n + other.n, counts, scale, topped=False)
@@ -149,7 +151,7 @@ class ReleasedTable:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
+        """Read what `as_dict` made; raises KeyError, TypeError or ValueError for anything else."""
         readers = {"n": _rows, "levels": _levels, "counts": _numbers, "scale": _positive}
         values, topped = _checked(document, readers), document["topped"] is True
         counts = values["counts"].reshape(values["levels"])
@@ -159,14 +161,15 @@ class ReleasedTable:
 class WithMu:
     """Released numbers with Gaussian noise.
 
-    mu: Gaussian-DP parameter of all releases so far, for a row; 0 if no release can be added.
+    mu: Gaussian-DP parameter of all releases so far, for a row; 0 if no further release is
+    possible.
     """
 
     mu: float
 
     @property
     def topped(self) -> bool:
-        """Whether a further release may add to it."""
+        """Whether a further release may add to these numbers."""
         return self.mu > 0
 
     @property
@@ -179,7 +182,7 @@ class WithMu:
 class ReleasedSums(WithMu):
     """Sums over pairs of columns, and over larger sets.
 
-    moments: all released sums. noise: see `MomentPlan`, which determines how the search starts.
+    moments: all released sums. noise: see `MomentPlan`; it determines how the search starts.
     points: cut points of numeric columns, None for columns with levels.
     """
 
@@ -196,7 +199,7 @@ class ReleasedSums(WithMu):
         return self.moments.levels
 
     def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether these are the counted columns; own_levels: see `NumberSource`."""
+        """Whether the columns have the levels that were counted; own_levels: see `NumberSource`."""
         if self.points is None:
             return tuple(own_levels) == self.levels
         cut = [own or now for own, now in zip(own_levels, self.levels, strict=False)]
@@ -212,7 +215,9 @@ class ReleasedSums(WithMu):
         return replace(self, moments=both, noise=noise, mu=0.0)
 
     def other_rows(self, other: ReleasedSums) -> ReleasedSums:
-        """Combined with a release of other rows of the same columns: common sums are added."""
+        """This release combined with a release of other rows with the same columns: common sums are
+        added.
+        """
         self._check(other)
         total = self.n + other.n
         both, theirs = Moments(total, self.levels), {c: (s, v) for c, s, v in other.moments.parts()}
@@ -227,8 +232,8 @@ class ReleasedSums(WithMu):
         """Raises DataError if numbers were cut at different points."""
         if self.points != other.points:
             raise DataError(
-                "The files cut numbers into levels at different points, which each release chose "
-                "by itself; cut them at public points before the releases."
+                "The files cut numbers into levels at different points, since each release chose "
+                "its own; cut the numbers at public points before the releases."
             )
 
     def as_dict(self) -> dict[str, Any]:
@@ -247,7 +252,7 @@ class ReleasedSums(WithMu):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
+        """Read what `as_dict` made; raises KeyError, TypeError or ValueError for anything else."""
         levels, n = _levels(document["levels"]), _rows(document["n"])
         moments = Moments(n, levels)
         # A search uses all pairs, and every subset of a larger set.
@@ -266,10 +271,10 @@ class ReleasedSums(WithMu):
 
 
 class NumberUnits(NamedTuple):
-    """centre, scale: of each column, shape (p,).
+    """Units of numeric rows.
 
-    radius: maximum length of rows in these units, over √p. half: half the range of each column in
-    the units of the data, shape (p,).
+    centre, scale: of each column, shape (p,). radius: maximum length of rows in these units, over
+    √p. half: half the range of each column in the units of the data, shape (p,).
     """
 
     centre: Vector
@@ -279,8 +284,9 @@ class NumberUnits(NamedTuple):
 
 
 class LineUnits(NamedTuple):
-    """counts: of the levels of each column, with normal noise of standard deviation counts_sigma.
+    """Units of rows of levels.
 
+    counts: for the levels of each column, with normal noise of standard deviation counts_sigma.
     bases: the coordinates of the levels, computed from these counts; rows are shortened to length
     1.
     """
@@ -292,11 +298,11 @@ class LineUnits(NamedTuple):
 
 @dataclass(frozen=True)
 class ReleasedRows(WithMu):
-    """Second moments of rows of numbers, or of columns with levels coded in few numbers each.
+    """Second moments of rows of numbers, or of columns with levels coded by a few numbers each.
 
     units: the first release, which determines the coordinates of a row. noisy: means, times
     mean_share, and products, as the upper triangle of (d + 1, d + 1) without (0, 0), each with
-    normal noise of deviation sigma, squares with `squares` times its variance.
+    normal noise of deviation sigma; the noise on squares has `squares` times that variance.
     """
 
     n: int
@@ -341,17 +347,17 @@ class ReleasedRows(WithMu):
         return moments
 
     def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether these are the measured columns; own_levels: see `NumberSource`."""
+        """Whether the columns have the measured levels; own_levels: see `NumberSource`."""
         if self.bases:
             return tuple(own_levels) == self.levels
         as_numbers = 0 in own_levels and not counts_levels(own_levels)
         return as_numbers and len(own_levels) == len(self.coordinates)
 
     def same_rows(self, other: ReleasedRows) -> ReleasedRows:
-        """Combined with another release of the same rows, by inverse-variance weights."""
+        """This release combined with another of the same rows, by inverse-variance weights."""
         if _plain((*self.units, self.mean_share)) != _plain((*other.units, other.mean_share)):
             raise DataError(
-                "The files hold moments in different units, which each release chose by itself; "
+                "The files hold moments in different units, since each release chose its own; "
                 "only a release that adds to another has the same units."
             )
         rows, columns = upper_triangle(sum(self.coordinates), centred=True)
@@ -365,8 +371,8 @@ class ReleasedRows(WithMu):
     def other_rows(self, other: ReleasedRows) -> ReleasedRows:
         """Raises DataError: each release has its own units."""
         raise DataError(
-            "Moments are in units that each site's release chose by itself, and cannot be added; "
-            "cut numbers into levels at public points before the releases, and count these."
+            "Each site's release chose its own units, so moments cannot be added; cut numbers "
+            "into levels at public points before the releases, and count these levels."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -377,7 +383,7 @@ class ReleasedRows(WithMu):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
+        """Read what `as_dict` made; raises KeyError, TypeError or ValueError for anything else."""
         units: NumberUnits | LineUnits
         if document["form"] == "lines":
             units = LineUnits(**_checked(document, _LINES))
@@ -417,12 +423,12 @@ _FORMS: dict[str, type[ReleasedStatistics]] = {
 
 
 def released_as_dict(statistics: Keepable) -> dict[str, Any]:
-    """JSON-ready, with its form."""
+    """The released numbers, JSON-ready, with the name of their form."""
     return {"form": statistics.form, **statistics.as_dict()}
 
 
 def read_released(document: Any) -> ReleasedStatistics:
-    """Raises DataError for what `released_as_dict` has not made."""
+    """Read the output of `released_as_dict`; raises DataError for anything else."""
     try:
         return _FORMS[document["form"]].read(document)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
@@ -430,15 +436,17 @@ def read_released(document: Any) -> ReleasedStatistics:
 
 
 def together(parts: Sequence[ReleasedStatistics], *, same_rows: bool) -> ReleasedStatistics:
-    """Releases of the same rows, or of different ones, of the same columns; raises DataError."""
+    """Combine releases over the same columns, from the same or from different rows; raises
+    DataError.
+    """
     whole = parts[0]
     for other in parts[1:]:
         if type(whole) is not type(other) or whole.levels != other.levels:
             raise DataError("The files hold different kinds of releases, which cannot be combined.")
         if same_rows and whole.n != other.n:
             raise DataError(
-                f"The files have {whole.n:,} and {other.n:,} rows, so they do not hold the same "
-                "ones; say that they come from different sites."
+                f"The files were made from {whole.n:,} and {other.n:,} rows, so not from the same "
+                "rows; say that they come from different sites."
             )
         add: Any = whole.same_rows if same_rows else whole.other_rows
         whole = add(other)

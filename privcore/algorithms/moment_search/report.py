@@ -27,16 +27,16 @@ from privcore.algorithms.search.skeleton import Skeleton
 from privcore.graphs import cpdag_of_dag
 
 MEASURED = (
-    "each column is measured in few numbers: ordered levels as one trend, other levels as the two "
-    "most frequent and the rest"
+    "each column is measured by a few numbers: ordered levels as one trend, other levels as the "
+    "two most frequent and the rest"
 )
 
 
 class Found(NamedTuple):
-    """dag: the result.
+    """What a search found.
 
-    evidence: the tests for the findings. around: per column, its possible neighbours. skeletons:
-    intermediate ones, in order. statistics: all released numbers.
+    dag: the result. evidence: the tests for the findings. around: per column, its possible
+    neighbours. skeletons: intermediate skeletons, in order. statistics: all released numbers.
     """
 
     dag: Parents
@@ -53,7 +53,7 @@ def outcome(
     recorder: common.Recorder,
     proofs: tuple[str, ...],
 ) -> Outcome:
-    """The end of a search of sums or of rows."""
+    """The outcome of a search on sums or on rows."""
     parameters, known, statistics = run.parameters, run.known, result.statistics
     columns, rows = len(result.dag), isinstance(statistics, ReleasedRows)
     graph = known.completed(cpdag_of_dag(run.source.names, edges_of(result.dag)))
@@ -119,7 +119,7 @@ def outcome(
 
 
 def released_margins(moments: Moments) -> tuple[Margin, ...]:
-    """Probabilities of each column's levels, nearest to the counts from all releases."""
+    """Probabilities of each column's levels that are nearest to the counts from all releases."""
     margins = []
     for column in range(len(moments.levels)):
         probabilities = nearest_probabilities(moments.table([column]), 0.0)

@@ -1,6 +1,6 @@
-"""Moment search where the columns have many combinations of levels: pairs, then rounds of tables.
+"""Moment search on columns with many combinations of levels: pairs, then rounds of tables.
 
-The results of one round of tables determine the tables of the next.
+The results of one round determine the tables of the next.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def choose_tables(
 ) -> list[tuple[int, ...]]:
     """Sets of columns to count: each column with its neighbours, the strongest first.
 
-    cells: maximum for a table; sets of many columns have fewer. Neighbours that do not fit go into
+    cells: maximum per table; lower for sets of many columns. Neighbours that do not fit go into
     further tables of the same column. In addition, each column with its parents in the best DAG so
-    far, if that fits. Subsets of other sets are left out.
+    far forms a set if that fits. Subsets of other sets are left out.
     """
     families = (frozenset({column, *causes}) for column, causes in enumerate(dag) if causes)
     chosen = {family for family in families if prod(levels[c] for c in family) <= cells}
@@ -115,7 +115,7 @@ def searched_sums(
     spent: Spent,
     recorder: common.Recorder,
 ) -> Found:
-    """Search the released statistics only; they can be searched again."""
+    """Search the released statistics only; these can be searched again."""
     evidence = TableEvidence(statistics.moments, run.parameters.penalty)
     searched = _skeletons(run, evidence, statistics.noise, recorder, refined=True)
     dag, around = sparsest_dag(run, evidence, _neighbours(searched[0]))

@@ -1,7 +1,7 @@
 """Search for the best DAG over orders of the columns (BOSS: Andrews et al. 2023).
 
-Given an order, the parents of a column grow and shrink among the columns before it; each column in
-turn moves to the place with the largest total score, until none moves. This finds DAGs that
+Given an order, a column's set of parents grows and shrinks among the columns before it; each column
+in turn moves to the place with the largest total score, until none moves. This finds DAGs that
 searches over single edges miss.
 """
 
@@ -34,7 +34,7 @@ ORDERS = len(_ROOTS)
 
 
 def edges_of(dag: Parents) -> set[tuple[int, int]]:
-    """All (cause, effect)."""
+    """All edges of a DAG as (cause, effect)."""
     return {(cause, effect) for effect, causes in enumerate(dag) for cause in causes}
 
 
@@ -60,7 +60,8 @@ def best_of_orders(
     """The best DAG of searches from several orders.
 
     candidates: per column, its possible neighbours. between: see `OrderSearch.best`. start: a DAG
-    of such edges; the result is at least as good. orders: number of fixed orders to start from.
+    whose edges are candidates; the result is at least as good. orders: number of fixed orders to
+    start from.
     """
     columns = len(candidates)
 
@@ -113,7 +114,7 @@ class _Order:
 
 
 class OrderSearch:
-    """Searches over orders, each from a first one, with shared caches.
+    """Searches over orders, each from a given first order, with shared caches.
 
     Sets of earlier columns are bit sets: a search makes millions of them.
     """
@@ -133,10 +134,10 @@ class OrderSearch:
         self._grown: list[dict[int, tuple[frozenset[int], float]]] = [{} for _ in self._candidates]
 
     def best(self, start: Sequence[int], between: Between = lambda moves: None) -> Parents:
-        """The parents of each column in the best DAG that was found.
+        """The parents of each column in the best DAG found.
 
-        start: the first order.  between: called before each column is moved with the number of
-        moves made; it may raise.
+        start: the first order. between: called with the number of moves made before each column is
+        moved; it may raise.
         """
         order, moves, improved = _Order(start), 0, True
         while improved:
@@ -202,10 +203,10 @@ class OrderSearch:
 
 
 def parent_log_prior(known: Constraints, n: int) -> Matrix:
-    """Log prior of a parent (second) of a column (first) by background knowledge, shape (p, p).
+    """Log prior of a parent (second) of a column (first) from background knowledge, shape (p, p).
 
-    Very negative where no arrow is allowed; very large where an edge is required, of which a DAG
-    has one direction; 0 elsewhere. n: rows, which add less than 1,000 n to a score, for columns of
+    Very negative where no arrow is allowed; very large, in either direction, where an edge is
+    required; 0 elsewhere. n: number of rows; these add less than 1,000 n to a score, for columns of
     up to e²⁵⁰ levels.
     """
     much = 1e6 + 1e3 * n
@@ -218,7 +219,7 @@ def parent_log_prior(known: Constraints, n: int) -> Matrix:
 
 
 def obeying(score: Scorer, known: Constraints, n: int) -> Scorer:
-    """The score with the log prior of parents by background knowledge; n: rows."""
+    """The score plus the log prior of parents from background knowledge; n: number of rows."""
     if known.empty:
         return score
     log_prior = parent_log_prior(known, n)

@@ -1,10 +1,10 @@
-"""Whether numbers depend on each other linearly, from noisy counts of pairs that are cut evenly.
+"""Whether numbers depend on each other linearly, from noisy counts of evenly cut pairs.
 
 For jointly normal columns, the correlation determines the table of a pair. The deviation of the
-noisy tables of all pairs from the nearest of these is dependence that second moments miss. For a
-number and a yes/no column it is the part orthogonal to the tables of two normal columns of which
-one is dichotomised; for two yes/no columns a moment captures all dependence. Shares are of φ²,
-summed over the pairs and corrected for noise.
+noisy tables from the nearest such tables is dependence that second moments miss. For a number and a
+yes/no column, the missed part is orthogonal to the tables of two normal columns of which one is
+dichotomised; for two yes/no columns a moment captures all dependence. Shares are of φ², summed over
+the pairs and corrected for noise.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SHARES = 20
 def even_points(
     centre: Vector, scale: Vector, intervals: int, own_levels: Sequence[int] = ()
 ) -> list[Vector]:
-    """Per column, points that cut a normal distribution of this middle and spread evenly.
+    """Per column, points that cut a normal distribution with this middle and spread evenly.
 
     own_levels: see `NumberSource`; the points of such a column are between its levels.
     """
@@ -49,8 +49,8 @@ def even_points(
 def in_lines(pairs: Moments) -> bool:
     """Whether moments of the numbers capture nearly all of the dependence in the pairs.
 
-    pairs: noisy moments of all pairs of columns, each yes/no or cut by `even_points` into
-    intervals, as many as the others and at least three.
+    pairs: noisy moments of all pairs of columns; each column is yes/no or cut by `even_points` into
+    intervals, at least three and equally many for all such columns.
     """
     whole = missed = variance = 0.0
     for a, b in combinations(range(len(pairs.levels)), 2):
@@ -81,10 +81,10 @@ def in_lines(pairs: Moments) -> bool:
 
 @lru_cache(maxsize=32)
 def normal_tables(rows: int, columns: int, share: float = 0.5) -> Matrix:
-    """Moments of a pair of normal columns cut evenly, (correlations, rows − 1, columns − 1).
+    """Moments of two evenly cut normal columns, shape (correlations, rows − 1, columns − 1).
 
-    rows, columns: numbers of intervals. share: of the first of two levels.  In the coordinates
-    of `features`, as probabilities; correlations from −0.99 to 0.99.
+    rows, columns: numbers of intervals. share: probability of the first of two levels. In the
+    coordinates of `features`, as probabilities; correlations from −0.99 to 0.99.
     """
     # Midpoints of equal probability stand for the values within an interval.
     within = ndtri((np.arange(40 * rows) + 0.5) / (40 * rows))

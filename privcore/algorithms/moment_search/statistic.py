@@ -1,10 +1,10 @@
 """A quadratic statistic whose parts are weighted by how little of their variance is noise.
 
 A covariance is turned into parts that are independent under the null: whitened by the sampling
-variance, and rotated so that the variance of the noise is diagonal too.  Part k then has variance
-1 + v_k, where v_k is the noise's share, and weight w_k = 1/(1 + v_k); the statistic Σ w_k z_k²
-with z_k standard normal is compared with a scaled χ² of the same mean and variance (Satterthwaite
-1946).  Without noise every weight is 1, and the statistic is χ² itself.
+variance, and rotated so that the variance of the noise is diagonal too. Part k then has variance 1
++ v_k, where v_k comes from the noise, and weight w_k = 1/(1 + v_k); the statistic Σ w_k z_k² with
+z_k standard normal is compared with a scaled χ² of the same mean and variance (Satterthwaite 1946).
+Without noise every weight is 1, and the statistic is χ² itself.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ _LEAST_LEFT = 0.05
 
 
 class Statistic(NamedTuple):
-    """value: Σ w z².  first, second: Σ w and Σ w².
+    """A weighted statistic.
 
-    among: number of tests that this one was chosen from; its p-value is that of the best of them.
-    left: the product of the shares of the variances of x and y that the conditioning set leaves
-    unexplained. If it is close to 0, as given the inputs of a gate, the test has no information.
+    value: Σ w z². first, second: Σ w and Σ w². among: number of tests that this one was chosen from
+    as the best; its p-value accounts for the choice. left: the product of the shares of the
+    variances of x and y that the conditioning set leaves unexplained. If left is close to 0, as it
+    is given the inputs of a gate, the test has no information.
     """
 
     value: float
@@ -70,7 +71,7 @@ class Statistic(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Several of them, each field of shape (tests,)."""
+    """Several statistics, each field of shape (tests,)."""
 
     value: Vector
     first: Vector

@@ -1,7 +1,8 @@
 """Tests and scores from counts of all pairs of columns and of some larger tables.
 
-Each uses the best released counts for it. Families without a table still have a log-linear model;
-in families with one, the model is less sensitive to the noise on single cells.
+Each test and score uses the released counts that suit it best. Families without a table still have
+a log-linear model; in families with a table, the model is less sensitive to the noise on single
+cells.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ _SUSPECT = 0.01
 
 
 class TableEvidence(Evidence):
-    """moments: all released moments. penalty: of a score, for each degree of freedom."""
+    """Evidence from counts.
+
+    moments: all released moments. penalty: subtracted from a score per degree of freedom.
+    """
 
     def __init__(self, moments: Moments, penalty: float) -> None:
         self.moments, self.penalty = moments, penalty
@@ -51,7 +55,7 @@ class TableEvidence(Evidence):
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         """The test on a table that covers the columns, if its strata exceed the noise.
 
-        Else the linear test, on pairs.
+        Otherwise the linear test on pairs.
         """
         within = self.within_strata(x, y, conditioning_set)
         return within or self.pairs.test(x, y, conditioning_set)
@@ -110,10 +114,10 @@ class TableEvidence(Evidence):
         return None if modelled is None else self.final(x, y, conditioning_set)
 
     def surely_unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
-        """The same.
+        """The same test as `unexplained`, but only if the model is complete.
 
-        Also None if the model may lack an interaction that no table covers, which would look like a
-        dependence of the two.
+        None also if the model may lack an interaction that no table covers, which would look like a
+        dependence between x and y.
         """
         pairs = combinations(conditioning_set, 2)
         if all(self.tabulated(end, *two) for two in pairs for end in (x, y)):
@@ -123,7 +127,7 @@ class TableEvidence(Evidence):
     def suspects(self, column: int, conditioning_set: Columns) -> list[int]:
         """Columns that a test might find dependent on this one.
 
-        The linear test, made for all columns together, excludes the others.
+        Linear tests, made for all columns together, exclude the others.
         """
         suspicious = self.pairs.tests_of(column, conditioning_set).p_values < _SUSPECT
         if column in self.pairs.together:
@@ -165,7 +169,9 @@ class TableEvidence(Evidence):
         return score
 
     def tabulated_score(self, column: int, parents: list[int]) -> float:
-        """Deviance of the column's counts by its parents' levels; see `kernels.table_tests`."""
+        """Deviance explained in the column's counts by its parents' levels; see
+        `kernels.table_tests`.
+        """
         counts = self.moments.table([*parents, column])
         return float(
             kernels.table_tests.family_score(

@@ -1,10 +1,10 @@
 """Search for the best DAG by a score that is not a sum over families.
 
 Steps are tried in the order of their approximate gain. A search moves from a DAG to the best
-neighbour of it or of another member of its equivalence class (Castelo & Kočka 2003), which is
-reached by a few random reversals of covered edges. At a local optimum it restarts from the best DAG
-without the edges of one column, or with one edge reversed and fixed until the rest has adapted; a
-better optimum becomes the best DAG.
+neighbour of that DAG or of another member of its equivalence class (Castelo & Kočka 2003), reached
+by a few random reversals of covered edges. At a local optimum it restarts from the best DAG without
+the edges of one column, or with one edge reversed and fixed until the rest has adapted; a better
+optimum becomes the best DAG.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _EVEN = 0.5
 
 
 class Better(Exception):
-    """Samplers found a DAG that is better than their start."""
+    """Raised when samplers find a DAG that is better than their start."""
 
 
 class TableSearch:
@@ -71,7 +71,7 @@ class TableSearch:
         self._sampled_from = self.fit.value
 
     def exact(self, dag: Masks, wanted: float) -> float:
-        """The score, −∞ if it is far below the wanted one; raises Better."""
+        """The score of a DAG, −∞ if it is far below `wanted`; raises Better."""
         fit = self._score.fit(dag, wanted)
         if not fit.exact:
             return -math.inf
@@ -166,7 +166,7 @@ class TableSearch:
 
 
 def steps(scores: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Masks, float]:
-    """DAGs one step away, cycles included, with their gains near a fit.
+    """Graphs one step from a DAG, with gains near a fit; some have cycles.
 
     A step adds, deletes or reverses an edge, or exchanges a parent.
     """
@@ -249,13 +249,13 @@ def is_acyclic(dag: Masks) -> bool:
 def covered(dag: Sequence[int]) -> list[Edge]:
     """Covered edges (cause, effect): their ends have the same other parents.
 
-    A reversal keeps the class.
+    Reversing one leads to an equivalent DAG.
     """
     return [(a, b) for b, mask in enumerate(dag) for a in bits(mask) if mask == dag[a] | 1 << a]
 
 
 class Sampled(NamedTuple):
-    """dag: the best one that was found, and its fit."""
+    """The result of sampling; dag: the best DAG found, with its fit."""
 
     dag: Masks
     fit: Fit

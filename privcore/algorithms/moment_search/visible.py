@@ -1,15 +1,15 @@
-"""The dependences that a budget can detect, by public facts, before anything is spent.
+"""The dependences that a budget can detect, from public facts, before anything is spent.
 
-Columns with levels are assumed balanced, numbers normal, and all columns independent but for the
-pair itself; rarer levels need larger dependences. The threshold is that of `edges`, or of the
-posterior, for a single edge.
+Columns with levels are assumed balanced, numbers normal, and all columns independent except for the
+pair itself; rarer levels need larger dependences. The threshold for a single edge is taken from
+`edges` or from the posterior.
 
-A test compares a statistic of f degrees of freedom with a threshold.  A dependence of size V makes
-it noncentral χ², with V² times the test's information as noncentrality.  This is exact if all parts
-of the statistic have equal weights; otherwise the dependence is assumed to be spread evenly over
-them, and the distribution to be a scaled χ² (see `statistic`).  V is Cramér's V for two columns
-with levels, and the absolute correlation for two numbers; given other columns, it refers to the
-residuals.
+A test compares a statistic of f degrees of freedom with a threshold. Under a dependence of size V
+the statistic is noncentral χ², with V² times the test's information as noncentrality. This is exact
+if all parts of the statistic have equal weights; otherwise the dependence is assumed to be spread
+evenly over them, and the distribution to be a scaled χ² (see `statistic`). V is Cramér's V for two
+columns with levels, and the absolute correlation for two numbers; given other columns, it refers to
+the residuals.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ class Visible(NamedTuple):
     """The smallest dependence that is detected with probability `POWER`.
 
     For the median pair of columns: marginally, given one column, and given two. If not all
-    combinations are counted, the marginal value uses the pairs alone, and the conditional values
-    use one of as many tables as columns in a single round; further releases only add power. For
-    numbers all three are the same. None if not even 1 is detected, or no such table fits.
+    combinations are counted, the marginal value uses the pairs alone, and a conditional value uses
+    one table in a single round with one table per column; further releases only add power. For
+    numbers all three are the same. None if not even a dependence of 1 is detected, or no such table
+    fits.
     """
 
     alone: float | None
@@ -73,9 +74,10 @@ class Visible(NamedTuple):
 def visible(
     plan: Plan, parameters: MomentSearchParameters, pairs: int, pair: Levels | None = None
 ) -> Visible:
-    """pairs: number of pairs over which the FDR is controlled.
+    """The smallest dependences that a plan can detect.
 
-    pair: the levels of the two columns, if not the median pair.
+    pairs: number of pairs over which the FDR is controlled. pair: the levels of the two columns, if
+    not the median pair.
     """
 
     def least(pair: Levels, others: int) -> float | None:
@@ -162,7 +164,7 @@ def _in_rows(plan: RowsPlan, level: float) -> float | None:
 def table_information(n: float, levels: Levels, statistic: Statistic) -> float:
     """Noncentrality of a test of two columns with levels for V = 1.
 
-    n: rows.  statistic: of the test, for the weights of its (r − 1)(s − 1) parts.
+    n: number of rows. statistic: the test's statistic, for the weights of its (r − 1)(s − 1) parts.
     """
     r, s = levels
     return n * (min(r, s) - 1) * statistic.first / ((r - 1) * (s - 1))
@@ -171,7 +173,7 @@ def table_information(n: float, levels: Levels, statistic: Statistic) -> float:
 def smallest_visible(dof: float, threshold: float, information: float) -> float | None:
     """The smallest V from 0 to 1 that is detected with probability `POWER`.
 
-    None if not even 1 is.
+    None if not even V = 1 is detected.
     """
     if not (dof > 0 and information > 0):
         return None
@@ -182,9 +184,9 @@ def smallest_visible(dof: float, threshold: float, information: float) -> float 
 def probable_from(rows: float, levels: Levels, strata: int, level: float) -> float:
     """The deviance from which an edge between two columns is as probable as 1 − level.
 
-    The BDeu penalty of the parameters that the edge adds, for balanced columns with an equivalent
+    The BDeu penalty for the parameters that the edge adds, for balanced columns with an equivalent
     sample size of 1, plus the required log odds, minus the prior log odds of two directions. rows:
-    effective number of rows of the noisy counts.  levels: of cause and effect.  strata:
+    effective number of rows in the noisy counts. levels: of cause and effect. strata:
     configurations of the effect's other parents.
     """
     cause, effect = levels
@@ -205,7 +207,7 @@ def plan_levels(
     """The form in which columns with levels are measured; levels, ordered: see `CountSource`.
 
     All combinations of levels if these are few; otherwise pairs of columns, level by level, and
-    larger tables. If these would detect only large dependences, each column is coded in few
+    larger tables. If these would detect only large dependences, each column is coded by a few
     numbers.
     """
     whole = plan_whole(n, levels, parameters.epsilon, cells=parameters.whole_table)
@@ -227,11 +229,11 @@ def plan_levels(
 
 @dataclass(frozen=True)
 class PublicShape:
-    """n: rows.
+    """The public shape of a table.
 
-    levels: of each column, 0 for numeric columns that are cut; empty if all are treated as numbers.
-    columns: their number. open_pairs: pairs that background knowledge leaves open; None for all.
-    ordered: see `CountSource`.
+    n: number of rows. levels: number for each column, 0 for numeric columns that are cut; empty if
+    all are treated as numbers. columns: number of columns. open_pairs: pairs that background
+    knowledge leaves open; None for all. ordered: see `CountSource`.
     """
 
     n: int
@@ -247,7 +249,7 @@ class PublicShape:
 
     @classmethod
     def of(cls, source: MomentSource | MixedRows, knowledge: str = "") -> PublicShape:
-        """knowledge: background knowledge, as the parameter's text."""
+        """The shape of a source; knowledge: background knowledge, as the parameter's text."""
         levels: Sequence[int] = ()
         ordered: Sequence[int] = ()
         if isinstance(source, MixedRows):
@@ -297,14 +299,16 @@ class PublicShape:
 def visible_effects(
     shape: PublicShape, parameters: MomentSearchParameters, pair: Levels | None = None
 ) -> Visible:
-    """parameters: the run's, checked. pair: see `visible`."""
+    """The smallest dependences that a run can detect; parameters: the run's, checked. pair: see
+    `visible`.
+    """
     return visible(shape.plan(parameters), parameters, shape.pairs, pair)
 
 
 def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) -> str:
     """Changes that would make a clear dependence detectable; empty if it is detectable already.
 
-    Clear is a correlation, or Cramér's V, of `_CLEAR`.
+    A clear dependence has a correlation, or Cramér's V, of `_CLEAR`.
     """
 
     def shows(rows: int, epsilon: float) -> bool:
@@ -324,7 +328,7 @@ def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) ->
         "fewer columns, or coarser levels",
     ]
     return (
-        f"A dependence of {_CLEAR:g} would be missed here. It would be detected with: "
+        f"A dependence of {_CLEAR:g} would be missed here. Any of these would make it detectable: "
         f"{'; '.join(ways)}."
     )
 
@@ -334,7 +338,7 @@ def visible_sentence(
 ) -> str:
     """The detectable dependences, in plain words.
 
-    parameters: of the run on rows.  epsilon: of the whole, where a person has several rows.
+    parameters: of the run on rows. epsilon: total for a person, if a person has several rows.
     """
     plan = shape.plan(parameters)
     least = visible(plan, parameters, shape.pairs).alone
@@ -357,7 +361,7 @@ def visible_sentence(
 
 
 def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
-    """How numbers are treated in a table that also has levels, by public facts.
+    """How numbers are treated in a table that also has levels, from public facts.
 
     checked: the parameters.
     """

@@ -1,4 +1,4 @@
-"""Moment search on columns with few combinations of levels: one release of all their counts.
+"""Moment search on columns with few combinations of levels: one release counts all combinations.
 
 This pure-DP release takes the whole budget; everything else is post-processing: the best DAG by its
 posterior score, and a sampler for the probability of each edge. Proof:
@@ -69,8 +69,8 @@ def run_on_whole_table(
     before = run.earlier.statistics if isinstance(run.earlier.statistics, ReleasedTable) else None
     if before is not None and (before.scale <= plan.scale or before.levels != run.source.levels):
         raise ParameterError(
-            f"The earlier release has used all of ε = {run.parameters.epsilon:g}, or has other "
-            "levels; give a larger total, and the table that was released."
+            f"The earlier release has used all of ε = {run.parameters.epsilon:g}, or it has other "
+            "levels; give a larger total and the table that was released."
         )
     released = release_whole(run.source, plan, run.noise, before)
     record_release(recorder, plan.scale, 1.0, 1)
@@ -80,7 +80,7 @@ def run_on_whole_table(
 def searched_whole(
     run: Run[MomentSearchParameters], statistics: ReleasedTable, recorder: common.Recorder
 ) -> Outcome:
-    """Search the noisy counts only; they can be searched again."""
+    """Search the noisy counts only; these can be searched again."""
     parameters, names, counts = run.parameters, run.source.names, statistics.counts
     moments = statistics.moments
     known = run.known
@@ -132,10 +132,10 @@ def searched_whole(
 
 
 def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
-    """The edges of the best DAG that stay.
+    """The edges of the best DAG that are kept.
 
-    These are the required ones, and as many others as keep the expected share of false edges, by
-    their probabilities, within the FDR level.
+    These are the required edges, and as many others as possible while the expected share of false
+    edges, by their probabilities, is within the FDR level.
     """
     dag, probable = known.repaired(best.parents), best.posterior.edges
     held = {edge for edge in edges_of(dag) if ordered(*edge) in known.required}
@@ -151,7 +151,7 @@ def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
 def drawn(
     names: tuple[str, ...], posterior: Posterior, kept: set[Edge], known: Constraints
 ) -> PDAG:
-    """The class of the DAG with these edges, without arrows that are improbable."""
+    """The equivalence class of the DAG with the kept edges, without improbable arrows."""
     graph = known.completed(cpdag_of_dag(names, kept))
     arrows = {
         (cause, effect)
@@ -189,10 +189,10 @@ def _findings(
 
 
 class WholeEvidence:
-    """`findings.Powers` of a DAG's fit.
+    """`findings.Powers` from a DAG's fit.
 
-    levels: of each column.  scale: of the noise.  expected: of each cell by the fit.  level: the
-    accepted share of false edges.
+    levels: number for each column. scale: of the noise. expected: expectation of each cell in the
+    fit. level: the accepted share of false edges.
     """
 
     def __init__(self, levels: Sequence[int], scale: float, expected: Vector, level: float) -> None:
@@ -211,7 +211,7 @@ class WholeEvidence:
         """Power to detect an edge x → y given other parents of y, on the fitted counts.
 
         A dependence of size V moves a cell's expectation m by V m a(x) b(y), for a and b of mean 0
-        and variance 1 in each stratum; the information on it is the mean of Σ m² a² b² I over all
+        and variance 1 in each stratum; the information on V is the mean of Σ m² a² b² I over all
         such a and b.
         """
         columns = (x, y, *conditioning_set)

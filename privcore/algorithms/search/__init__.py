@@ -1,1 +1,1 @@
-"""What constraint-based algorithms share, and what any algorithm is; knows no algorithm."""
+"""The parts that constraint-based algorithms share, and the interface of every algorithm."""

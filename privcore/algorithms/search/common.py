@@ -1,4 +1,4 @@
-"""What all algorithms share: recording, guarantees, and wrapping up a search."""
+"""Shared by all algorithms: recording steps, stating guarantees, and finishing a search."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def search(run: Run[SearchParameters], decision: Decision) -> Skeleton:
 def oriented(run: Run[GraphParameters], skeleton: Skeleton, **rules: Any) -> Skeleton:
     """The skeleton, oriented by its own separating sets and the run's background knowledge.
 
-    rules: for `orient`, if not the separating sets.
+    rules: arguments for `orient` in place of the separating sets.
     """
     sets, known = skeleton.found_sets, run.known
     return skeleton._replace(
@@ -82,9 +82,9 @@ def outcome(
     epsilon_to_finish: float | None = None,
     rounds_to_finish: int = 0,
 ) -> Outcome:
-    """Wrap up; the skeleton is oriented.
+    """The outcome of a search whose skeleton is oriented.
 
-    epsilon_to_finish: the total that would have paid for the tests left undone, split over
+    epsilon_to_finish: the total that would have paid for the remaining tests, split over
     `rounds_to_finish` planned rounds.
     """
     unreached = None
@@ -118,7 +118,7 @@ def outcome(
 def proven_guarantee(
     run: Run[PrivateParameters], accountant: str, proofs: tuple[str, ...], delta: float
 ) -> Guarantee:
-    """The run's total (ε, δ), fixed before it."""
+    """The total (ε, δ), fixed before the run."""
     if run.parameters.knowledge:
         proofs = (*proofs, "docs/proofs/background_knowledge.md")
     return Guarantee(
@@ -139,7 +139,7 @@ def published_guarantee(
     accountant: str,
     flaws: tuple[str, ...],
 ) -> Guarantee:
-    """A paper's figure, with the reasons why it is not a guarantee."""
+    """The total that a paper claims, with the reasons why it is not a guarantee."""
     return Guarantee(
         epsilon=epsilon,
         delta=delta,
@@ -153,10 +153,10 @@ def published_guarantee(
 
 
 def checked_rows(n: int, rate: float) -> int:
-    """The whole part of n times the rate; raises ParameterError if that leaves fewer than 2."""
+    """n times the rate, rounded down; raises ParameterError if fewer than 2 rows are left."""
     rows = int(n * rate)
     if rows < 2:
         raise ParameterError(
-            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; it must leave at least 2."
+            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; at least 2 are needed."
         )
     return rows

@@ -1,4 +1,4 @@
-"""Edges and their marks where there may be unobserved confounders, from tests that cost nothing."""
+"""Edges and their marks if there may be unobserved confounders, from tests that cost nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ MOST_TESTS = 5_000
 
 @dataclass
 class HiddenEdges:
-    """A skeleton from which edges are removed, and what separates the pairs without one."""
+    """A skeleton from which edges are removed, and the separating sets of the pairs without an
+    edge.
+    """
 
     nodes: tuple[str, ...]
     neighbours: Neighbours
@@ -53,7 +55,9 @@ class HiddenEdges:
         max_order: int | None,
         most: int | None = None,
     ) -> HiddenStage:
-        """Remove edges by Possible-D-Sep, or by RFCI where that is more than `most` tests."""
+        """Remove edges by Possible-D-Sep, or by RFCI if Possible-D-Sep needs more than `most`
+        tests.
+        """
         before, required = sum(map(len, self.neighbours)), self.known.required
         tests = count_path_tests(self.neighbours, triples, max_order)
         stage: HiddenStage
@@ -69,7 +73,9 @@ class HiddenEdges:
         return stage
 
     def oriented(self, triples: Triples, stage: HiddenStage) -> PAG:
-        """The marks that follow; RFCI allows R4 only after further tests, so it is left out."""
+        """The PAG with its marks; RFCI allows rule R4 only after further tests, so R4 is left out
+        there.
+        """
         return orient_pag(
             self.nodes,
             self.neighbours,

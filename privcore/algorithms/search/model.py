@@ -1,4 +1,4 @@
-"""The declaration of an algorithm, its input and its result, and the hooks of a run."""
+"""The declaration of an algorithm, its input and result, and the hooks of a run."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from privcore.privacy.mechanisms import NoiseSource
 class Progress(NamedTuple):
     """Progress of a search: testing `order`, with `done` of this order's `pairs` pairs finished.
 
-    noun: the unit that is counted, if not pairs; an optimiser counts steps instead of tests. pairs
-    is 0 if their number is not known, as for changes to a graph.
+    noun: the unit that is counted, if not pairs: an optimiser counts steps. pairs: 0 if the number
+    of units is not known, as for changes to a graph.
     """
 
     order: int
@@ -57,7 +57,7 @@ class Hooks(Protocol):
 
 
 class NoHooks:
-    """Nobody listens."""
+    """Hooks that do nothing."""
 
     def progress(self, progress: Progress) -> None:
         return None
@@ -88,7 +88,9 @@ class Run(Generic[P_co]):
 
     @cached_property
     def known(self) -> Constraints:
-        """The run's background knowledge; raises ParameterError where it names another column."""
+        """The run's background knowledge; raises ParameterError if it names a column that is not
+        there.
+        """
         return Knowledge.read(self.parameters.knowledge).on(self.source.names)
 
 
@@ -127,26 +129,25 @@ def _no_plan(run: Run[Any]) -> tuple[Event, ...]:
 class Algorithm:
     """One algorithm, as declared in its own file and listed in the registry.
 
-    takes: its parameters, each declared once.
-    calibrations: the available ones, the default first; `published_flaw` states, for the page, why
-    the published one is not proven. published_epsilon: the meaning of ε in it: the cost of one
-    "round" or test, with the total computed after the run; a total to "split", with the spent part
-    computed after the run; or the "total" itself, as in the proven form.
-    planned: the steps of a proven run, from public facts alone: its parameters, number of rows, and
-    columns. planned_delta: its total δ from the same facts, if it may be less than the parameter δ.
-    fixed: parameters that follow from others and from public facts, and must be known before the
-    budget of a person is split. Its arguments: a run, the number of rows of a person, and whether
-    the number of all rows is private.
-    needs: contingency "tables" of categorical columns, or "moments", which numeric columns have as
-    well, or "either": tables of levels, moments of numbers. reference: maps parameters to the
-    parameters of the non-private reference algorithm, by default PC. output: a CPDAG, or one DAG.
+    takes: its parameters, each declared once. calibrations: the available ones, the default first;
+    `published_flaw` states, for the page, why the published one is not proven. published_epsilon:
+    the meaning of ε in the published calibration: the cost of one "round" or test, with the total
+    computed after the run; a total to "split", with the spent part computed after the run; or the
+    "total" itself, as in the proven form. planned: the steps of a proven run, from public facts
+    alone: its parameters, number of rows, and columns. planned_delta: total δ of a run from the
+    same facts, if it may be less than the parameter δ. fixed: gives the parameters that follow from
+    others and from public facts and are needed before a person's budget is split; its arguments are
+    a run, the number of rows per person, and whether the total number of rows is private. needs:
+    contingency "tables" of categorical columns, "moments", which numeric columns have as well, or
+    "either" (tables for levels, moments for numbers). reference: maps parameters to the parameters
+    of the non-private reference algorithm, by default PC. output: a CPDAG, or one DAG.
 
     mixed: for an algorithm that takes uncut numbers in a table with levels (`MixedRows.numbers`), a
-    description of their treatment, by the checked parameters. For counts, numbers are cut by
-    `mixed_levels`. available_cases: whether values may be missing at random: its tests use exact
-    counts without a guarantee, or noisy counts in which missing values are a level. again: for an
-    algorithm that returns its released numbers, a search of these alone, which costs nothing; a
-    further run can add to them (`Run.earlier`).
+    function from the checked parameters to a description of their treatment. For counts, numbers
+    are cut by `mixed_levels`. available_cases: whether values may be missing at random: tests then
+    use exact counts without a guarantee, or noisy counts in which missing values are a level.
+    again: for an algorithm that returns its released numbers, a search of these alone, which costs
+    nothing; a further run can add to these numbers (`Run.earlier`).
 
     Raises ParameterError for a declaration that contradicts itself.
     """
@@ -182,11 +183,11 @@ class Algorithm:
         had = self.calibrations
         yield (
             not all((self.name, self.title, self.citation, self.summary)),
-            "does not say what it is: give it a name, a title, a citation and a summary",
+            "has no description: give it a name, a title, a citation and a summary",
         )
         yield (
             not 0 < len(set(had) & set(CALIBRATIONS)) == len(had),
-            f"has the calibrations {had}; they must be of {CALIBRATIONS}, each once",
+            f"has the calibrations {had}; each must be one of {CALIBRATIONS} and occur once",
         )
         yield (
             "none" in had and len(had) > 1,
@@ -196,7 +197,10 @@ class Algorithm:
             if parameter.only_with is not None:
                 other, values = parameter.only_with
                 known = other in declared and any(map(declared[other].takes, values))
-                yield not known, f"has {parameter.name!r} depend on what {other!r} is never"
+                yield (
+                    not known,
+                    (f"makes {parameter.name!r} depend on a value that {other!r} cannot have"),
+                )
         calibration = declared.get("calibration")
         if not self.private:
             yield (
@@ -218,11 +222,15 @@ class Algorithm:
         yield (
             not issubclass(self.takes, PrivateParameters),
             f"is private; let {self.takes.__name__} extend ProvenParameters or PrivateParameters "
-            "of privcore/algorithms/search/parameters.py, which its guarantee is checked against",
+            "of privcore/algorithms/search/parameters.py, since the guarantee is checked against "
+            "their fields",
         )
         yield (
             ("published" in had) != bool(self.published_flaw),
-            "must say in published_flaw why its published calibration is not proven, and only then",
+            (
+                "must say in published_flaw why its published calibration is not proven, and "
+                "leave it empty if there is none"
+            ),
         )
         yield (
             "proven" in had and self.planned is _no_plan,
@@ -230,13 +238,13 @@ class Algorithm:
         )
         yield (
             self.reference is dict,
-            "does not say what its runs are compared with; set `reference` to a function from its "
-            f"parameters to the parameters of {self.reference_algorithm}",
+            "has no reference for its runs; set `reference` to a function from its parameters to "
+            f"the parameters of {self.reference_algorithm}",
         )
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What a user may set."""
+        """The parameters that a user may set."""
         return self.takes.declared()
 
     @property

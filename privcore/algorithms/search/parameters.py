@@ -151,11 +151,12 @@ CONFLICT_RULE = Parameter(
         ("keep first", "The first stays"),
         ("overwrite", "The last stays"),
     ),
-    help="What happens when two v-structures orient one edge in opposite directions. strength: the "
-    "one with the stronger evidence that its ends are dependent given the middle stays (with the "
-    "rule first: the one whose separating set is smaller). drop: neither stays. bi-directed: the "
-    "edge is drawn a ↔ b. keep first, overwrite: the first or the last in the order of the "
-    "columns stays, so the graph depends on that order and may have a cycle.",
+    help="What happens when two v-structures orient one edge in opposite directions. strength: "
+    "the v-structure with the stronger evidence that its ends are dependent given the middle "
+    "stays (with the rule first: the one with the smaller separating set). drop: neither "
+    "stays. bi-directed: the edge is drawn a ↔ b. keep first, overwrite: the first or the "
+    "last in the order of the columns stays, so the graph depends on that order and may have "
+    "a cycle.",
     source="causal-learn (strength, keep first, overwrite); Colombo & Maathuis 2014 (bi-directed); "
     "choice made here (drop)",
     only_with=("hidden_causes", (False,)),
@@ -279,8 +280,8 @@ SPACE = Parameter(
     choices=("z", "p"),
     labels=(("z", "The score |Z|"), ("p", "Its p-value")),
     help="z: noise is added to |Z|. p: to its p-value, as in the papers' codes. A p-value changes "
-    "most where Z is 0, so its noise must be large, but little near the threshold: at level 0.05 "
-    "the signal-to-noise ratio is less than a sixth of that in z.",
+    "most where Z is 0, so it needs large noise, but changes little near the threshold: at "
+    "level 0.05 the signal-to-noise ratio is less than a sixth of the ratio in z.",
     source="docs/proofs/p_space.md; Bhattacharjee & Tandon 2024, Appendix B",
     only_with=("score", (None, *_PROVEN, *_PUBLISHED)),
 )
@@ -374,8 +375,8 @@ ROWS_PER_UNIT = Parameter(
     optional=True,
     auto_help="the table's own bound, or 1 if no column says whose a row is",
     slider=(1, 20),
-    help="Maximum number of rows of one person (or other unit of protection). The guarantee covers "
-    "all of them together. Noise grows with this number.",
+    help="Maximum number of rows of one person (or other unit of protection). The guarantee "
+    "covers all rows of a person together. Noise grows with this number.",
     source="docs/proofs/units.md",
     calibrations=("proven",),
 )
@@ -389,9 +390,9 @@ NEIGHBOURS = Parameter(
     choices=(REPLACED, ADDED),
     labels=((REPLACED, "The values of the rows"), (ADDED, "Also whether they are in the table")),
     help="replaced: neighbouring tables differ in the values of one person's rows, and the number "
-    "of rows is public. added or removed: they differ in whether these rows are in the table at "
-    "all; a noisy number of rows is released for a twentieth of ε, and surplus rows are left out "
-    "at random.",
+    "of rows is public. added or removed: the tables differ in whether a person's rows are "
+    "in the table at all; a noisy number of rows is released for a twentieth of ε, and "
+    "surplus rows are left out at random.",
     source="docs/proofs/units.md; Dwork & Roth 2014, Section 2.3",
     calibrations=("proven",),
 )
@@ -431,7 +432,7 @@ class SearchParameters(GraphParameters):
 
 @dataclass(frozen=True, kw_only=True)
 class OrientedParameters(SearchParameters):
-    """Parameters of a search whose tests are free, so that many sets decide on v-structures."""
+    """Parameters of a search whose tests are free, so v-structures can be read from many sets."""
 
     collider_rule: ColliderRule = COLLIDER_RULE.field()
     conflict_rule: ConflictRule = CONFLICT_RULE.field()

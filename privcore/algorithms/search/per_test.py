@@ -37,7 +37,7 @@ def resolved_score(score: str | None, calibration: str) -> str:
 
 
 def reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Non-private PC with the same score, or with the one that the blocks compute."""
+    """Parameters of non-private PC with the same score, or with the score of the blocks."""
     resolved = resolved_score(parameters["score"], parameters["calibration"])
     score = resolved.removesuffix("-votes").removesuffix("-median")
     shared = ("threshold", "max_order", "stable")
@@ -70,7 +70,7 @@ def measure_of(parameters: ScoreParameters) -> Measure:
 def plan_of(
     run: Run[PerTestParameters], measure: Measure, rounds: int, shares: Sequence[float] = (1.0,)
 ) -> tuple[Plan, float]:
-    """A proven run's plan, and the δ that each of its tests has for its own where it needs one."""
+    """A proven run's plan, and the δ of each test if tests need one."""
     epsilon = run.parameters.epsilon * share_for_tests(run)
     delta = test_delta = run.parameters.delta
     if measure.needs_delta:
@@ -86,7 +86,9 @@ def planned_steps(
     kinds: Sequence[Kind] = ("pure",),
     shares: Sequence[float] = (1.0,),
 ) -> tuple[Event, ...]:
-    """A proven run's steps, one kind for each share; all pure if each test has its own δ."""
+    """A proven run's steps, one kind for each share; all are pure-ε steps if each test has its own
+    δ.
+    """
     measure = measure_of(run.parameters)
     plan, test_delta = plan_of(run, measure, rounds, shares)
     steps = zip(kinds, plan.step_epsilons, strict=True)
@@ -100,8 +102,8 @@ def planned_steps(
 class PerTest(Generic[T], Decision):
     """A decision with a plan: equal rounds of one or more steps, paid for before they are made.
 
-    planned: whether the plan is that of pure steps (`plan_rounds`), or made by the decision itself.
-    plan, filter: of a proven run; None when published.  rounds: how many were opened.
+    planned: whether the plan is made of pure-ε steps (`plan_rounds`); otherwise the decision makes
+    its own. plan, filter: those of a proven run; None when published. rounds: number started.
     """
 
     noun: Literal["tests", "rounds", "deletions"] = "tests"
@@ -160,7 +162,7 @@ class PerTest(Generic[T], Decision):
         verdict: bool,
         charge: float,
     ) -> None:
-        """Add a step, with margins turned back into values."""
+        """Record a step, with margins turned back into values."""
         if not self.recorder.keep:
             return
         self.recorder.add(
@@ -182,14 +184,14 @@ class PerTest(Generic[T], Decision):
 
     @abstractmethod
     def published_steps(self) -> list[float]:
-        """ε of each step that the published form charges, after the run."""
+        """ε of each step that the published form charges, known after the run."""
 
     def rounds_to_finish(self, skeleton: Skeleton) -> int:
         """Maximum number of rounds that would have finished the search."""
         return self.rounds + sum(skeleton.unreached.values())
 
     def epsilon_to_finish(self, skeleton: Skeleton) -> float | None:
-        """The total ε that would have paid for them, at the same noise."""
+        """The total ε that would have paid for these rounds, at the same noise."""
         if self.plan is None:
             return None
         return self.plan.epsilon_of(self.rounds_to_finish(skeleton)) / share_for_tests(self.run)
@@ -205,7 +207,7 @@ class PerTest(Generic[T], Decision):
         )
 
     def proven_guarantee(self, accountant: str) -> Guarantee:
-        """The run's total, with the proofs of all its parts."""
+        """The run's total, with the proofs for all its parts."""
         proofs = [*self.measure.proofs, *self.proofs]
         if self.run.parameters.correction != "none":
             proofs.append("docs/proofs/one_way_marginals.md")
@@ -230,7 +232,7 @@ class PerTest(Generic[T], Decision):
 
 
 def run_per_test(run: Run[T], decision: PerTest[T]) -> Outcome:
-    """Search with a decision, orient, and wrap up."""
+    """Search with a decision, orient the skeleton, and return the outcome."""
     skeleton = common.search(run, decision)
     spent = decision.spent()
     return common.outcome(

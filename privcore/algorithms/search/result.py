@@ -37,12 +37,11 @@ class Iteration(NamedTuple):
 class Step(NamedTuple):
     """One decision of a run.  It explains the run and is *not private*: never release it.
 
-    x, y: -1 if the step is not about a pair, such as a single release of counts.
-    score, noisy and threshold are in the units of `Discovery.unit`; noise_scale is the scale of the
-    noise, whose distribution is the mechanism's.  Selections and releases have no single noisy
-    value or threshold: NaN.
-    charge: cost of the step, in the unit of `Spent`; the first sieve question of a round
-    carries the round's charge.  round: number of the round, from 1.
+    x, y: -1 if the step is not about a pair, such as a single release of counts. score, noisy,
+    threshold: in the units of `Discovery.unit`; NaN for selections and releases, which have no
+    single noisy value or threshold. noise_scale: scale of the mechanism's noise. charge: cost of
+    the step, in the unit of `Spent`; the first sieve test of a round carries the round's charge.
+    round: number of the round, from 1.
     """
 
     order: int
@@ -71,8 +70,8 @@ class Step(NamedTuple):
 class Spent:
     """How much of a plan a run used: `used` of `total`, in `unit` ("share": of the whole plan).
 
-    It depends on the run, so it is not a guarantee; the guarantee is the plan's total.
-    rounds: number used of the planned ones; noun: what they are called.
+    The used part depends on the run, so it is not a guarantee; the guarantee is the plan's total.
+    rounds: number of planned rounds used; noun: name for the rounds.
     """
 
     unit: Literal["epsilon", "rho", "share", "none"]
@@ -95,14 +94,14 @@ class Spent:
 
 @dataclass(frozen=True)
 class Unreached:
-    """The unfinished part of a search that ran out of budget or reached its limit of tests.
+    """The unfinished part of a search that ran out of budget or reached its test limit.
 
     It follows from the graph when the search stopped, so it is covered by the same guarantee.
-    first, last: orders not finished, the last if nothing more is deleted.
-    tests: maximum number of remaining tests.  epsilon: the total that would pay for all of them, at
-    the noise of this run (or, where that was too large, at the largest that is allowed), None where
-    no such total is known; rounds: how many planned rounds it would have to be split over, 0 where
-    they are not planned.
+    first, last: orders not finished; last assumes that nothing more is deleted. tests: maximum
+    number of remaining tests. epsilon: the total that would pay for all remaining tests, at the
+    noise of this run (or, if that was too large, at the largest noise allowed), None if no such
+    total is known; rounds: number of planned rounds that epsilon would be split over, 0 if rounds
+    are not planned.
     """
 
     first: int
@@ -126,18 +125,16 @@ class PairFinding(NamedTuple):
 
     verdict: whether the pair has an edge; if not, whether an edge of the reference size would have
     been detected with probability 0.9 ("no edge seen") or not ("not enough budget", which
-    `releases.findings` puts into words).
-    probability: of an edge between the two, given the released numbers, with sampling and noise
-    accounted for. forward: of an edge from the first column to the second; the rest of
-    `probability` is that of the opposite direction.
-    direction: of an edge with a direction, the probability of the arrow, if there is an edge; None
-    for an edge without a direction.  It assumes that there are no unobserved confounders.
-    effect: the marginal dependence of the pair, estimated from the release and corrected for noise.
-    visible: for a pair without an edge, the smallest dependence that its tests would have detected
-    with probability 0.9: the largest value over the marginal test, the test given the separating
-    set, and the tests given the parents of either column; None if not even a perfect dependence
-    would be detected. effect and visible: Cramér's V, or for numeric columns the absolute
-    correlation.
+    `releases.findings` puts into words). probability: of an edge between the two columns, given the
+    released numbers, with sampling and noise accounted for. forward: probability of an edge from
+    the first column to the second; the rest of `probability` belongs to the opposite direction.
+    direction: probability of the arrow, given that there is an edge; None for an undirected edge.
+    All three assume that there are no unobserved confounders. effect: the marginal dependence of
+    the pair, estimated from the release and corrected for noise. visible: for a pair without an
+    edge, the smallest dependence that its tests would have detected with probability 0.9: the
+    largest value over the marginal test, the test given the separating set, and the tests given the
+    parents of either column; None if not even a perfect dependence would be detected. effect and
+    visible: Cramér's V, or for numeric columns the absolute correlation.
     """
 
     verdict: Verdict
@@ -160,7 +157,8 @@ class PairFinding(NamedTuple):
 class Margin(NamedTuple):
     """The probabilities of a column's levels, estimated from released numbers.
 
-    deviation: standard deviation of the noise on each, before negative estimates were set to 0.
+    deviation: standard deviation of the noise on each probability, before negative estimates were
+    set to 0.
     """
 
     probabilities: tuple[float, ...]
@@ -172,7 +170,7 @@ class Margin(NamedTuple):
 
 
 class NoisyTables(Protocol):
-    """Counts over some sets of columns, with noise."""
+    """Noisy counts over some sets of columns."""
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -184,7 +182,7 @@ class NoisyTables(Protocol):
         """Noisy counts, with one axis for each requested column, in the given order."""
 
     def widest(self, columns: Sequence[int]) -> float:
-        """Upper bound on the noise variance of a count over the columns, in any direction."""
+        """Upper bound on the noise variance of counts over the columns, in any direction."""
 
 
 class NoisyMoments(NamedTuple):
@@ -211,9 +209,9 @@ Parents = tuple[frozenset[int], ...]
 class Keepable(Protocol):
     """Released numbers in a form that can be stored, searched again, or added to.
 
-    form: name of the form in files. n: number of rows. levels: of the columns as counted, empty for
-    numeric columns. topped: whether a further release may add to them. closed: a copy that no
-    further release may add to.
+    form: name of the form in files. n: number of rows. levels: numbers of levels of the columns as
+    counted, empty for numeric columns. topped: whether a further release may add to these numbers.
+    closed: a copy that no further release may add to.
     """
 
     @property

@@ -32,13 +32,13 @@ class Answer(NamedTuple):
 
 
 class Decision(ABC):
-    """Decides whether two columns are independent given others; all else is shared."""
+    """Decides whether two columns are independent given others; the rest is shared."""
 
     @abstractmethod
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         """Whether x and y count as independent given `conditioning_set`.
 
-        Raises BudgetError when the budget covers no further test; the search then ends.
+        Raises BudgetError if the budget does not cover another test; the search then ends.
         """
 
     def fits(self, x: int, y: int, conditioning_set: Columns) -> bool:
@@ -50,9 +50,9 @@ class Decision(ABC):
     ) -> Iterator[Answer | None] | None:
         """Answers for the pairs in turn, if all tests of an order can be made at once.
 
-        adjacent: per column, the neighbours that sets are taken from, frozen for the order.  None
-        in place of an answer: this pair is tested by `independent`; None in place of the list:
-        every pair is.
+        adjacent: per column, the neighbours that conditioning sets are taken from, frozen for the
+        order. None in place of an answer means that `independent` tests this pair; None in place of
+        the list, that it tests every pair.
         """
         return None
 
@@ -69,10 +69,10 @@ class Decision(ABC):
 class Skeleton(NamedTuple):
     """Undirected edges, separating sets of the pairs removed, and how the search went.
 
-    unreached: per unfinished order, the number of remaining tests if nothing more is deleted.
-    stopped: "size" if tests that do not fit were skipped and nothing else ended the search.
-    overruled: v-structures (x, z, y) that tests show and background knowledge rules out.
-    hidden_stage: see `Discovery`.
+    unreached: number of remaining tests per unfinished order, if nothing more is deleted. stopped:
+    "size" if tests that do not fit were skipped and nothing else ended the search. overruled:
+    v-structures (x, z, y) that tests show and background knowledge rules out. hidden_stage: see
+    `Discovery`.
     """
 
     graph: PDAG
@@ -102,22 +102,23 @@ def search_skeleton(
     limit: int | None = None,
     known: Constraints | None = None,
 ) -> Skeleton:
-    """The skeleton of PC: remove edges from the complete graph, by growing conditioning sets.
+    """The skeleton of PC: remove edges from the complete graph, with ever larger conditioning sets.
 
     Two columns that no set of others makes independent are adjacent in every DAG that is faithful
     to the distribution.  If a set separates them, so does a set of parents of one of the two, hence
     of its neighbours.  So order k tests each pair given k neighbours of either end, and the search
     ends when no neighbourhood is that large (Spirtes, Glymour & Scheines 2000, Section 5.4.2).
 
-    stable: adjacencies are frozen while an order is tested, so the result does not depend on
-        the order of the columns (Colombo & Maathuis 2014); otherwise they change at once, as in
-        the original.  Sets are taken from the neighbours of either end, each set once.
+    stable: adjacencies are frozen while an order is tested, so the result does not depend on the
+        order of the columns (Colombo & Maathuis 2014); otherwise they change at once, as in the
+        original. Sets are taken from the neighbours of either end, each set once.
     max_order: the largest conditioning set, None for no limit.
     start: a graph to begin with in place of the complete one.
     prepare: called before each order, if given, with the sets of columns that the tests will use.
-    limit: maximum number of tests, None for no limit. known: background knowledge. Edges that it
-        forbids or requires are not tested, and sets are taken from neighbours that may be parents:
-        if the ends are not adjacent, the parents of one of them separate them.
+    limit: maximum number of tests, None for no limit.
+    known: background knowledge. Edges that it forbids or requires are not tested, and conditioning
+        sets are taken from neighbours that may be parents: if the ends are not adjacent, the
+        parents of one end separate the pair.
 
     When the decision runs out of budget, or the limit is reached, edges not yet removed stay.
     A test that does not fit removes none.
@@ -197,7 +198,7 @@ def search_skeleton(
                     continue
                 try:
                     if tests == limit:
-                        raise BudgetError("The limit of tests is reached.", "work")
+                        raise BudgetError("The test limit is reached.", "work")
                     independent = decision.independent(x, y, conditioning_set)
                 except BudgetError as error:
                     stopped = error.reason
@@ -232,7 +233,7 @@ def conditioning_sets(
 
 
 def count_sets(adjacent: list[set[int]], x: int, y: int, order: int) -> int:
-    """Number of sets that `conditioning_sets` gives."""
+    """Number of sets that `conditioning_sets` yields."""
     of_x, of_y = adjacent[x] - {y}, adjacent[y] - {x}
     both = comb(len(of_x & of_y), order)
     return comb(len(of_x), order) + comb(len(of_y), order) - both
@@ -243,7 +244,7 @@ def _tests_within(adjacent: list[set[int]], pairs: list[Edge], order: int, left:
 
 
 def count_tests(known: Constraints, orders: int) -> int:
-    """Tests of the first orders where no edge is deleted, from public facts alone."""
+    """Number of tests in the first orders if no edge is deleted, from public facts alone."""
     adjacent = known.possible_parents(known.neighbours())
     pairs = [(x, y) for x, y in np.argwhere(np.triu(known.open)).tolist()]
     return sum(count_sets(adjacent, x, y, k) for k in range(orders) for x, y in pairs)

@@ -24,7 +24,7 @@ SHARE = 0.1
 
 
 def share_for_tests(run: Run[PerTestParameters]) -> float:
-    """The remaining part of ε for tests, slightly rounded down."""
+    """The part of ε that remains for tests, slightly rounded down."""
     return 1.0 if run.parameters.correction == "none" else down(1.0 - SHARE)
 
 
@@ -38,8 +38,8 @@ def planned_release(run: Run[PerTestParameters]) -> tuple[Event, ...]:
 def corrected(run: Run[PerTestParameters], measure: Measure, noise_variance: float) -> Measure:
     """The measure with a threshold for each pair, if the run requires one.
 
-    noise_variance: of the noise on a test, in units of Z².  Releases the counts of every column
-    with Laplace noise: SHARE·ε-DP, since a replaced record changes two counts of each column.
+    noise_variance: of a test, in units of Z². Releases the counts of every column with Laplace
+    noise; this is SHARE·ε-DP, since a replaced record changes two counts per column.
     """
     wanted = run.parameters.correction
     if wanted == "none":
@@ -51,7 +51,7 @@ def corrected(run: Run[PerTestParameters], measure: Measure, noise_variance: flo
     ):
         known = [name for name, score in SCORES.items() if score.corrects_ties]
         raise ParameterError(
-            "The threshold correction is for rank scores in z: choose the score "
+            "The threshold correction needs a rank score in space z: choose the score "
             f"{', '.join(known[:-1])} or {known[-1]} and space z, or correction none."
         )
     p = len(run.source.names)

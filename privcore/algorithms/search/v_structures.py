@@ -1,8 +1,8 @@
-"""The sets that v-structures are read from, where a further test costs nothing.
+"""The sets from which v-structures are read where a further test costs nothing.
 
-A search stops at the first set that separates a pair, so that its verdict on the pair's common
-neighbours hangs on one test.  Where tests are made on exact data, or on a noisy release that is
-paid for, all sets of neighbours can be looked at.
+A search stops at the first set that separates a pair, so its verdict on the pair's common
+neighbours depends on a single test. If tests use exact data, or a noisy release that is paid for,
+all sets of neighbours can be tested.
 """
 
 from __future__ import annotations
@@ -32,29 +32,32 @@ from privcore.graphs.orientation import ColliderRule, Sets, Triples, overruled, 
 
 
 class Answered(NamedTuple):
-    """A test: whether it found independence, and the logarithm of its p-value."""
+    """The result of a test: whether it found independence, and the logarithm of its p-value."""
 
     independent: bool
     log_p: float
 
 
 class FreeDecision(Decision):
-    """One that can be asked at no cost, also after the search."""
+    """A decision whose tests cost nothing, also after the search."""
 
     @abstractmethod
     def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
-        """The same verdict as `independent`."""
+        """The same verdict as `independent`, with its p-value."""
 
     def prepare(self, families: list[tuple[int, ...]]) -> None:
-        """Called before tests within these sets of columns: rows outside memory are read once."""
+        """Called before tests within these sets of columns, so that rows outside memory are read
+        once.
+        """
 
     def answers(
         self, first: int, last: int, pairs: list[Edge], adjacent: list[set[int]]
     ) -> Iterator[list[Answered] | None] | None:
-        """For the pairs in turn, given each set of `first` to `last` neighbours, if it is faster.
+        """Answers for each pair in turn, given each set of `first` to `last` neighbours, if faster
+        at once.
 
-        By their number, then as in `conditioning_sets`.  None in place of a list, or of them all:
-        `answer` is asked.
+        Smaller sets first, then in the order of `conditioning_sets`. None in place of a pair's
+        list, or of the whole list, means that `answer` makes the tests.
         """
         return None
 
@@ -144,9 +147,9 @@ def with_v_structures(
 ) -> Skeleton:
     """The skeleton, oriented by the run's rules.
 
-    Further tests are as many as the limit of the run, at most; if that does not cover them all,
-    none is made, and the search's own separating sets decide, as under the rule "first".  Raises
-    Cancelled if the hooks say so.
+    Further tests stay within the run's test limit; if the limit does not cover all of them, none is
+    made, and the search's own separating sets decide, as under the rule "first". Raises Cancelled
+    if the hooks say so.
     """
     rule, conflicts = run.parameters.collider_rule, run.parameters.conflict_rule
     if run.parameters.hidden_causes:
@@ -176,10 +179,10 @@ def with_hidden_causes(
     *,
     confirmed: bool = False,
 ) -> Skeleton:
-    """The PAG, after tests of the edges that only unobserved confounders may make.
+    """The PAG, after tests of the edges that may be due to unobserved confounders alone.
 
-    confirmed: a triple is ambiguous, too, where the set that the search found says otherwise than
-    the rule.
+    confirmed: whether a triple is also ambiguous if the rule contradicts the set that the search
+    found.
     """
     known = run.known
 

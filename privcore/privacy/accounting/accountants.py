@@ -1,4 +1,4 @@
-"""One plan under every accountant, side by side.
+"""The ε of one plan under every accountant, side by side.
 
 Each figure is a valid ε at the requested δ, even for adaptively chosen steps, if the list of events
 was fixed before the run. If an accountant has no result, the reason is given instead.
@@ -61,9 +61,9 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
     Basic composition adds up ε.  The others trade a small δ for less ε, since the privacy losses of
     many steps are rarely all large: with k steps the total grows with √k, not with k.
 
-    The steps' own δ are subtracted first: with probability 1 − Σδ_i they are ε_i-DP (Kairouz, Oh
-    & Viswanath 2015, Theorem 3.3 and after), or ρ_i-zCDP (Bun & Steinke 2016, Lemma 8.2).
-    Raises ParameterError for no events, or a δ outside [0, 1).
+    The steps' own δ are subtracted first: with probability 1 − Σδ_i the steps are ε_i-DP (Kairouz,
+    Oh & Viswanath 2015, Theorem 3.3 and after), or ρ_i-zCDP (Bun & Steinke 2016, Lemma 8.2). Raises
+    ParameterError for no events, or a δ outside [0, 1).
 
     Example: 100 steps that are 0.1-DP each.
 
@@ -96,14 +96,14 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
 def by_rounds(
     event: Event, counts: Sequence[int], delta: float, names: Collection[str] | None = None
 ) -> list[Curve]:
-    """Each accountant that is defined for the event, at each number of steps.
+    """A curve for each accountant that is defined for the event, over numbers of steps.
 
-    names: of the requested accountants; all by default. Privacy-loss distributions are evaluated at
-    a few of the numbers only.  Raises ParameterError unless counts are at least 1 and δ lies in (0,
-    1).
+    names: of the requested accountants; all by default. Privacy-loss distributions are evaluated
+    only at a few numbers of steps. Raises ParameterError unless counts are at least 1 and δ lies in
+    (0, 1).
     """
     if not counts or min(counts) < 1:
-        raise ParameterError("Give numbers of steps of at least 1.")
+        raise ParameterError("Numbers of steps must be at least 1.")
     if not 0 < delta < 1:
         raise ParameterError(f"delta is {delta}; it must lie strictly between 0 and 1.")
     numbers = np.unique(np.asarray(counts, dtype=np.int64))
@@ -137,7 +137,7 @@ def _answer(
     except ArithmeticError:
         epsilon, note = math.inf, ""
     if not math.isfinite(epsilon):
-        raise _Undefined("the numbers are beyond what floating point can hold")
+        raise _Undefined("the numbers are too large or too small for floating point")
     return epsilon, note
 
 
@@ -187,7 +187,7 @@ def _advanced(events: Sequence[Event], delta: float) -> tuple[float, str]:
 def _optimal(events: Sequence[Event], delta: float) -> tuple[float, str]:
     steps = _epsilons(events)
     if len({epsilon for epsilon, _ in steps}) > 1:
-        raise _Undefined("the steps differ in ε; then it takes exponential time (#P-hard)")
+        raise _Undefined("the steps differ in ε, which would take exponential time (#P-hard)")
     epsilon, count = steps[0][0], sum(k for _, k in steps)
     if count > _MANY:
         raise _Undefined(f"more than {_MANY:,} steps take too long")
@@ -231,7 +231,7 @@ def _distribution(events: Sequence[Event], delta: float) -> tuple[float, str]:
     if kinds == {"gaussian"}:
         return epsilon, "exact for Gaussian noise: Balle & Wang 2018, Theorem 8"
     if kinds <= {"pure", "exponential"}:
-        return epsilon, "of randomised response, the worst that pure DP allows; dp-accounting"
+        return epsilon, "from randomised response, the worst case of pure DP; dp-accounting"
     return epsilon, "from the exact distribution of the noise; dp-accounting"
 
 

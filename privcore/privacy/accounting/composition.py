@@ -1,9 +1,9 @@
 """Composition of pure-DP steps, fixed before the run.
 
-Every function takes the ε_i of the steps, shape (k,), and returns the ε of the whole at δ, rounded
-up.  They hold for adaptively chosen mechanisms when the sequence of ε_i is fixed in advance.  At
-the edges, all return 0 if nothing was spent or δ is 1, and ∞ if δ is 0 but must be positive. All
-raise ParameterError for negative or undefined (NaN) arguments, and a δ outside [0, 1].
+Every function takes the ε_i of the steps, shape (k,), and returns the total ε at δ, rounded up. The
+totals hold for adaptively chosen mechanisms if the sequence of ε_i is fixed in advance. At the
+edges, all return 0 if nothing was spent or δ is 1, and ∞ if δ is 0 but must be positive. All raise
+ParameterError for negative or undefined (NaN) arguments, and a δ outside [0, 1].
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def advanced_classic(epsilons: Sequence[float], delta: float) -> float:
 
 
 def classic_of(steps: Sequence[tuple[float, int]], delta: float) -> float:
-    """`advanced_classic` of steps (ε, how many)."""
+    """`advanced_classic` for steps given as (ε, number of steps)."""
     drift = [k * e * math.expm1(e) if e < _MOST else math.inf for e, k in steps]
     return _spread_and_drift(steps, delta, drift)
 
@@ -47,7 +47,7 @@ def advanced(epsilons: Sequence[float], delta: float) -> float:
 
 
 def advanced_of(steps: Sequence[tuple[float, int]], delta: float) -> float:
-    """`advanced` of steps (ε, how many)."""
+    """`advanced` for steps given as (ε, number of steps)."""
     return _spread_and_drift(steps, delta, [k * e * math.tanh(e / 2) for e, k in steps])
 
 
@@ -125,7 +125,7 @@ def _exact_bound(rho: float, delta: float, log_excess: float) -> float:
 def rho_for(epsilon: float, delta: float) -> float:
     """The largest ρ (up to rounding, from below) whose `zcdp` at δ is at most ε.
 
-    0 when δ or ε is 0: zCDP then promises nothing.  ∞ when δ is 1 or ε is ∞.
+    0 when δ or ε is 0: no ρ above 0 then implies (ε, δ). ∞ when δ is 1 or ε is ∞.
     """
     check_at_least_0("epsilon", epsilon)
     check_delta(delta)
@@ -142,8 +142,8 @@ def rho_for(epsilon: float, delta: float) -> float:
 def optimal_equal(epsilon: float, count: int, delta: float) -> float:
     """The least ε at δ that holds for any `count` steps of ε each.
 
-    Kairouz, Oh & Viswanath 2015, Theorem 3.3: randomised response is the worst, whose δ(ε′) is
-    Σ_l C(k, l) max(0, e^{(k−l)ε} − e^{ε′ + lε})/(1 + e^ε)^k; solved for ε′, from above.
+    Kairouz, Oh & Viswanath 2015, Theorem 3.3: the worst case is randomised response, whose δ(ε′) is
+    Σ_l C(k, l) max(0, e^{(k−l)ε} − e^{ε′ + lε})/(1 + e^ε)^k; this is solved for ε′, from above.
     """
     check_at_least_0("epsilon", epsilon)
     check_at_least_0("count", count)
@@ -187,8 +187,8 @@ def published_total(epsilons: Sequence[float], delta: float) -> float:
 def total(steps: Sequence[tuple[float, float, int]], delta: float) -> float:
     """The smallest ε at δ by basic composition or zCDP.
 
-    steps: (ε, ρ, how many) of each kind; ρ is ε²/2 for a step of which only pure DP is known, for
-    which advanced composition is tried too.
+    steps: (ε, ρ, number of steps) for each kind. ρ is ε²/2 if only pure DP is known for a step;
+    advanced composition is then tried as well.
     """
     for epsilon, rho, count in steps:
         check_at_least_0("epsilon", epsilon)

@@ -1,7 +1,7 @@
-"""Rényi divergences and privacy-loss distributions of planned steps, by dp-accounting.
+"""Rényi divergences and privacy-loss distributions of planned steps, from dp-accounting.
 
-Everything here is an upper bound: divergences are exact and minimised over finitely many orders,
-distributions are rounded up to a grid.
+Every ε here is an upper bound: divergences are exact, but ε is minimised over finitely many orders,
+and distributions are rounded up to a grid.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _POINTS = 1e6
 
 @cache
 def orders() -> Vector:
-    """The library's orders, and larger ones for small ε."""
+    """The Rényi orders of the library, and larger orders for small ε."""
     # Imported here: the library takes most of a second.
     from dp_accounting.rdp import rdp_privacy_accountant
 
@@ -37,8 +37,9 @@ def orders() -> Vector:
 def renyi_curve(event: Event) -> Vector:
     """Rényi divergence of one step at each of `orders`, (k,).
 
-    Gaussian α/(2σ²) and Laplace: Mironov 2017, Propositions 7 and 6.  Pure DP: that of randomised
-    response, which dominates every ε-DP step (Kairouz, Oh & Viswanath 2015, Theorem 3.1).
+    Gaussian α/(2σ²) and Laplace: Mironov 2017, Propositions 7 and 6. Pure DP: the divergence of
+    randomised response, which dominates every ε-DP step (Kairouz, Oh & Viswanath 2015, Theorem
+    3.1).
     """
     a = orders()
     if event.kind == "gaussian":
@@ -60,14 +61,16 @@ def renyi_curve(event: Event) -> Vector:
 
 
 def renyi_epsilon(curve: Vector, delta: float) -> float:
-    """The ε at δ of divergences at `orders` (Canonne, Kamath & Steinke 2020, Proposition 12)."""
+    """The ε at δ that follows from divergences at `orders` (Canonne, Kamath & Steinke 2020,
+    Proposition 12).
+    """
     from dp_accounting import rdp
 
     return float(rdp.compute_epsilon(orders(), curve, delta)[0])
 
 
 def distribution_epsilon(events: Sequence[Event], delta: float) -> float:
-    """The ε at δ of the steps' privacy-loss distributions; events of kind "zcdp" have none.
+    """The ε at δ from the steps' privacy-loss distributions; "zcdp" events have no distribution.
 
     Dominating distributions compose when steps are chosen adaptively (Zhu, Dong & Wang 2022,
     Theorem 10).  Gaussian noise alone is composed exactly.

@@ -1,4 +1,4 @@
-"""The releases of a run, as its plan fixes them before any data are used.
+"""The releases of a run, as fixed by its plan before any data are used.
 
 An event is a number of equal steps. For some steps only ε is known, for others the distribution of
 the noise, which allows sharper accounting.
@@ -24,16 +24,16 @@ MOST_STEPS = 10**15
 
 @dataclass(frozen=True)
 class Event:
-    """`count` steps of one kind, each possibly chosen by the earlier answers.
+    """`count` steps of one kind, each of which may depend on earlier answers.
 
     value: ε of a pure step, of Laplace noise (sensitivity over scale, one number), of discrete
-        Laplace noise on one whole number of sensitivity 1, and of the exponential mechanism;
-        σ over sensitivity of Gaussian noise; ρ of a zCDP step.
-    delta: of a "pure" step that is (ε, δ)-DP, of which nothing else is known, and of a "zcdp" step
-        that is δ-approximately ρ-zCDP (Bun & Steinke 2016, Definition 8.1).
+        Laplace noise on one whole number of sensitivity 1, and of the exponential mechanism; σ over
+        sensitivity of Gaussian noise; ρ of a zCDP step.
+    delta: δ of a "pure" step of which only (ε, δ)-DP is known, or of a "zcdp" step that is
+        δ-approximately ρ-zCDP (Bun & Steinke 2016, Definition 8.1).
 
-    Raises ParameterError unless value lies in [1e-100, 1e100], count in 1 to 10¹⁵, and delta in
-    [0, 1), and 0 but for "pure" and "zcdp".
+    Raises ParameterError unless value lies in [1e-100, 1e100], count in 1 to 10¹⁵, and delta in [0,
+    1); delta must be 0 except for "pure" and "zcdp".
     """
 
     kind: Kind
@@ -48,12 +48,12 @@ class Event:
             )
         if not SMALLEST <= self.value <= LARGEST:
             raise ParameterError(
-                f"The value of a step is {self.value}; it must be a positive number, from "
+                f"The value of a step is {self.value}; it must be a positive number from "
                 f"{SMALLEST:g} to {LARGEST:g}."
             )
         if not 1 <= self.count <= MOST_STEPS:
             raise ParameterError(
-                f"The number of steps is {short(self.count)}; it must be 1 to {MOST_STEPS:,}."
+                f"The number of steps is {short(self.count)}; it must be from 1 to {MOST_STEPS:,}."
             )
         if not 0 <= self.delta < 1 or (self.delta > 0 and self.kind not in ("pure", "zcdp")):
             raise ParameterError(
@@ -92,7 +92,7 @@ class Event:
 
 
 def total_rho(events: Sequence[Event]) -> float | None:
-    """ρ of all steps together, None if some have none, or if the steps are not known."""
+    """ρ of all steps together, None if some step has no ρ, or if the steps are not known."""
     parts = [event.rho for event in events]
     if not events or None in parts:
         return None

@@ -1,7 +1,8 @@
 """A privacy filter: adaptive spending that never exceeds a total fixed before the run.
 
-Two kinds, both valid when each ε_i may depend on all earlier outputs, if the total has the meaning
-given here (a plan by advanced composition fixes its ε_i instead, see `plan`):
+There are two kinds. In both, each ε_i may depend on all earlier outputs, if the total has the
+meaning given here (a plan by advanced composition fixes its ε_i instead, see `plan`):
+
 - "epsilon": Σ ε_i ≤ ε, pure DP (Rogers, Roth, Ullman & Vadhan 2016);
 - "rho": Σ ε_i²/2 ≤ ρ, zCDP (Feldman & Zrnic 2021), then converted once to (ε, δ).
 """
@@ -22,10 +23,9 @@ _ONE = 1 << _PLACES
 
 
 class PrivacyFilter:
-    """Grants charges while their exact sum stays within the total.
+    """Accepts charges while their exact sum stays within the total.
 
-    The sum is kept exactly, as an integer, so no number of small charges can slip past the
-    total by rounding.
+    The sum is kept exactly, as an integer, so small charges can never exceed the total by rounding.
     """
 
     def __init__(self, unit: Unit, total: float) -> None:
@@ -48,7 +48,7 @@ class PrivacyFilter:
     def cost(self, epsilon: float, rho: float | None = None) -> float:
         """The cost of an ε-DP step in this filter's unit, rounded up.
 
-        rho: its cost in zCDP, rounded up, if that is known to be less than ε²/2.
+        rho: the step's cost in zCDP, rounded up, if known to be less than ε²/2.
         """
         if self.unit == "epsilon":
             return epsilon

@@ -1,10 +1,10 @@
-"""Group privacy: the budget of one row for a guarantee of a unit, and the cost for the unit.
+"""Group privacy: the budget per row that gives a unit its guarantee, and the cost for the unit.
 
-A step that promises a row ε-DP promises k rows kε-DP; one that is ρ-zCDP for a row is k²ρ-zCDP for
-k of them, and Gaussian noise with μ for a row has kμ (Vadhan 2017, Lemma 2.2; Bun & Steinke 2016,
-Proposition 1.9; Dong, Roth & Su 2022, Theorem 2.14).  So a run's steps are accounted again, each at
-its cost for the unit. For steps of other kinds, (ε, δ) for a row is (kε, δ (e^{kε} − 1)/(e^ε − 1))
-for k.  Proof: docs/proofs/units.md.
+A step that is ε-DP for a row is kε-DP for k rows; a step that is ρ-zCDP for a row is k²ρ-zCDP for k
+rows, and Gaussian noise with μ for a row has kμ for k rows (Vadhan 2017, Lemma 2.2; Bun & Steinke
+2016, Proposition 1.9; Dong, Roth & Su 2022, Theorem 2.14). So a run's steps are accounted again,
+each at its cost for the unit. For steps of other kinds, (ε, δ) for a row is (kε, δ (e^{kε} −
+1)/(e^ε − 1)) for k rows. Proof: docs/proofs/units.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEAST_DELTA = 1e-290
 
 
 class RowBudget(NamedTuple):
-    """The guarantee of a run for one row, and its steps at their cost for the unit."""
+    """The guarantee of a run for one row, and the cost of its steps for the unit."""
 
     epsilon: float
     delta: float
@@ -38,11 +38,11 @@ class RowBudget(NamedTuple):
 def row_budget(
     epsilon: float, delta: float, rows: int, planned: Callable[[float, float], Sequence[Event]]
 ) -> RowBudget:
-    """The budget of a row with which a unit of `rows` rows has (ε, δ).
+    """The budget per row at which a unit of `rows` rows has (ε, δ).
 
-    planned: the steps of a run with a given (ε, δ).  Uses the accounting that leaves the most ε for
-    a row; public facts alone decide which.  Raises ParameterError where the δ of a row is too small
-    for floating point.
+    planned: function from (ε, δ) to the steps of a run. The accounting that leaves the most ε per
+    row is used, chosen from public facts alone. Raises ParameterError if the δ of a row is too
+    small for floating point.
     """
     for candidate in _candidates(epsilon, delta, rows):
         steps = tuple(planned(candidate, delta))
@@ -69,9 +69,9 @@ def _candidates(epsilon: float, delta: float, rows: int) -> Iterator[float]:
 
 
 def row_delta(epsilon: float, delta: float, rows: int) -> float:
-    """δ of a row with which k rows have (ε, δ), at ε/k for a row.
+    """δ per row at which k rows have (ε, δ), with ε/k per row.
 
-    Raises ParameterError where it is too small for floating point: 0 would mean no δ at all.
+    Raises ParameterError if it is too small for floating point: 0 would mean no δ at all.
     """
     if delta == 0:
         return 0.0
@@ -104,9 +104,10 @@ def for_unit(event: Event, rows: int) -> Event:
 def composed(events: tuple[Event, ...], delta: float) -> float:
     """The smallest ε at δ by the accountants of plans; ∞ if none applies.
 
-    events: without their own δ, in a sequence that is fixed before the run; a run that chooses the
-    sizes of its steps is one step with its filter's total. Every plan may use these accountants:
-    Gaussian DP if all noise is Gaussian, otherwise the sum, advanced composition, and zCDP.
+    events: steps without their own δ, in a sequence that is fixed before the run; a run that
+    chooses the sizes of its steps counts as one step with its filter's total. Every plan may use
+    these accountants: Gaussian DP if all noise is Gaussian, otherwise the sum, advanced
+    composition, and zCDP.
     """
     if any(event.delta > 0 for event in events):
         return math.inf

@@ -1,4 +1,4 @@
-"""A guarantee is an object, not a caption."""
+"""The guarantee of a run, with its conditions, and the bounds that follow from it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Guarantee:
 
     @classmethod
     def none(cls) -> Guarantee:
-        """The (absent) guarantee of an algorithm that uses the exact data."""
+        """The object for an algorithm that uses the exact data: no guarantee."""
         return cls(
             epsilon=math.inf,
             delta=0.0,
@@ -58,7 +58,7 @@ class Guarantee:
     def of(cls, promise: Mapping[str, Any]) -> Guarantee:
         """Read the output of `as_dict`, with a finite ε.
 
-        Raises KeyError, TypeError or ValueError.
+        Raises KeyError, TypeError or ValueError for anything else.
         """
         return cls(
             float(promise["epsilon"]),
@@ -88,17 +88,17 @@ class Guarantee:
 def guessing_bound(epsilon: float, delta: float) -> float:
     """The highest probability of guessing which of two equally likely records was in the data.
 
-    (e^ε + δ)/(1 + e^ε), at most 1: the total variation between the outputs is at most
-    (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh & Viswanath 2015, Theorem 2.1), and the best guess is
-    right with probability one half of 1 plus it.  Raises ParameterError for a negative ε, and a δ
-    outside [0, 1].
+    (e^ε + δ)/(1 + e^ε), at most 1: the total variation between the outputs is at most t = (e^ε − 1
+    + 2δ)/(e^ε + 1) (Kairouz, Oh & Viswanath 2015, Theorem 2.1), and the best guess is right with
+    probability (1 + t)/2. Raises ParameterError for a negative ε, and a δ outside [0, 1].
     """
     check_delta(delta)
     return min(1.0, posterior_bound(epsilon) + delta * (1 - posterior_bound(epsilon)))
 
 
 def posterior_bound(epsilon: float, prior: float = 0.5) -> float:
-    """The highest probability that a suspicion of `prior` can rise to after an ε-DP output.
+    """The highest posterior probability that a suspicion with `prior` can reach after an ε-DP
+    output.
 
     The odds grow by a factor of at most e^ε.  Raises ParameterError for a negative ε, and a prior
     outside [0, 1].

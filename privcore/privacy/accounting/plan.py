@@ -27,16 +27,16 @@ class Plan:
     rho_factor: float = 0.5
 
     def epsilon_of(self, rounds: int) -> float:
-        """The ε at this plan's δ of this number of its rounds."""
+        """The ε of a given number of rounds, at this plan's δ."""
         return composition.total(
             [(e, self.rho_factor * e * e, rounds) for e in self.step_epsilons], self.delta
         )
 
     def new_filter(self) -> PrivacyFilter:
-        """A filter that grants exactly the plan's steps.
+        """A filter that accepts exactly the plan's steps.
 
-        Under advanced composition it covers no other steps than these: that theorem needs a
-        sequence of ε_i fixed in advance.
+        Under advanced composition the filter covers no other steps: the theorem needs a sequence of
+        ε_i fixed in advance.
         """
         return PrivacyFilter(self.unit, self.total)
 
@@ -51,10 +51,10 @@ def plan_rounds(
     """Split (ε, δ) over `rounds` rounds, each with steps in proportion to `shares`.
 
     The accountant that allows the largest steps is chosen among basic composition, advanced
-    composition and zCDP.  The choice uses public numbers only, so it is free.
+    composition and zCDP. The choice uses public numbers only, so it costs nothing.
 
-    rho_factor: an ε-DP step is rho_factor·ε²-zCDP; ½ for all pure DP, ⅛ for the exponential
-        mechanism.
+    rho_factor: an ε-DP step is rho_factor·ε²-zCDP; ½ for any pure-DP step, ⅛ for the exponential
+    mechanism.
 
     Raises ParameterError if the parameters are out of range.
     """

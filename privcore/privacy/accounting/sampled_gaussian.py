@@ -1,9 +1,9 @@
 """Accounting of Gaussian tests on sub-samples, each drawn anew without replacement.
 
-T tests of σ = c·sensitivity are together one Gaussian mechanism, converted exactly.  With fewer
-rows than all that still holds, and the Rényi bound for sampling without replacement (Wang, Balle &
-Kasiviswanathan 2019, Theorem 9, as computed by dp-accounting) is often smaller: the smaller one
-counts.  docs/proofs/subsampled_gaussian.md.
+T tests with σ = c·sensitivity are together one Gaussian mechanism, converted exactly. On a
+sub-sample that bound still holds, and the Rényi bound for sampling without replacement (Wang, Balle
+& Kasiviswanathan 2019, Theorem 9, as computed by dp-accounting) is often smaller: the smaller bound
+counts. docs/proofs/subsampled_gaussian.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LARGEST_MULTIPLIER = 1e6
 
 @dataclass(frozen=True)
 class SampledGaussian:
-    """Tests on `rows` of n rows."""
+    """Gaussian tests on sub-samples of `rows` of n rows."""
 
     n: int
     rows: int
@@ -37,7 +37,7 @@ class SampledGaussian:
         return "exact Gaussian composition" if exact else rest
 
     def epsilon(self, multiplier: float, delta: float, tests: int) -> float:
-        """The ε at δ of this number of tests whose σ is `multiplier` times the sensitivity.
+        """The ε at δ of `tests` tests whose σ is `multiplier` times the sensitivity.
 
         0 for no tests, otherwise ∞ without noise; raises ParameterError for a negative multiplier,
         and as `gaussian_epsilon`.

@@ -1,7 +1,7 @@
 """Noisy means and mean squares of columns in −1 … 1, released once for centring and scaling.
 
-One record of p columns changes the 2p means by at most 2√p/n in L2, no more than it changes the
-p means alone (docs/proofs/clipped_gradients.md).
+Replacing one record of p columns changes the 2p means by at most 2√p/n in L2, no more than it
+changes the p means alone (docs/proofs/clipped_gradients.md).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privcore.privacy.mechanisms.no_noise import width_of
 
 
 class Columns(NamedTuple):
-    """Noisy means in [−1, 1] and variances in [scale, 1], shape (p,); scale: the noise's σ."""
+    """Noisy means in [−1, 1] and variances in [scale, 1], shape (p,); scale: σ of the noise."""
 
     means: Vector
     variances: Vector
@@ -27,12 +27,12 @@ class Columns(NamedTuple):
 
 
 def columns_sensitivity(columns: int, n: int) -> float:
-    """Largest L2 change of the means and mean squares when one of n rows is replaced."""
+    """Largest L2 change in the means and mean squares when one of n rows is replaced."""
     return of_means(2 * math.sqrt(columns) / n, n)
 
 
 def release_columns(rows: Matrix, multiplicities: Vector, mu: float, noise: NoiseSource) -> Columns:
-    """Means and variances with Gaussian noise, μ-Gaussian DP.
+    """Means and variances with Gaussian noise, under μ-Gaussian DP.
 
     rows: unique rows in [−1, 1], shape (u, p); multiplicities: how often each occurs, shape (u,).
     """

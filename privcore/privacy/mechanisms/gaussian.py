@@ -1,8 +1,8 @@
 """The Gaussian mechanism, calibrated exactly (Balle & Wang 2018, Theorem 8).
 
-A mechanism whose noise is Gaussian with μ = sensitivity/σ is (ε, δ(ε))-DP with
-δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ).  T such mechanisms with μ each, chosen adaptively, are
-together one with √T μ (Dong, Roth & Su 2022, Corollary 2).
+A mechanism whose noise is Gaussian with μ = sensitivity/σ is (ε, δ(ε))-DP with δ(ε) = Φ(μ/2 − ε/μ)
+− e^ε Φ(−μ/2 − ε/μ). T such mechanisms with μ each, chosen adaptively, are together one mechanism
+with √T μ (Dong, Roth & Su 2022, Corollary 2).
 
 δ(ε) is computed with enough digits and rounded up, so that the guarantee holds in exact arithmetic.
 At the edges 0, 1 and ∞ the results agree with dp-accounting.
@@ -61,7 +61,7 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
 
 @lru_cache(maxsize=4096)
 def gaussian_mu(epsilon: float, delta: float) -> float:
-    """The largest μ with δ(ε) at most `delta`: 0 if that is 0, ∞ if it is 1 or ε is ∞.
+    """The largest μ with δ(ε) at most `delta`: 0 if `delta` is 0, ∞ if it is 1 or ε is ∞.
 
     Raises ParameterError for a negative ε, a δ outside [0, 1], and NaN.
     """
@@ -79,8 +79,8 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """The least ε with δ(ε) of Gaussian noise at most `delta`; μ = sensitivity/σ.
 
-    Of 0, 1 and ∞: 0 if δ is 1 or μ is 0, otherwise ∞ if μ is ∞ or δ is 0.  Raises ParameterError
-    for a negative μ, a δ outside [0, 1], and NaN.
+    Edge cases: 0 if δ is 1 or μ is 0, otherwise ∞ if μ is ∞ or δ is 0. Raises ParameterError for a
+    negative μ, a δ outside [0, 1], and NaN.
     """
     check_at_least_0("mu", mu)
     check_delta(delta)
@@ -97,10 +97,10 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
 
 def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
-    """The smallest σ, rounded up slightly, that makes one release of that L2 sensitivity (ε, δ)-DP.
+    """The smallest σ, rounded up slightly, for which a release of this L2 sensitivity is (ε, δ)-DP.
 
-    0 for sensitivity 0, or if δ is 1 or ε is ∞; ∞ if δ is 0.  Raises ParameterError for a
-    sensitivity that is negative or not finite, and as `gaussian_mu`.
+    0 for sensitivity 0, or if δ is 1 or ε is ∞; ∞ if δ is 0. Raises ParameterError for a
+    sensitivity that is negative or not finite, and like `gaussian_mu`.
     """
     if not 0 <= sensitivity < math.inf:
         raise ParameterError(
@@ -126,12 +126,12 @@ def planned_mu(epsilon: float, delta: float) -> float:
 
 
 def planned_sigma(sensitivity: float, mu: float) -> float:
-    """σ, rounded up slightly, of a release of that L2 sensitivity for a planned μ."""
+    """σ, rounded up slightly, for a release of this L2 sensitivity at a planned μ."""
     return up(sensitivity / mu)
 
 
 def check_at_least_0(name: str, value: float) -> None:
-    """Raises ParameterError for a negative number and NaN; ∞ is one of the edges."""
+    """Raises ParameterError for a negative number and NaN; ∞ is allowed."""
     if not value >= 0:
         raise ParameterError(f"{name} is {value}; it must be at least 0.")
 

@@ -1,12 +1,12 @@
 """One noisy release of the second moments of rows of bounded norm, with a small budget for means.
 
 Released: the mean over the rows of the products of (a, x) with itself, upper triangle without the
-constant a².  If a is well below the rows' norm, the means cost almost nothing; they get more noise
-in return, but covariances depend on them only through products of two means.
+constant a². If a is well below the rows' norm, the means cost almost nothing; the means get more
+noise in return, but covariances depend on them only through products of two means.
 
-Squares get √2 times the noise of products.  Divided by √2, they make the map from rows to released
-numbers as even as a map to the whole symmetric matrix: the sensitivity is R² + a², where equal
-noise on all would need √2 (R² + a²/2).  Sensitivity and proof: docs/proofs/weighted_moments.md.
+Squares get √2 times the noise on products. With squares divided by √2, the released numbers change
+as much as the whole symmetric matrix does: the sensitivity is R² + a², where equal noise on all
+numbers would need √2 (R² + a²/2). Sensitivity and proof: docs/proofs/weighted_moments.md.
 """
 
 from __future__ import annotations
@@ -33,21 +33,22 @@ SQUARES = 2.0
 
 
 class NoisyMoments(NamedTuple):
-    """sigma: noisy covariances, shape (p, p), its eigenvalues at least `scale`, the noise's σ."""
+    """sigma: noisy covariances, shape (p, p), eigenvalues at least `scale`, the noise's σ."""
 
     sigma: Matrix
     scale: float
 
 
 def weighted_sensitivity(radius: float, n: int, share: float = MEAN_SHARE) -> float:
-    """Largest L2 change of the released numbers, squares over √2, when one of n rows of norm ≤ R is
-    replaced; share: a over R, at most 1."""
+    """Largest L2 change in the released numbers, squares over √2, when one of n rows of norm ≤ R is
+    replaced; share: a over R, at most 1.
+    """
     a = share * radius
     return of_means((radius * radius + a * a) / n, n)
 
 
 def with_noise(products: Matrix, sigma: float, noise: NoiseSource) -> Vector:
-    """The upper triangle of (a, x) times itself, shape (p + 1, p + 1), without a², with noise.
+    """The noisy upper triangle of (a, x)(a, x)ᵀ, shape (p + 1, p + 1), without a².
 
     sigma: of the noise on products of two columns and on means.
     """
@@ -61,7 +62,7 @@ def with_noise(products: Matrix, sigma: float, noise: NoiseSource) -> Vector:
 def release_moments(
     moments: Matrix, n: int, radius: float, epsilon: float, delta: float, noise: NoiseSource
 ) -> NoisyMoments:
-    """Covariances with Gaussian noise, (ε, δ)-DP.
+    """Covariances with Gaussian noise, under (ε, δ)-DP.
 
     moments: mean of (1, x)(1, x)ᵀ over n rows of norm at most `radius`, shape (p + 1, p + 1).
     """

@@ -1,13 +1,13 @@
 """A noise source that adds no noise, to measure the cost of noise: results are not private.
 
-A run with `NoNoise` is the limit of the run for large ε, with the plan of the given ε. Unchanged:
+A run with `NoNoise` is the limit for large ε, but with the plan for the given ε. Unchanged:
 settings, the split of the budget, rounds, the number of paid tests, intervals and lengths of rows,
 sizes of tables. Steps that the budget does not cover, such as an order that CURATE skips, are not
 made. The sets of columns to count are chosen by the same rule from released numbers, so they may
-differ. Changed: nothing is added to any number, and the largest score is chosen; tests, posteriors
-and thresholds that allow for noise allow for none (`width_of`); all rows are used where their
-number would be noisy. Other random draws (sub-samples, blocks of rows, the coin of CURATE) come
-from one seed, so that no run depends on another.
+differ. Changed: numbers get no noise, and the largest score is chosen; tests, posteriors and
+thresholds make no allowance for noise (`width_of`); all rows are used where their number would be
+noisy. Other random draws (sub-samples, blocks of rows, the coin of CURATE) come from one seed, so
+that no run depends on another.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NOTHING = 1e-9
 
 
 class NoNoise(SimulatedNoise):
-    """Returns every number unchanged; `discover` gives no guarantee for a run with it."""
+    """A noise source that returns every number unchanged; `discover` then gives no guarantee."""
 
     kind: NoiseKind = "none"
 
@@ -70,8 +70,9 @@ class NoNoise(SimulatedNoise):
 
 
 def width_of(noise: NoiseSource, planned: float) -> float:
-    """The actual scale or standard deviation of noise for which `planned` was intended.
+    """The actual scale or standard deviation of noise that was planned to be `planned`.
 
-    Almost 0 for `NoNoise`. Use it for computations with a noisy number, never for the noise itself.
+    Almost 0 for `NoNoise`. Use the result to compute with a noisy number, never to draw the noise
+    itself.
     """
     return planned * _NOTHING if isinstance(noise, NoNoise) else planned

@@ -1,10 +1,10 @@
 """Noise sources: the only origin of random numbers.
 
-A `NoiseSource` is either a seeded *simulation*, for exploring and for
-experiments that anyone can repeat, or *secure* (see `secure`): OpenDP's samplers and the
-operating system's entropy, with no seed.  Mechanisms cannot distinguish them; results record which
-one was used, and only secure noise may be released. A third source adds nothing, to measure the
-cost of noise (see `no_noise`).
+A `NoiseSource` is either a seeded *simulation*, for exploring and for experiments that anyone can
+repeat, or *secure* (see `secure`): OpenDP's samplers and the operating system's entropy, with no
+seed. Mechanisms cannot distinguish the two; results record which was used, and only results with
+secure noise may be released. A third source adds nothing, to measure the cost of noise (see
+`no_noise`).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class NoiseSource(Protocol):
     kind: NoiseKind
 
     def laplace(self, value: float, scale: float) -> float:
-        """`value` plus a draw from the Laplace distribution, density exp(-|x|/scale)/(2 scale)."""
+        """`value` plus a draw from the Laplace density exp(-|x|/scale)/(2 scale)."""
         ...
 
     def laplace_array(self, values: Vector, scale: float) -> Vector:
-        """Independent Laplace noise on each number, shape (k,)."""
+        """The values with independent Laplace noise on each, shape (k,)."""
         ...
 
     def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
-        """Independent noise with P(k) proportional to exp(-|k|/scale) on each integer, (k,)."""
+        """Integers with independent noise on each, P(k) proportional to exp(-|k|/scale), (k,)."""
         ...
 
     def refined_laplace_array(
@@ -49,21 +49,22 @@ class NoiseSource(Protocol):
     ) -> Counts:
         """Integers with discrete Laplace noise of `scale`, of which `known` is a noisier copy.
 
-        known: the integers with such noise of the larger scale `before`, (k,).  The result and
-        `known` together reveal no more than the result alone (`refining`).
+        known: the integers with discrete Laplace noise of the larger scale `before`, (k,). The
+        result and `known` together reveal no more than the result alone (`refining`).
         """
         ...
 
     def discrete_gaussian_array(self, values: Counts, sigma: float) -> Counts:
-        """Independent noise with P(k) proportional to exp(-k²/(2 sigma²)) on each integer, (k,)."""
+        """Integers with independent noise, P(k) proportional to exp(-k²/(2 sigma²)), (k,)."""
         ...
 
     def gaussian_array(self, values: Vector, sigma: float) -> Vector:
-        """Independent normal noise of standard deviation sigma on each number, shape (k,)."""
+        """The values with independent normal noise of standard deviation sigma, shape (k,)."""
         ...
 
     def noisy_max(self, scores: Vector, scale: float, perturbation: Perturbation) -> int:
-        """Position of the largest of `scores` plus independent noise of that scale.
+        """Position of the largest of `scores` after independent noise of this scale is added to
+        each.
 
         Gumbel noise of scale 2/ε is the exponential mechanism for 1-sensitive scores;
         exponential noise of scale 2/ε is permute-and-flip (Ding et al. 2021).
@@ -90,13 +91,13 @@ def check_scale(scale: float) -> None:
 
 
 def check_size(total: int, size: int) -> None:
-    """Raises ParameterError unless `size` of `total` rows can be drawn."""
+    """Raises ParameterError unless `size` rows can be drawn out of `total`."""
     if not 0 < size <= total:
         raise ParameterError(f"The sub-sample has {size} rows; it must have between 1 and {total}.")
 
 
 class SimulatedNoise:
-    """Noise of the right distribution from a seed: for exploring, never for release.
+    """Noise of the right distribution from a seed, for exploring and never for release.
 
     Floating-point Laplace draws can identify their input (Mironov 2012), and a
     seed can be tried out, so results with it must not be released.
@@ -182,7 +183,7 @@ class SimulatedNoise:
 
 
 def discrete_laplace_variance(scale: float) -> float:
-    """Variance of discrete Laplace noise, which is k with a probability as exp(−|k|/scale).
+    """Variance of discrete Laplace noise, with P(k) proportional to exp(−|k|/scale).
 
     >>> round(discrete_laplace_variance(2.0), 3)
     7.835

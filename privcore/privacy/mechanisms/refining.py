@@ -1,11 +1,10 @@
 """Release a number again with less discrete Laplace noise than before.
 
-Discrete Laplace noise of scale s₁ is that of a smaller scale s₂ plus independent noise that is 0
-with probability r, and otherwise discrete Laplace of scale s₁.  So the second number is drawn from
-the conditional distribution of the smaller noise given the sum: together the two reveal no more
-than the second alone, as if it had been released at once (Koufogiannis, Han & Pappas 2015, for
-Laplace noise).
-Proof: docs/proofs/topping_up.md.
+Discrete Laplace noise of scale s₁ is the sum of such noise of a smaller scale s₂ and independent
+noise that is 0 with probability r, and otherwise discrete Laplace of scale s₁. So the second number
+is drawn from the conditional distribution of the smaller noise given the sum: together the two
+numbers reveal no more than the second alone, as if only that had been released (Koufogiannis, Han &
+Pappas 2015, for Laplace noise). Proof: docs/proofs/topping_up.md.
 """
 
 from __future__ import annotations
@@ -20,10 +19,11 @@ _BITS = 128
 
 
 def refined(noise: int, before: float, scale: float, bits: Callable[[int], int]) -> int:
-    """Noise of the smaller scale, drawn conditionally on that of the larger one.
+    """Noise of the smaller scale, drawn conditionally on the noise of the larger scale.
 
-    noise: of scale `before`. bits: returns a number of the given number of random bits.  The draw
-    is exact: it reads bits until they decide, and every formula is computed with more digits.
+    noise: of scale `before`. bits: returns a number with the given number of random bits. The draw
+    is exact: it reads bits until the outcome is certain, and computes every formula with enough
+    digits.
 
     Raises ParameterError unless 0 < scale < before.
     """
@@ -44,7 +44,7 @@ def refined(noise: int, before: float, scale: float, bits: Callable[[int], int])
 
 
 def quantile(uniform: Any, noise: int, before: Any, scale: Any, library: Any) -> int:
-    """Quantile function on [0, 1) of the smaller noise given the larger one.
+    """Quantile function on [0, 1) of the smaller noise given the larger noise.
 
     library: `math`, or mpmath's with its numbers. Outcomes are in a special order: between 0 and
     `noise`, then more of `noise` itself, then beyond it, then beyond 0.

@@ -1,9 +1,9 @@
 """Sensitivities of the mean first and second moments of bounded rows.
 
-Rows x lie in [−1, 1]^p after scaling by public bounds.  `centred` releases the moments of
-(1, x): p means and the p(p+1)/2 mean products of the upper triangle, from which covariances are
-made afterwards; otherwise only the products, and the means are taken as 0.  One of n rows is
-replaced.  The rounding error of the means is included (docs/proofs/fixed_point.md).  Proofs:
+Rows x lie in [−1, 1]^p after scaling by public bounds. `centred` releases the moments of (1, x): p
+means and the p(p+1)/2 mean products of the upper triangle, from which covariances are computed
+afterwards; otherwise only the products are released, and the means are taken as 0. One of n rows is
+replaced. The rounding error of the means is included (docs/proofs/fixed_point.md). Proofs:
 docs/proofs/second_moments.md.
 """
 
@@ -19,13 +19,13 @@ from privcore.fixed_point import of_means
 
 
 def l1_sensitivity(p: int, n: int, *, centred: bool) -> float:
-    """Largest L1 change of the released numbers; attained without means at p = 1 and beyond."""
+    """Largest L1 change in the released numbers; attained without means for every p."""
     products = p * (p + 1) / 2
     return of_means((products + p + p / (2 * (p + 1)) if centred else products) / n, n)
 
 
 def l2_sensitivity(p: int, n: int, *, centred: bool, radius: float | None = None) -> float:
-    """Largest L2 change; radius: a bound on the Euclidean norm of the scaled rows, if any."""
+    """Largest L2 change in the released numbers; radius: bound on the norm of rows, if any."""
     box = (p + 1) / n if centred else p / n
     if radius is None:
         return of_means(box, n)

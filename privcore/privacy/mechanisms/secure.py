@@ -1,4 +1,4 @@
-"""Noise fit for release: OpenDP's exact samplers and the operating system's entropy."""
+"""Noise that is safe for release: OpenDP's exact samplers and the operating system's entropy."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _ROUNDING = 1e-9
 class SecureNoise:
     """Noise without a seed.
 
-    OpenDP samples the Laplace and Gaussian distributions exactly on a grid far below
-    floating-point resolution, so the result does not depend on how floats of the input round.
+    OpenDP samples the Laplace and Gaussian distributions exactly on a grid far below floating-point
+    resolution, so the result does not depend on floating-point rounding of the input.
     """
 
     kind: NoiseKind = "secure"
@@ -83,7 +83,9 @@ class SecureNoise:
     def _sampler(self, name: str, scale: float) -> Callable[[Any], Any]:
         check_scale(scale)
         if scale == 0:
-            raise ParameterError("Secure noise of scale 0 would release the exact value; raise it.")
+            raise ParameterError(
+                "Secure noise of scale 0 would release the exact value; raise the scale."
+            )
         key = (name, scale)
         if key not in self._samplers:
             self._samplers[key] = _make_sampler(name, scale)
@@ -137,7 +139,7 @@ def _check_map(sampler: Any, name: str, scale: float) -> None:
     if not stated <= due.get(name, 1 / scale) * (1 + _ROUNDING):
         raise ParameterError(
             f"The noise library states a privacy loss of {stated:.6g} for scale {scale:g}, more "
-            "than was accounted for; use the pinned version of opendp."
+            "than the accounting assumes; use the pinned version of opendp."
         )
 
 

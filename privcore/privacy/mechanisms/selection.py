@@ -1,6 +1,7 @@
 """Private selection: the exponential mechanism, permute-and-flip, and the choice of a number.
 
-All utilities are 1-sensitive, in sup norm over the candidates.  Proofs: docs/proofs/em_pc.md.
+All utilities have sensitivity 1: a replaced record changes each candidate's by at most 1. Proofs:
+docs/proofs/em_pc.md.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _NOISE: dict[Selection, Perturbation] = {
 
 
 def select(utilities: Vector, epsilon: float, noise: NoiseSource, kind: Selection) -> int:
-    """Position of one candidate, ε-DP for 1-sensitive utilities, shape (k,).
+    """Position of one candidate, chosen with ε-DP; utilities: sensitivity 1, shape (k,).
 
     exponential: probability proportional to exp(εu/2) (McSherry & Talwar 2007), drawn as the
         largest utility plus Gumbel noise of scale 2/ε.
@@ -46,7 +47,7 @@ def rho_of_selection(epsilon: float, kind: Selection) -> float:
 def peel(
     utilities: Vector, count: int, epsilon: float, noise: NoiseSource, kind: Selection
 ) -> list[int]:
-    """`count` different positions, one by one at ε/count each; ε-DP in all."""
+    """`count` different positions, chosen one by one at ε/count each, with ε-DP in total."""
     left = list(range(utilities.size))
     chosen = []
     for _ in range(count):
@@ -56,11 +57,11 @@ def peel(
 
 
 def count_utilities(utilities: Vector, limit: float) -> Vector:
-    """Utility of selecting 0, 1, …, a of the a candidates, shape (a + 1,), 1-sensitive.
+    """Utility of selecting 0, 1, …, a of the a candidates, shape (a + 1,), sensitivity 1.
 
-    q(t) = min(u_(t), −u_(t+1)) over the utilities in decreasing order: large where the t best
-    are above 0 and the next one below.  u_(0) = limit and u_(a+1) = −limit; any constant keeps
-    the sensitivity.  After Xu, Yuan & Wu 2017, Equations 6–8, without their jumps at 0.
+    q(t) = min(u_(t), −u_(t+1)) over the utilities in decreasing order: large if the t best
+    utilities are above 0 and the next is below. u_(0) = limit and u_(a+1) = −limit; any constant
+    keeps the sensitivity. After Xu, Yuan & Wu 2017, Equations 6–8, without their jumps at 0.
     """
     ordered = np.concatenate(([limit], np.sort(utilities)[::-1], [-limit]))
     return np.asarray(np.minimum(ordered[:-1], -ordered[1:]))

@@ -1,8 +1,8 @@
 """Sieve-and-examine (Wang, Pang & Song 2020, Algorithms 1 and 2), with two sets of scales.
 
-A round *sieves* a stream of questions with the sparse vector technique on a sub-sample and
-*examines* the first question that passes on all rows.  The proven scales and why they differ
-from the printed ones: docs/proofs/sieve_and_examine.md.
+A round *sieves* a stream of questions with the sparse vector technique on a sub-sample; the first
+question that passes is *examined* on all rows. docs/proofs/sieve_and_examine.md derives the proven
+scales and explains why they differ from the printed ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privcore.rounding import down, up
 
 
 def amplified(epsilon: float, rate: float) -> float:
-    """ε of an ε-DP mechanism run on a fraction `rate` of the records, drawn without replacement.
+    """ε of an ε-DP mechanism on a fraction `rate` of the records, drawn without replacement.
 
     Balle, Barthe & Gaboardi 2018, Theorem 9 (replace-one neighbours).  Rounded up; ∞ for ε = ∞, 0
     for rate 0.  Raises ParameterError for a negative ε, and a rate outside [0, 1].
@@ -34,9 +34,9 @@ def amplified(epsilon: float, rate: float) -> float:
 
 
 def before_amplification(epsilon: float, rate: float) -> float:
-    """The ε, rounded down, that a mechanism on the sub-sample may use so that `epsilon` is charged.
+    """The ε, rounded down, that a mechanism on the sub-sample may use at a charge of `epsilon`.
 
-    ∞ for ε = ∞ or rate 0.  Raises as `amplified`.
+    ∞ for ε = ∞ or rate 0. Raises like `amplified`.
     """
     _check_rate(epsilon, rate)
     if rate == 1 or epsilon == math.inf:
@@ -59,7 +59,7 @@ def _check_rate(epsilon: float, rate: float) -> None:
 class SieveScales:
     """Laplace scales of a round, in units of the score.
 
-    `refresh` is the sparse vector of later rounds; the printed algorithm differs there.
+    `refresh` holds the sparse-vector scales of later rounds; the printed algorithm differs there.
     `refresh_always`: whether a failed examination also ends the round; the printed algorithm
     continues with the old threshold, which the sparse-vector proof does not cover.
     """
@@ -79,9 +79,10 @@ class SieveScales:
         sieve_sensitivity: float,
         examine_sensitivity: float,
     ) -> SieveScales:
-        """A round costs `sieve_epsilon` (after amplification) plus `examine_epsilon`.
+        """Scales at which a round costs `sieve_epsilon` (after amplification) plus
+        `examine_epsilon`.
 
-        `sieve_sensitivity` is that of the score on the sub-sample's m rows, `rate` = m/n.
+        `sieve_sensitivity`: sensitivity of the score on the sub-sample's m rows; `rate` = m/n.
         """
         inner = before_amplification(sieve_epsilon, rate)
         sieve = SparseVectorScales.proven(sieve_sensitivity, inner)
@@ -89,7 +90,7 @@ class SieveScales:
 
     @classmethod
     def published(cls, *, epsilon: float, rate: float, sensitivity: float) -> SieveScales:
-        """Algorithm 2 as printed (lines 4, 5, 11, 12, 15); `sensitivity` is that of all rows."""
+        """Algorithm 2 as printed (lines 4, 5, 11, 12, 15); `sensitivity`: for all rows."""
         inner = before_amplification(epsilon / 2, rate)
         on_sample = sensitivity / math.sqrt(rate)
         query = 4 * on_sample / inner
@@ -102,7 +103,7 @@ class SieveScales:
 
 
 class SieveAndExamine:
-    """Rounds of sieve-and-examine over scores where *large* means "above".
+    """Rounds of sieve-and-examine over scores that pass if they are *above* a threshold.
 
     The caller draws a sub-sample and charges the budget when it opens a round, and calls `sieve`
     with scores on the sub-sample, `examine` with the score on all rows.
@@ -124,19 +125,19 @@ class SieveAndExamine:
         return self._vector is None
 
     def open_round(self) -> None:
-        """Fresh threshold noise, at the tweaked threshold (lowered by the tweak)."""
+        """Start a round with fresh noise on the tweaked threshold (lowered by the tweak)."""
         scales = self._scales.first if self._rounds == 0 else self._scales.refresh
         self._vector = SparseVector(self._threshold - self._tweak, scales, self._noise)
         self._rounds += 1
 
     def sieve(self, value: float, stretch: float = 1.0) -> Answer:
-        """Does the score on the sub-sample pass the sieve?  `stretch` multiplies the noise."""
+        """Whether the score on the sub-sample passes the sieve; `stretch` multiplies the noise."""
         if self._vector is None:
             raise RuntimeError("open_round() comes before sieve()")
         return self._vector.ask(value, stretch)
 
     def examine(self, value: float, stretch: float = 1.0) -> Answer:
-        """Does the score on all rows pass the threshold?  Ends the round."""
+        """Whether the score on all rows passes the threshold; this ends the round."""
         if self._vector is None:
             raise RuntimeError("sieve() comes before examine()")
         noisy = self._noise.laplace(value, self._scales.examine * stretch)
@@ -149,20 +150,25 @@ class SieveAndExamine:
 
 
 class ErrorProbabilities(NamedTuple):
-    """type_one: an independent pair is kept; type_two: a dependent pair is deleted."""
+    """Probabilities of errors.
+
+    type_one: an independent pair is kept; type_two: a dependent pair is deleted.
+    """
 
     type_one: float
     type_two: float
 
 
 def error_probabilities(scales: SieveScales, tweak: float, distance: float) -> ErrorProbabilities:
-    """For scores that lie `distance` above (type I) or below (type II) the threshold, or beyond.
+    """Error probabilities for scores `distance` or more above (type I) or below (type II) the
+    threshold.
 
-    For the first question of a round; exact where Theorem 2 of Wang, Pang & Song 2020 gives bounds;
-    its own exponent for type II errors is four times too large (docs/proofs/sieve_errors.md).
+    They hold for the first question of a round and are exact, where Theorem 2 of Wang, Pang & Song
+    2020 gives bounds; the theorem's exponent for type II errors is four times too large
+    (docs/proofs/sieve_errors.md).
 
-    tweak, distance: at least 0, in units of the score.  Sub-sampling is ignored: the score on the
-    sub-sample is assumed equal to that on all rows.
+    tweak, distance: at least 0, in units of the score. Sub-sampling is ignored: the score on the
+    sub-sample is assumed equal to the score on all rows.
     """
     a, b = scales.first.threshold, scales.first.query
     passed = 1 - _tail(distance + tweak, a, b)

@@ -1,8 +1,8 @@
 """The median with noise scaled to its smooth sensitivity (Nissim, Raskhodnikova & Smith 2007).
 
-Values are clipped to a public range, one record changes one of them.  With S the β-smooth bound
-below, median + (S/α)·Lap(1) is (ε, δ)-DP for α = ε/2 and β small enough.
-Proof, and the errors of the printed constants: docs/proofs/smooth_median.md.
+Values are clipped to a public range, and one record changes one value. With S the β-smooth bound
+below, median + (S/α)·Lap(1) is (ε, δ)-DP for α = ε/2 and β small enough. Proof, and the errors of
+the printed constants: docs/proofs/smooth_median.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _ROUNDING = 2.0**-48
 def smooth_bound(values: Vector, low: float, high: float, beta: float) -> float:
     """max over k of e^{−kβ} max_{t=0..k+1} (x_{mid+t} − x_{mid+t−k−1}), for m values, m odd.
 
-    Values in increasing order, low and high outside 1..m.  O(m²) with vectors; m is small.
+    Values are in increasing order, with low and high outside 1..m. Takes O(m²), which is fast as m
+    is small.
     """
     ordered = np.sort(np.clip(values, low, high))
     m = ordered.size
@@ -55,7 +56,7 @@ class SmoothMedian:
         """α = ε/2, and the largest β up to ε/2 with `dilation_delta` at most δ, rounded down.
 
         The source's β = ε/(2 ln(2/δ)) is smaller for ε ≤ 1, and too large for ε beyond about 5.
-        Raises ParameterError if δ = 0: this noise is never pure DP, and for an ε near 0.
+        Raises ParameterError for an ε near 0, and for δ = 0, since this noise is never pure DP.
         """
         _check(delta)
         beta = min(epsilon / 2, largest(lambda b: dilation_delta(epsilon, b) <= delta, epsilon / 2))
@@ -73,12 +74,12 @@ class SmoothMedian:
         return cls(epsilon / 2, epsilon * math.log(1 / delta) / 2)
 
     def scale(self, values: Vector, low: float, high: float) -> float:
-        """The Laplace scale S/α.  It depends on the data: never release it."""
+        """The Laplace scale S/α, which depends on the data and must never be released."""
         return smooth_bound(values, low, high, self.beta) / self.alpha
 
 
 def dilation_delta(epsilon: float, beta: float) -> float:
-    """The δ needed, with ε/2, for noise that is e^β times larger; rounded up.
+    """The δ needed, together with ε/2, if noise becomes e^β times larger; rounded up.
 
     e^{−z}(1 − e^{−β}) at z = (ε/2 + β)/(e^β − 1): condition (*) of the proof.
     """

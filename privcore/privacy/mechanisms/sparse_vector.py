@@ -1,9 +1,8 @@
 """The sparse vector technique: many threshold questions, one charge.
 
-Guarantee: with threshold noise Lap(2Δ/ε) and query noise Lap(4Δ/ε), the stream of
-verdicts up to and including the first "above" is ε-differentially private, however many
-"below" came before it (Dwork & Roth 2014, Theorem 3.23; Lyu, Su & Li 2017).
-Proof: docs/proofs/sparse_vector.md.
+Guarantee: with threshold noise Lap(2Δ/ε) and query noise Lap(4Δ/ε), the stream of answers up to and
+including the first "above" is ε-differentially private, for any number of "below" answers before it
+(Dwork & Roth 2014, Theorem 3.23; Lyu, Su & Li 2017). Proof: docs/proofs/sparse_vector.md.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ class Answer:
 class SparseVector:
     """One run: answers questions until the first "above", then refuses.
 
-    The threshold gets noise once, and every query gets its own.  All answers "below" amount to one
-    event, that the noisy threshold is above all noisy queries, so they cost nothing beyond the
-    first (Dwork & Roth 2014, Section 3.6).  The scales hold for queries that one replaced record
-    changes by at most their sensitivity.
+    The threshold gets noise once, and every query gets its own. All "below" answers amount to one
+    event, that the noisy threshold is above all noisy queries, so all together cost as much as one
+    (Dwork & Roth 2014, Section 3.6). The scales hold for queries that one replaced record changes
+    by at most their sensitivity.
 
     Example: two low scores and a high one.
 
@@ -68,8 +67,8 @@ class SparseVector:
         """Whether `value` is above the threshold, both noisy.
 
         stretch: multiplies the query noise, for a query of larger sensitivity than the others.
-        Raises BudgetError after an "above": one more answer would not be covered by the
-        charge, a new run with fresh threshold noise must be opened and paid.
+        Raises BudgetError after an "above": the charge does not cover another answer, so a new run
+        with fresh threshold noise must be opened and paid for.
         """
         if self._finished:
             raise BudgetError(

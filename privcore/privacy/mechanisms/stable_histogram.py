@@ -1,6 +1,7 @@
-"""A stable histogram: noise on the counts of occurring values, of which large ones are released.
+"""A stable histogram: counts of the values that occur get noise, and large counts are released.
 
-Neighbours: one of n records replaced.  δ-approximately ρ-zCDP; proof: docs/proofs/bought_domain.md.
+Neighbouring data sets differ in one of n records. δ-approximately ρ-zCDP; proof:
+docs/proofs/bought_domain.md.
 """
 
 from __future__ import annotations
@@ -18,23 +19,27 @@ from privcore.privacy.mechanisms.noise import NoiseSource
 
 @dataclass(frozen=True)
 class StableHistogram:
-    """sigma: of discrete Gaussian noise.  threshold: the smallest noisy count that is released."""
+    """The scales of the histogram.
+
+    sigma: of discrete Gaussian noise.  threshold: the smallest noisy count that is released.
+    """
 
     sigma: float
     threshold: int
 
     @classmethod
     def proven(cls, rho: float, delta: float) -> StableHistogram:
-        """Noise for two counts that change by 1, and to hide a value of one row up to `delta`.
+        """Noise for two counts that change by 1, and a threshold that hides a value in one row up
+        to `delta`.
 
-        σ = 1/√ρ, rounded up; P(1 + noise ≥ threshold) ≤ δ, as the tail of discrete noise from m
-        on is at most that of normal noise from m − 1 on (statement 1 of the proof).
-        Raises ParameterError unless 0 < ρ < ∞ and 0 < δ < 1/2.
+        σ = 1/√ρ, rounded up; P(1 + noise ≥ threshold) ≤ δ, since the tail of discrete noise from m
+        on is at most the tail of normal noise from m − 1 on (statement 1 of the proof). Raises
+        ParameterError unless 0 < ρ < ∞ and 0 < δ < 1/2.
         """
         if not (0 < rho < math.inf and 0 < delta < 0.5):
             raise ParameterError(
-                f"A histogram of values needs ρ above 0 and δ between 0 and ½, not {rho:g} and "
-                f"{delta:g}; raise epsilon or delta."
+                "A histogram of values needs ρ above 0 and δ between 0 and ½, but they are "
+                f"{rho:g} and {delta:g}; raise epsilon or delta."
             )
         sigma = (1 + 1e-12) / math.sqrt(rho)
         threshold = 2 + math.ceil(-float(ndtri(delta)) * sigma)
@@ -45,7 +50,7 @@ class StableHistogram:
     def shown(self, counts: Mapping[str, int], noise: NoiseSource) -> dict[str, int]:
         """The noisy counts of the released values, in the order of their text.
 
-        counts: of the values that occur, each at least 1.
+        counts: counts of the values that occur, each at least 1.
         """
         names = sorted(counts)
         if not names:

@@ -82,9 +82,7 @@ class OptimalityGap:
                 f"To detect {edge}, {even}an ideal test of that pair alone needs ε = "
                 f"{_short(self.oracle)}; moment search{self._search()}."
             )
-        return (
-            f"{sentence} In random models with such columns, 90 % of the edges are stronger."
-        )
+        return f"{sentence} In random models with such columns, 90 % of the edges are stronger."
 
     def _search(self) -> str:
         every = f", which tests all {self.pairs:,} pairs," if self.pairs > 1 else ""
