@@ -83,8 +83,8 @@ def discover(
         need a seed or a noise source. With `NoNoise()` they give no guarantee (see `no_noise`).
     test_limit: maximum number of tests if the search works by tests, None for no limit; edges not
         tested by then stay (see `work`).
-    before: the release of an earlier run on the same rows (`Released.statistics`), to which this run
-        adds; epsilon is then the total of both runs.
+    before: the release of an earlier run on the same rows (`Released.statistics`), to which this
+        run adds; epsilon is then the total of both runs.
     only: pairs of column positions (i < j) to measure, empty for all.
 
     Raises ParameterError, DataError, or Cancelled if the hooks say so.
@@ -174,8 +174,8 @@ def search_again(
 ) -> Discovery:
     """Search a run's released numbers with other settings; as post-processing this costs nothing.
 
-    statistics: see `Released`. columns: column names. parameters: settings of the search, by name; the
-    budget is not used. guarantee: of the release; it covers everything computed from the release.
+    statistics: see `Released`. columns: column names. parameters: settings of the search, by name;
+    the budget is not used. guarantee: of the release; it covers everything computed from it.
 
     Raises ParameterError for an algorithm that keeps no released numbers, and DataError for columns
     that the release does not have.

@@ -63,7 +63,7 @@ def default_tests(p: int, max_order: int | None) -> int:
 
 
 def planned_tests(run: Run[PerTestParameters], max_tests: int | None) -> int:
-    """The number of tests that a run pays for, without those that background knowledge decides."""
+    """The number of tests that a run pays for, less tests that background knowledge decides."""
     if max_tests or run.known.empty:
         return max_tests or default_tests(len(run.source.names), run.parameters.max_order)
     return max(1, count_tests(run.known, 1 if run.parameters.max_order == 0 else 2))

@@ -13,8 +13,8 @@ from privcore.arrays import Columns
 class Power(NamedTuple):
     """Power of a test on a pair.
 
-    dof: degrees of freedom. threshold: χ² from which a search adds the edge. information: noncentrality
-    for a dependence of size 1.
+    dof: degrees of freedom. threshold: χ² from which a search adds the edge. information:
+    noncentrality for a dependence of size 1.
     """
 
     dof: float

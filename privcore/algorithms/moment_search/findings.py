@@ -123,7 +123,7 @@ def stated_finding(
 ) -> PairFinding:
     """The finding on a pair (i, j) with its probabilities; `stated` holds P(i → j) for all i, j.
 
-    arrows: those of the graph; for an arrow the probability of its direction is given as well.
+    arrows: the graph's arrows; for an arrow the probability of its direction is given as well.
     """
     i, j = pair
     forward, backward = float(stated[i, j]), float(stated[j, i])

@@ -98,7 +98,7 @@ class Codes(NamedTuple):
 
 @lru_cache(maxsize=256)
 def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], tested_axes: Axes) -> Codes:
-    """Each product of codes once, in the first margin that holds its axes; `tested_axes` comes last.
+    """Each product of codes once, in the first margin with its axes; `tested_axes` comes last.
 
     The constant 1 is in the first margin.
     """

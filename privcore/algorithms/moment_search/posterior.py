@@ -84,8 +84,8 @@ _TESTED = 4
 class Posterior(NamedTuple):
     """The posterior of edges.
 
-    directed: P(i → j) by the samplers, shape (p, p). disagreement: the largest difference between the
-    samplers in the probability of an edge. even: the prior probability of an edge. dags: the
+    directed: P(i → j) by the samplers, shape (p, p). disagreement: the largest difference between
+    the samplers in the probability of an edge. even: the prior probability of an edge. dags: the
     sampled DAGs, with their shares.
     """
 

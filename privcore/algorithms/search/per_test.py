@@ -103,7 +103,7 @@ class PerTest(Generic[T], Decision):
     """A decision with a plan: equal rounds of one or more steps, paid for before they are made.
 
     planned: whether the plan is made of pure-ε steps (`plan_rounds`); otherwise the decision makes
-    its own. plan, filter: those of a proven run; None when published. rounds: number started.
+    its own. plan, filter: of a proven run; None when published. rounds: number started.
     """
 
     noun: Literal["tests", "rounds", "deletions"] = "tests"

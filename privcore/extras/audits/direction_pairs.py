@@ -79,9 +79,7 @@ def upper_quartile_gap(training: int) -> DirectionPair:
 
 
 def upper_quartile_between(training: int) -> DirectionPair:
-    """Lowers the utilities of low candidates for the upper quartile by 1; raises those of high
-    ones.
-    """
+    """Lowers the utilities of low candidates for the upper quartile by 1; raises high ones."""
     m = 1000
     rank = math.ceil(0.75 * m)
     shared = (*_equal(-1.0, rank - 2), (0.8, 0.8), *_equal(1.0, m - rank))

@@ -54,7 +54,7 @@ class Advice:
 
     @property
     def best(self) -> Candidate | None:
-        """The candidate with the best directions among those that tie for the best edges."""
+        """The candidate with the best directions among candidates with equally good edges."""
         return max(self.close, key=lambda c: _known(c.cpdag.mean), default=None)
 
     def _tolerance(self, one: Candidate, other: Candidate) -> float:
