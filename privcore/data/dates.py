@@ -111,8 +111,7 @@ def _part(date: pd.Timestamp, part: Part) -> str:
 
 
 def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple[str, ...]]]:
-    """The parts that vary among some dates, with their levels; the part that fits the span comes
-    first.
+    """The parts that vary among some dates, with their levels; the best for their span first.
 
     This part is the finest of calendar months, quarters and years with at most 12 levels. Levels
     run from the first date to the last without gaps.

@@ -82,9 +82,7 @@ def tabbed(text: str) -> str:
 
 
 def skipped_lines(lines: Sequence[str]) -> tuple[int, str | None]:
-    """The number of first lines that are comments, blank or declare the delimiter; and the
-    delimiter.
-    """
+    """How many first lines are comments, blank or a delimiter declaration; and that delimiter."""
     delimiter = None
     for number, line in enumerate(lines):
         declared = _SEPARATOR_LINE.fullmatch(line) if number == 0 else None
@@ -172,7 +170,7 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
 
 
 def last_rows(rows: Sequence[Sequence[str]], width: int) -> Ends:
-    """Which of a file's last rows do not belong to the table."""
+    """Which of a file's last rows do not belong to the table, or look like sums or means."""
     left = 0
     for row in reversed(rows[-_BEFORE:]):
         filled = sum(bool(cell.strip()) for cell in row)

@@ -72,7 +72,7 @@ def graph_form(algorithm: Algorithm, *graphs: PDAG) -> str:
 
 
 def hidden_sentence(result: Discovery) -> str:
-    """What a PAG assumes, what its marks mean, and how it was found; empty for other graphs."""
+    """What a PAG allows and does not state, and when RFCI found it; empty for other graphs."""
     if result.hidden_stage is None:
         return ""
     said = "This graph allows unobserved confounders. No probability is stated of its marks."
@@ -93,8 +93,7 @@ def columns_words(dataset: Described) -> str:
 
 
 def hidden_words(names: Sequence[str]) -> str:
-    """The hidden columns, such as "smoke hidden"; only their number if there are more than three.
-    """
+    """The hidden columns, such as "smoke hidden"; only their number if more than three."""
     if len(names) > 3:
         return f"{len(names)} hidden"
     return f"{', '.join(short(name, 20) for name in names)} hidden"

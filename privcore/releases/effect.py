@@ -87,8 +87,7 @@ def shape_sentence(result: Discovery) -> str:
 
 
 def one_level_columns(result: Discovery) -> dict[str, float]:
-    """The columns whose most frequent level has an estimated probability above 95 %, with that
-    value.
+    """The columns with one level of estimated probability above 95 %, with that probability.
 
     Columns with too much noise for this estimate are left out. Post-processing of the release;
     empty where the algorithm releases no margins.

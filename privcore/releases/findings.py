@@ -24,7 +24,7 @@ SURE_COLUMNS = {"probability": "probability", "probability of the arrow": "direc
 
 
 def sure_columns(result: Discovery) -> dict[str, str]:
-    """The columns of `SURE_COLUMNS` that a run provides; none on the marks of a PAG."""
+    """The columns of `SURE_COLUMNS` that a run provides; for a PAG without the direction."""
     if not result.findings:
         return {}
     stated = SURE_COLUMNS.items()
@@ -34,8 +34,7 @@ def sure_columns(result: Discovery) -> dict[str, str]:
 def described_pairs(
     graph: PDAG, findings: Mapping[Edge, PairFinding]
 ) -> list[dict[str, Any]] | None:
-    """The finding for each pair, by name, JSON-ready; None if the algorithm provides no findings.
-    """
+    """The finding for each pair, by name, JSON-ready; None if the algorithm has no findings."""
     if not findings:
         return None
     return [

@@ -44,8 +44,7 @@ def odds_sentence(
     seen: str = "the private graph",
     whom: Protection = ONE_ROW,
 ) -> str:
-    """What ε means for an attacker with prior probability one half; seen: what the attacker sees.
-    """
+    """What ε means for an attacker with prior probability one half; seen: what is released."""
     top = guessing_bound(epsilon, delta)
     unit, there = whom.unit, whom.relation == ADDED
     person = "person" if unit.rows == 1 else unit.name
