@@ -29,7 +29,7 @@ class TooLongError(Exception):
 
 @contextmanager
 def reading(sentence: str = "") -> Iterator[None]:
-    """Replaces an error of Arrow, whose text may quote cells, by one sentence."""
+    """Replaces an Arrow error, whose text may quote cells, with one sentence."""
     import pyarrow as pa
 
     try:

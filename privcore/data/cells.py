@@ -53,7 +53,7 @@ def cell_text(value: object) -> str | None:
 
 
 class Memory:
-    """The memory that a table may still take; instead: advice for a table that needs more."""
+    """The memory still available to a table; instead: advice for a table that needs more."""
 
     def __init__(self, limit: int, instead: str = WHERE_IT_IS) -> None:
         self._limit = self.left = limit

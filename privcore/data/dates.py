@@ -1,4 +1,4 @@
-"""Columns of dates, of which a graph uses one part, such as the month."""
+"""Columns of dates; a graph uses one part of each date, such as the month."""
 
 from __future__ import annotations
 
@@ -111,10 +111,10 @@ def _part(date: pd.Timestamp, part: Part) -> str:
 
 
 def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple[str, ...]]]:
-    """The parts that vary among some dates, with their levels; the one that fits their span first.
+    """The parts that vary among some dates, with their levels; the best for their span first.
 
-    It is the finest of calendar months, quarters and years with at most 12 levels.  Levels run
-    from the first date to the last without gaps.
+    This part is the finest of calendar months, quarters and years with at most 12 levels. Levels
+    run from the first date to the last without gaps.
     """
     dates = pd.to_datetime(distinct, format=form, errors="coerce", utc=True).dropna()
     first, last = dates.min().tz_localize(None), dates.max().tz_localize(None)
@@ -132,7 +132,8 @@ def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple
 def date_format(distinct: pd.Series[Any]) -> str | None:
     """The first format that fits at least 19 of 20 distinct cells; None if there is none.
 
-    A cell such as 03/04/2024 fits two; the day comes first unless some cells are then no dates.
+    A cell such as 03/04/2024 fits two formats; the day comes first unless that makes a cell
+    invalid.
     """
     if not len(distinct) or distinct.str.contains(_SEPARATED, regex=True).mean() < 0.95:
         return None

@@ -108,7 +108,7 @@ class Decoded:
 def decode(content: bytes, wanted: str | None = None) -> Decoded:
     """The text in the wanted encoding, else by byte-order mark, UTF-8, or the likeliest encoding.
 
-    Raises DataError for bytes that are no text in it, and for an unknown encoding.
+    Raises DataError for bytes that are not valid in the encoding, and for an unknown encoding.
     """
     if content.startswith(_BINARY_STARTS):
         raise _not_text()

@@ -33,15 +33,15 @@ class _Token(NamedTuple):
     text: str
 
     def means(self, *words: str) -> bool:
-        """Whether it is one of these keywords, in upper or lower case."""
+        """Whether a token is one of these keywords, in upper or lower case."""
         return self.kind == "word" and self.text.lower() in words
 
 
 def edges_of_dot(text: str, known: Collection[str]) -> list[tuple[str, str]]:
     """Edges (cause, effect) of one digraph, including its subgraphs.
 
-    known: the column names; a node whose name is not among them is read by its label if that is.
-    Raises DataError if the text is not a digraph, or has edges without a single direction.
+    known: the column names; a node whose name is not a column is read by its label, if the label is
+    one. Raises DataError if the text is not a digraph, or has edges without a single direction.
     """
     edges, labels = _Reader(text).graph()
 

@@ -44,9 +44,9 @@ NO_HEADER = OpenQuestion(
 class Layout:
     """How the first rows of a file become a table.
 
-    start: position of its first row among the rows read.  names: of the columns, empty where the
-    file has none.  width: cells of each row, without a last cell that is always empty.
-    notes: what was left out.  question: on the header, if it is not known.
+    start: position of its first row among the rows read. names: of the columns, empty where the
+    file has none. width: cells per row, not counting a last cell that is always empty. notes: what
+    was left out. question: whether the first row is a header, if this is unclear.
     """
 
     start: int
@@ -82,7 +82,7 @@ def tabbed(text: str) -> str:
 
 
 def skipped_lines(lines: Sequence[str]) -> tuple[int, str | None]:
-    """How many first lines are comments, blank or declare the delimiter, and that delimiter."""
+    """How many first lines are comments, blank or a delimiter declaration; and that delimiter."""
     delimiter = None
     for number, line in enumerate(lines):
         declared = _SEPARATOR_LINE.fullmatch(line) if number == 0 else None
@@ -170,7 +170,7 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
 
 
 def last_rows(rows: Sequence[Sequence[str]], width: int) -> Ends:
-    """What a file's last rows are."""
+    """Which of a file's last rows do not belong to the table, or look like sums or means."""
     left = 0
     for row in reversed(rows[-_BEFORE:]):
         filled = sum(bool(cell.strip()) for cell in row)

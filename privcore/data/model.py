@@ -287,10 +287,11 @@ def _check_values(column: Column, values: NDArray[Any]) -> None:
 
 
 def constant_columns(dataset: Dataset) -> tuple[str, ...]:
-    """Names of the columns with only one level, or with one value where levels or bounds were read.
+    """Names of columns with only one level, or one value where levels or bounds were read from
+    rows.
 
     A column with several public levels (or public bounds) is not refused when all rows agree,
-    because that they agree is private.
+    because this agreement is private.
     """
     return tuple(
         column.name
@@ -307,5 +308,5 @@ def is_constant(column: Column, values: NDArray[Any]) -> bool:
 
 
 def code_type(levels: int) -> type[np.unsignedinteger[Any]]:
-    """The smallest type that holds the codes of this number of levels."""
+    """The smallest integer type for the codes of this number of levels."""
     return np.uint8 if levels <= 256 else np.uint16

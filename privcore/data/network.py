@@ -1,9 +1,9 @@
 """Built-in Bayesian networks: published structure and probabilities, and forward sampling.
 
 Each network is a JSON file in `networks/`: variables with levels, parents and the conditional
-probability table, flat, with the first parent slowest, the last parent faster, and the
-variable's own level fastest.  `published` is the size that the source states, which a test
-compares.  To add a network, add such a file, and its name to `NETWORKS`.
+probabilities as one flat list, in which the first parent varies slowest and the variable's own
+level fastest. `published` is the size that the source states, which a test compares. To add a
+network, add such a file, and its name to `NETWORKS`.
 """
 
 from __future__ import annotations

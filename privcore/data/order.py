@@ -102,15 +102,13 @@ _NUMBERED = re.compile(r"(?P<name>\D*?)[\s_.:#-]*(?P<number>\d+)(?:\s*[-–:=.)]
 
 
 def in_order(levels: Sequence[str], name: str = "") -> tuple[str, ...] | None:
-    """The levels in order, if their words imply one; None otherwise.
+    """The levels in order, if their words imply an order; None otherwise.
 
-    name: of the column, which may show that letters are grades.
+    name: the column's name, which may show that letters are grades.
 
-    >>> in_order(["often", "Never", "sometimes"])
-    ('Never', 'sometimes', 'often')
-    >>> in_order(["65+", "18-25", "26-64"])
-    ('18-25', '26-64', '65+')
-    >>> in_order(["red", "green", "blue"])
+    >>> in_order(["often", "Never", "sometimes"]) ('Never', 'sometimes', 'often') >>>
+    in_order(["65+", "18-25", "26-64"]) ('18-25', '26-64', '65+') >>> in_order(["red", "green",
+    "blue"])
     """
     if len(levels) < _LEAST:
         return None

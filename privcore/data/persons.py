@@ -45,7 +45,7 @@ def called_as_persons(name: str) -> bool:
 def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
     """The question to a table's owner about a column that may identify people.
 
-    at_place: whether the rows are counted in their files, so that none can be left out.
+    at_place: whether rows are counted inside their files, where none can be left out.
     """
     column = short(name, 40)
     together = (

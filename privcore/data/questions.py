@@ -1,4 +1,4 @@
-"""Questions that only the owner of a file can answer, and must before a release."""
+"""Questions that only a file's owner can answer, and has to answer before a release."""
 
 from __future__ import annotations
 

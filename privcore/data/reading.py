@@ -78,17 +78,14 @@ class RawTable:
     """A table as read: every cell a string, missing cells NaN.
 
     frame: one column per column of the file: categorical, so that a repeated cell takes memory
-        once, or text if nearly every row has a different cell.
-    encoding, delimiter: of a text file, as detected; else empty.
-    unit: whose rows are protected together, if rows beyond its bound were left out (`units`).
-    notes: what the reader left out or reinterpreted, a sentence each.
-    totals: number of last rows that look like sums or means, which belong to nobody.
-    questions: facts that only the owner knows, and has to state before a release.
-    readings: other encodings that fit the file, each with samples of the text it gives.
-    sheets: names of a workbook's sheets that hold cells.
-    reading_options: the owner's options for reading the file.
-    labels: levels, in order, of the columns for which the file lists them.  ordered: names of
-        columns that the file declares ordered.
+    once, or text if nearly every row has a different cell. encoding, delimiter: of a text file, as
+    detected; else empty. unit: whose rows are protected together, if rows beyond its bound were
+    left out (`units`). notes: what the reader left out or reinterpreted, a sentence each. totals:
+    number of last rows that look like sums or means rather than records. questions: facts that only
+    the owner knows, and has to state before a release. readings: other encodings that fit the file,
+    each with samples of the text it gives. sheets: names of a workbook's sheets that hold cells.
+    reading_options: the owner's options for reading the file. labels: levels, in order, of the columns for
+    which the file lists them. ordered: names of columns that the file declares ordered.
     """
 
     frame: pd.DataFrame
@@ -142,11 +139,11 @@ def read_table(
 ) -> RawTable:
     """Read the bytes of a text file, a workbook, a Parquet file or a statistics program's file.
 
-    filename: its extension helps where the bytes are ambiguous.  options: the owner's.
-    memory: bytes that the table may take, in addition to the file itself if that is text.
-    Empty cells, and NA, N/A, #N/A, NaN, null, ?, * and . are missing.  If semicolons separate
-    cells, 1.234,5 is read as 1234.5, cell by cell.
-    Raises DataError if the file is empty, too large, no table, or has bad column names.
+    filename: its extension helps where the bytes are ambiguous. options: the owner's. memory:
+    bytes that the table may take, in addition to the file itself if that is text. Empty cells, and
+    NA, N/A, #N/A, NaN, null, ?, * and . are missing. If semicolons separate cells, 1.234,5 is read
+    as 1234.5, cell by cell. Raises DataError if the file is empty, too large or not a table, or has
+    bad column names.
     """
     options = options or ReadingOptions()
     if len(content) > MAX_BYTES:

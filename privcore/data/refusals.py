@@ -9,7 +9,7 @@ from privcore.text import short
 
 
 def outside(name: str, rows: int) -> str:
-    """An error for a column with this many rows whose value is none of its levels."""
+    """An error for a column in which `rows` values are not among its levels."""
     return (
         f"Column {short(name)!r} has {rows:,} rows with a value outside its levels; add the level, "
         "or correct the data."
@@ -17,7 +17,7 @@ def outside(name: str, rows: int) -> str:
 
 
 def not_finite(name: str, rows: int) -> str:
-    """An error for a numeric column with this many rows that are not finite numbers."""
+    """An error for a numeric column in which `rows` values are not finite numbers."""
     return (
         f"Column {short(name)!r} has {rows:,} rows that are not finite numbers; make it nominal, "
         "or correct the data."

@@ -61,7 +61,7 @@ class ColumnSchema:
     def read(self, cells: pd.Series[Any]) -> pd.Series[Any]:
         """The cells before they become levels or intervals: parts of dates, numbers, levels.
 
-        If missing values are a level, a cell that is no number in a column of numbers is missing.
+        If missing values are a level, a non-numeric cell in a column of numbers is missing.
         """
         cells = self.writing.present(cells)
         if self.date is not None:

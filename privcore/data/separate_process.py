@@ -1,4 +1,4 @@
-"""Tries a file in a separate process first, because a library may crash on it."""
+"""Tries to read a file in a separate process first, because a library may crash on it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ except (ImportError, OSError, ValueError):
 def survives(code: str, content: bytes, *arguments: str) -> bool:
     """Whether Python runs `code` to its end, with the bytes of a file as its standard input.
 
-    Its arguments begin at sys.argv[2].  Damaged files make some C libraries crash or fill the
-    memory; here only the separate process ends, and this one goes on.
+    The arguments of `code` begin at sys.argv[2]. Damaged files make some C libraries crash or fill
+    the memory; then only the separate process ends, and the caller goes on.
     """
     memory = str(_MEMORY + _TIMES * len(content))
     try:

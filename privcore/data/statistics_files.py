@@ -179,7 +179,7 @@ class _Variable:
     kind: str
 
     def read(self, cells: pd.Series[Any]) -> tuple[pd.Categorical, tuple[str, ...] | None, bool]:
-        """The column, its levels if it has any, and whether values of it are declared missing."""
+        """The column, its levels, if any, and whether some of its values are declared missing."""
         codes, distinct = pd.factorize(cells)
         values = list(distinct)
         absent = [self._is_missing(value) for value in values]

@@ -97,11 +97,11 @@ def choose(
     """The proposals with a chosen set of columns.
 
     columns: columns to use, even if the proposal leaves them out; None uses the proposed ones.
-    drop: columns to leave out.  Both hold names, or patterns such as "q*".
-    kinds: kinds of columns to use, from `KINDS`; empty for all.  at_random: number of these columns
-    that are used, drawn by their names alone.
-    Raises DataError for a name that is no column, for a wanted column that has no usable form, and
-    if fewer than 2 are left; ParameterError for an unknown kind, and unless at_random is 2 or more.
+    drop: columns to leave out. Both hold names, or patterns such as "q*". kinds: kinds of columns
+    to use, from `KINDS`; empty for all. at_random: number of these columns to use, drawn by name
+    alone. Raises DataError for a name that is not a column, for a wanted column that has no usable
+    form, and if fewer than 2 are left; ParameterError for an unknown kind, and unless at_random is
+    2 or more.
     """
     names = [proposal.name for proposal in proposals]
     drop = _matching(drop, names)

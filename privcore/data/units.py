@@ -1,4 +1,4 @@
-"""Bounds the rows per unit: if a column identifies people, at most k rows of each are kept.
+"""Bounds the rows per unit: if a column identifies people, at most k rows per person are kept.
 
 A unit is a patient, a customer or a household: whoever is protected with all of their rows.
 """
@@ -26,8 +26,8 @@ _BYTES = 8
 class Bounded:
     """A table with at most the allowed rows per unit, without the column that identifies units.
 
-    rows: number of rows before.  The number left out is read from the data: no guarantee covers
-    it, and it must not be released.
+    rows: number of rows before any were left out. The number left out is read from the data: no
+    guarantee covers it, and it must not be released.
     """
 
     table: RawTable

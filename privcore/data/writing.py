@@ -40,11 +40,10 @@ _TRUTH = {"t": "true", "f": "false"}
 class Writing:
     """How the cells of a column are written.
 
-    decimal: the decimal mark; the other one of point and comma, spaces and apostrophes separate
-        thousands.  Empty for numbers that Python reads.
-    unit: written next to each number, such as "mg", "%" or "$".
-    missing_codes: cells that mean a missing value, such as "99"; numbers are compared as numbers.
-    ignore_case: whether levels that differ only in case and spaces are one.
+    decimal: the decimal mark; the other of point and comma, spaces and apostrophes then separate
+    thousands. Empty for numbers that Python reads. unit: written next to each number, such as "mg",
+    "%" or "$". missing_codes: cells that mean a missing value, such as "99"; numbers are compared
+    as numbers. ignore_case: whether levels that differ only in case and spaces are one.
 
     Raises DataError for an unknown decimal mark.
     """
@@ -137,9 +136,9 @@ def plain_number(text: str, decimal: str, unit: str) -> str | None:
 
 
 def writing_of(distinct: Sequence[str], rows: Vector, least: float) -> Writing | None:
-    """How numbers are written that Python does not read; None for plain numbers and for text.
+    """The notation of numbers that Python cannot read; None for plain numbers and for text.
 
-    rows: number of rows of each distinct cell.  least: share of the rows that must be readable.
+    rows: number of rows for each distinct cell. least: share of the rows that must be readable.
     """
     if any_code(distinct):
         return None

@@ -57,7 +57,7 @@ _PAG_WORDS: dict[bool, dict[str, str]] = {
 
 
 def class_words(kind: Reference, *graphs: PDAG) -> dict[str, str]:
-    """The legend of classes, for graphs that are compared: of a PAG ends are named."""
+    """The legend of edge classes for compared graphs; for a PAG the legend names edge ends."""
     words = CLASS_WORDS[kind]
     if any(isinstance(graph, PAG) for graph in graphs):
         return {**words, **_PAG_WORDS[kind == "truth"]}
@@ -65,14 +65,14 @@ def class_words(kind: Reference, *graphs: PDAG) -> dict[str, str]:
 
 
 def graph_form(algorithm: Algorithm, *graphs: PDAG) -> str:
-    """What graphs of an algorithm are: "CPDAG", "DAG", or "PAG" if one of them is."""
+    """The form of an algorithm's graphs: "CPDAG", "DAG", or "PAG" if any of the graphs is one."""
     if any(isinstance(graph, PAG) for graph in graphs):
         return "PAG"
     return algorithm.output.upper()
 
 
 def hidden_sentence(result: Discovery) -> str:
-    """What a PAG assumes, what is stated of its marks, and how it was found; empty for others."""
+    """What a PAG allows and does not state, and when RFCI found it; empty for other graphs."""
     if result.hidden_stage is None:
         return ""
     sentence = "This graph allows unobserved confounders. No probability is stated of its marks."
@@ -93,7 +93,7 @@ def columns_words(dataset: Described) -> str:
 
 
 def hidden_words(names: Sequence[str]) -> str:
-    """Such as "smoke hidden", and by their number where there are more than three."""
+    """The hidden columns, such as "smoke hidden"; only their number if more than three."""
     if len(names) > 3:
         return f"{len(names)} hidden"
     return f"{', '.join(short(name, 20) for name in names)} hidden"
@@ -110,10 +110,10 @@ def answer_sentence(
 ) -> str:
     """How many links of the graph are correct.
 
-    pag: whether the reference is a PAG, whose links need not be causes.
-    here: the graph against the reference.  base: the non-private graph against the truth; None
-    where it is the reference, or where the graph itself is not private.  base_title: the name of
-    the algorithm without privacy, or without noise.
+    pag: whether the reference is a PAG, whose links need not be causes. here: the graph against the
+    reference. base: the non-private graph against the truth; None where that graph is the
+    reference, or where the run is not private. base_title: the name of the algorithm without
+    privacy, or without noise.
     """
     hits, total, invented = link_count(here)
     right = f"{hits} of {total} true {'link' if total == 1 else 'links'}"
@@ -168,8 +168,8 @@ def promise_sentence(guarantee: Guarantee) -> str:
 def typical_sentence(same: int, alike: float, rolls: int, wanted: int, pending: bool) -> str:
     """How typical the shown graph is of further noise draws.
 
-    same: draws that gave the shown graph.  alike: mean skeleton F1 of the draws against it, 0 to 1.
-    rolls, wanted: draws so far, and in the end.  pending: whether draws are still running.
+    same: draws that gave the shown graph. alike: mean skeleton F1 of the draws against it, 0 to 1.
+    rolls, wanted: number of draws so far, and in total. pending: whether draws are still running.
     """
     if not rolls:
         return "How typical this graph is: drawing more noise …" if pending else ""

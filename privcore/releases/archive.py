@@ -21,7 +21,7 @@ _NAME = re.compile(r"certificate-[0-9a-f]{1,64}\.json")
 
 
 class StoredCertificate(NamedTuple):
-    """A stored certificate, with what it states; `verify` checks that."""
+    """A certificate kept in the folder, with its statements; `verify` checks these."""
 
     path: Path
     time: str

@@ -46,7 +46,7 @@ LIMITS = (
 
 
 def limits(guarantee: Guarantee) -> list[str]:
-    """What the guarantee does not cover; this depends on the unit that it protects."""
+    """What the guarantee does not cover, which depends on the protected unit."""
     unit, relation = understood(guarantee.neighbours)
     if unit.rows > 1:
         first = (
@@ -81,11 +81,11 @@ def certificate(
 ) -> dict[str, Any]:
     """The certificate of a run with secure noise before it is signed, JSON-ready.
 
-    described: the data set; only its public domain is used.  purchase: of that domain, if it was
-    bought.
-    note: on how the search ended, if it ended early.  charge, spending: at the time of the charge.
-    accepted: caveats that the owner accepted.  effects: released with the graph.  tops_up: the
-    certificate of an earlier release that this one adds to; the guarantee then covers both.
+    described: the data set; only its public domain is used. purchase: the purchase of that domain,
+    if there was one. note: how the search ended, if early. charge, spending: as they were when the
+    budget was charged. accepted: caveats that the owner accepted. effects: released with the graph.
+    tops_up: the certificate of an earlier release that this one adds to; the guarantee then covers
+    both.
     """
     algorithm, budget = get_algorithm(result.algorithm), spending.budget
     domain = domain_of(described.columns)
@@ -156,8 +156,8 @@ def _bought(plan: DomainPlan) -> dict[str, Any]:
 def meaning(guarantee: Guarantee) -> list[str]:
     """What ε and δ mean, in probabilities and odds, rounded up.
 
-    An (ε, δ)-DP release is for any two neighbours a mixture: with probability δ anything at all,
-    else ε-DP (Kairouz, Oh & Viswanath 2015, Theorem 3.1 for the two tables).
+    For any two neighbours an (ε, δ)-DP release is a mixture: arbitrary with probability δ,
+    otherwise ε-DP (Kairouz, Oh & Viswanath 2015, Theorem 3.1 for the two tables).
     """
     epsilon, delta = guarantee.epsilon, guarantee.delta
     factor = _up(math.exp(min(epsilon, 700.0)))
@@ -201,7 +201,7 @@ def _up(number: float) -> float:
 
 
 def planned_of(part: Mapping[str, Any]) -> tuple[Event, ...]:
-    """The planned steps that a part of a certificate states.
+    """The planned steps stated in a part of a certificate.
 
     Raises ParameterError for impossible ones.
     """

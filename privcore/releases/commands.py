@@ -46,7 +46,9 @@ def command_line(
     seed: int,
     output: Sequence[str] = ("--json",),
 ) -> str:
-    """The shell command of a run, with an uploaded file by its name.  output: options for it."""
+    """The shell command that repeats a run; an uploaded file appears under its name. output:
+    options for the output.
+    """
     words = ["python", "-m", "privcore", "discover"]
     sampled = ["--rows", str(dataset.n), "--data-seed", str(data_seed)]
     if network:
@@ -80,9 +82,10 @@ def page_command(
     sample: Sample | None = None,
     explored: str = "",
 ) -> str:
-    """The shell command that makes the page of a run again.
+    """The shell command that writes a run's page again.
 
-    sample: the sample that the data set is.  explored: the confirmation typed for one's own table.
+    sample: the sample used as the data set. explored: the confirmation that the user typed for
+    their own table.
     """
     output = ["--html", "page.html", *(["--explored", explored] if explored else [])]
     line = command_line(

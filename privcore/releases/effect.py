@@ -15,7 +15,7 @@ _NAMED = 3
 
 
 def effect_sentence(result: Discovery, n: int) -> str:
-    """The significance level, its threshold, and the effect size there without conditioning.
+    """The significance level, its threshold, and the unconditional effect size at that threshold.
 
     Such as "Significance level 0.05 at 100,000 rows, noise aside: a pair counts as dependent when
     |Z| is above 1.96: Kendall's |τ| above 0.0041."
@@ -60,7 +60,7 @@ def effect_sentence(result: Discovery, n: int) -> str:
 
 
 def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
-    """Why a δ of 1/n or more protects little; empty for a smaller one."""
+    """Why a δ of 1/n or more protects little; empty for a smaller δ."""
     if guarantee.calibration == "none" or guarantee.delta * n < 1:
         return ""
     return (
@@ -70,7 +70,7 @@ def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
 
 
 def shape_sentence(result: Discovery) -> str:
-    """How a run measured columns and what that misses; empty where it misses nothing."""
+    """How a run measured columns and which dependences this misses; empty where none are missed."""
     if result.in_lines:
         return (
             "With this number of rows and this ε, each column is summarised by a few numbers: "
@@ -87,10 +87,10 @@ def shape_sentence(result: Discovery) -> str:
 
 
 def one_level_columns(result: Discovery) -> dict[str, float]:
-    """The largest level probability of each column where a run estimates it above 95 %.
+    """The columns with one level of estimated probability above 95 %, with that probability.
 
-    Columns too noisy for this estimate are left out.  Post-processing of the release; empty where
-    the algorithm releases no margins.
+    Columns with too much noise for this estimate are left out. Post-processing of the release;
+    empty where the algorithm releases no margins.
     """
     largest = {
         name: max(margin.probabilities)

@@ -24,7 +24,7 @@ SURE_COLUMNS = {"probability": "probability", "probability of the arrow": "direc
 
 
 def sure_columns(result: Discovery) -> dict[str, str]:
-    """As `SURE_COLUMNS`, of what a run states: of the marks of a PAG nothing."""
+    """The columns of `SURE_COLUMNS` that a run provides; for a PAG without the direction."""
     if not result.findings:
         return {}
     stated = SURE_COLUMNS.items()
@@ -34,7 +34,7 @@ def sure_columns(result: Discovery) -> dict[str, str]:
 def described_pairs(
     graph: PDAG, findings: Mapping[Edge, PairFinding]
 ) -> list[dict[str, Any]] | None:
-    """The finding of each pair by name, JSON-ready; None if the algorithm makes none."""
+    """The finding for each pair, by name, JSON-ready; None if the algorithm has no findings."""
     if not findings:
         return None
     return [
@@ -54,7 +54,7 @@ def width_of(probability: float) -> float:
 
 
 def line_texts(findings: Mapping[Edge, PairFinding]) -> dict[Edge, str]:
-    """The confidence of each edge, one value a line."""
+    """The confidence in each edge, one value per line."""
     return {
         pair: "\n".join(
             f"{head}: {share_text(value)}"
@@ -74,7 +74,7 @@ def _sure(findings: Mapping[Edge, PairFinding]) -> dict[Edge, float]:
 
 
 def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
-    """The numbers of pairs that probably have no edge, and of inconclusive ones.
+    """The number of pairs that probably have no edge, and the number of inconclusive pairs.
 
     pairs: as `described_pairs` gives them.
     """
@@ -95,7 +95,7 @@ def settled_sentence(settled: bool | None) -> str:
 
 
 def confidence_text(finding: Mapping[str, Any]) -> str:
-    """The confidence of an edge: "probability 0.998, direction 0.87"; empty for other pairs."""
+    """The confidence in an edge: "probability 0.998, direction 0.87"; empty for other pairs."""
     if finding["verdict"] != "edge":
         return ""
     named = ((word, finding.get(word)) for word in ("probability", "direction"))

@@ -23,9 +23,9 @@ _LARGEST = float(EPSILON.high or 0)
 class OpenPair(NamedTuple):
     """An inconclusive pair of a release.
 
-    visible: the smallest dependence detected with power 0.9; None if even a perfect one is not.
-    epsilon: the approximate total of all releases that would detect the reference size; None where
-    no budget is enough with this number of rows.
+    visible: the smallest dependence detected with power 0.9; None if not even a perfect dependence
+    is detected. epsilon: the approximate total of all releases that would detect the reference
+    size; None where no budget suffices for this number of rows.
     """
 
     pair: Edge
@@ -36,10 +36,10 @@ class OpenPair(NamedTuple):
 def open_pairs(result: Discovery, statistics: Any) -> list[OpenPair]:
     """The pairs with the verdict "not enough budget", the cheapest first.
 
-    result: of a run of moment search; statistics: what it released (`Released.statistics`).
+    result: the result of a moment search; statistics: its released numbers (`Released.statistics`).
 
-    The price assumes that the smallest visible dependence of the pair falls with ε as the plan has
-    it for two columns with these levels (`visible_effects`).
+    The price assumes that the smallest visible dependence of the pair falls with ε as planned for
+    two columns with these numbers of levels (`visible_effects`).
     """
     levels = statistics.levels
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs

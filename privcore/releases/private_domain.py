@@ -28,7 +28,7 @@ _PUBLIC = (
 
 @dataclass(frozen=True)
 class Split:
-    """A total (ε, δ) split into the plan of the domain and the parameters of the run."""
+    """A total (ε, δ), split into the plan for the domain and the parameters of the run."""
 
     epsilon: float
     delta: float
@@ -84,7 +84,7 @@ def _left(whole: float, part: float) -> float:
 
 
 def bought_dataset(table: StatedTable, plan: DomainPlan, noise: NoiseSource) -> Dataset:
-    """Buy the domain, and return the data set under it."""
+    """Buy the domain, and return the data set coded under this domain."""
     return table.with_domain(buy_domain(table.bought_cells, plan, noise))
 
 

@@ -67,12 +67,11 @@ _ENDED = {
 class Release:
     """A release that may be published: the guarantee covers every field.
 
-    weights, weight_threshold, convergence: as in `Discovery`, where the graph is cut from weights.
-    findings, settled: as in `Discovery`, where the algorithm provides them.
-    effects: the requested effect, if any, as `Effects.as_dict`.
-    note: on how the search ended, if early; it follows from the noisy answers.
-    certificate: signed, with all of this except the convergence.  path: of its copy, None if that
-    could not be written.
+    weights, weight_threshold, convergence: as in `Discovery`, where the graph comes from
+    thresholded weights. findings, settled: as in `Discovery`, where the algorithm provides them.
+    effects: the requested effect, if any, as from `Effects.as_dict`. note: how the search ended, if
+    early; this follows from the noisy answers. certificate: signed, with all of this except the
+    convergence. path: path of the certificate's copy, None if the copy could not be written.
     numbers: the signed release file, if requested; see `release_file`.
     """
 
@@ -111,14 +110,11 @@ def release(
     If only the kinds of columns are stated, the domain is bought first, with the same charge.
 
     content: the file that the data set was made from, if there is one, so that another preparation
-    of it finds the same budget; the files of a table in Parquet are known.  The signing key and a
-    copy of the certificate are kept next to the ledger.
-    effect: the effect of a cause on an outcome to release as well, from the same ε.
-    keep_numbers: whether to return the released numbers, signed, and keep them next to the
-    certificate.
-    adds_to, only: an earlier release of the same table, as for `check_release`; its file must come
-    from this ledger.
-    checkpoint: called at each of `STEPS`.
+    of it finds the same budget; not needed for a table in Parquet files. The signing key and a copy
+    of the certificate are kept next to the ledger. effect: the effect of a cause on an outcome to
+    release as well, from the same ε. keep_numbers: whether to return the released numbers, signed,
+    and keep them next to the certificate. adds_to, only: an earlier release of the same table, as
+    for `check_release`; its file must come from this ledger. checkpoint: called at each of `STEPS`.
 
     Raises what `check_release` raises, BudgetError for an overspend and LedgerError, all of them
     before anything is charged; and ReleaseError if the run fails afterwards.
@@ -306,7 +302,7 @@ def _computed(
 def owner_of(
     dataset: Dataset | StatedTable, ledger: Ledger, content: bytes | None = None
 ) -> str | None:
-    """The budget that these data were charged to before; None if they never were."""
+    """The budget to which these data were charged before; None if they were never charged."""
     return ledger.budget_of([ledger.fingerprint(each) for each in _contents(dataset, content)])
 
 

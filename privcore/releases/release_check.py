@@ -39,14 +39,14 @@ from privcore.unit import ADDED
 class Check:
     """The charge of a release before it is made.
 
-    rho: None where the cost in zCDP is not known.  planned: its steps; for a bought domain also the
-    steps of the run, with the most levels that can be bought.  caveats: sentences that limit the
-    guarantee, all accepted.  warnings: to be read before going on.  split: between a domain to be
-    bought and the run.  effect: released with the graph.  rows_private: whether the number of rows
-    is private.
-    adds_to: the release that this one adds to; only: the pairs that it measures, none for all.
-    epsilon, delta and rho are then its cost on top of the earlier one.
-    promised: ε and δ that the result states; for both releases where there was an earlier one.
+    rho: None where the cost in zCDP is not known. planned: the steps of the charge; for a bought
+    domain also those of the run, with the most levels that can be bought. caveats: accepted
+    sentences that limit the guarantee. warnings: to be read before going on. split: the split of
+    the budget between a domain to be bought and the run. effect: the effect released with the
+    graph. rows_private: whether the number of rows is private. adds_to: the release that this one
+    adds to; only: the pairs that it measures, none for all. epsilon, delta and rho are then its
+    cost on top of the earlier one. promised: ε and δ that the result states; for both releases
+    where there was an earlier one.
     """
 
     epsilon: float
@@ -171,7 +171,7 @@ def check_release(
 
 
 def with_further_charge(check: Check, adds_to: ReleaseFile, only: frozenset[Edge]) -> Check:
-    """The cost of a release on top of the one that it adds to; check: of both together."""
+    """The additional cost of a release that adds to another; check: the check of both together."""
     epsilon, rho = further_charge(check.epsilon, check.planned, adds_to)
     return replace(
         check,

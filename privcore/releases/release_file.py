@@ -62,10 +62,11 @@ _FIELDS = {
 class ReleaseFile:
     """The content of a release file.
 
-    id: of its certificate.  columns: their public domain, as `domain_of`.  parameters: of the run.
-    guarantee: of the numbers.  planned: the steps that were charged.  statistics: the numbers.
-    holds: ids of the releases that this one adds to, the latest first.  budget: the one charged.
-    signer: fingerprint of the key that signed it.  nonce, mark: see `mark_of`.
+    id: the certificate's ID. columns: the public domain, as from `domain_of`. parameters: the run's
+    parameters. guarantee: the guarantee for the numbers. planned: the steps that were charged.
+    statistics: the released numbers. holds: ids of the releases that this one adds to, the latest first.
+    budget: the charged budget. signer: fingerprint of the key that signed it. nonce, mark: see
+    `mark_of`.
     """
 
     id: str
@@ -322,7 +323,7 @@ def search_files(
 ) -> Discovery:
     """Search the numbers of one or more release files again, at no further cost.
 
-    parameters: of the search, by name; by default as in the first file.
+    parameters: the parameters of the search, by name; by default as in the first file.
     """
     statistics, guarantee = put_together(files, sites=sites)
     first = files[0]

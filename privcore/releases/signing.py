@@ -56,7 +56,7 @@ def signed(content: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]
 def check_signature(document: Mapping[str, Any]) -> str:
     """The fingerprint of the key that signed the rest of the document.
 
-    Raises CertificateError if there is no signature, or anything was changed since.
+    Raises CertificateError if there is no signature, or if anything was changed after signing.
     """
     signature = document.get("signature")
     if not isinstance(signature, Mapping) or set(signature) != _FIELDS:

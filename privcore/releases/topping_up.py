@@ -1,8 +1,8 @@
 """A release that adds to an earlier one of the same table: its conditions and its cost.
 
 Both together equal one release at the sum of their ε: counts are refined, and sums are measured
-again and weighted by their noise.  So the second one costs the difference to the total, and δ is
-paid once.  Proof: docs/proofs/topping_up.md.
+again and weighted by their noise. So the second release costs the difference from the total, and δ
+is paid once. Proof: docs/proofs/topping_up.md.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def check_adding(
 def further_charge(
     epsilon: float, planned: Sequence[Event], file: ReleaseFile
 ) -> tuple[float, float | None]:
-    """ε and ρ that a further release is charged; ρ is None where it is not known.
+    """ε and ρ charged for a further release; ρ is None where it is not known.
 
-    epsilon: of both together.  planned: the steps of both.
+    epsilon: ε of both releases together. planned: the steps of both.
     """
     exact = Fraction(repr(epsilon)) - Fraction(repr(file.guarantee.epsilon))
     more = float(exact)

@@ -82,7 +82,7 @@ class Verified(NamedTuple):
 def verify(text: str, key: str | None = None) -> Verified:
     """Verify a certificate's JSON; key: the fingerprint of the expected signer.
 
-    Raises CertificateError, with what is wrong, unless all of it holds.
+    Raises CertificateError, with what is wrong, unless every statement holds.
     """
     document = _parsed(text)
     _check_parts(document)
