@@ -1,7 +1,7 @@
 """Codes for the cells of a table under a known schema, wherever the rows are stored.
 
 A table is scanned piece by piece: a table in memory is one piece; a file has a piece per batch, a
-cluster one per partition. Whether the table is refused is decided after the scan.
+cluster one per partition.  Whether the table is refused is decided after the scan.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ class Piece(NamedTuple):
 class Codings:
     """How all columns of a table are read, decided after a scan of its rows.
 
-    drop: whether incomplete rows are left out. gaps: per column, whether values are missing. rows:
-    number of rows used per piece. notes: as for a `Dataset`.
+    drop: whether incomplete rows are left out.  gaps: per column, whether values are missing.
+    rows: number of rows used per piece.  notes: as for a `Dataset`.
     """
 
     of: tuple[Coding, ...]

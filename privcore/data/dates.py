@@ -113,8 +113,9 @@ def _part(date: pd.Timestamp, part: Part) -> str:
 def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple[str, ...]]]:
     """The parts that vary among some dates, with their levels; the best for their span first.
 
-    This part is the finest of calendar months, quarters and years with at most 12 levels. Levels
-    run from the first date to the last without gaps.
+    This part is the finest of calendar months, quarters and years with at most 12 levels.  Levels
+    run
+    from the first date to the last without gaps.
     """
     dates = pd.to_datetime(distinct, format=form, errors="coerce", utc=True).dropna()
     first, last = dates.min().tz_localize(None), dates.max().tz_localize(None)

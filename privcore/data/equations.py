@@ -33,7 +33,7 @@ class LinearGaussian:
     its population standard deviation, if `standardised`.
 
     The noise has the same scale in every column, so that scale would cancel in the division:
-    weights alone say how strong a dependence is. bound: the public bounds, in standard deviations
+    weights alone say how strong a dependence is.  bound: the public bounds, in standard deviations
     of each column.
     """
 
@@ -89,9 +89,9 @@ class LinearGaussian:
 class NonlinearModel:
     """X_j = Σ_i w_ij f_ij(X_i) + ε_j with Gaussian ε of standard deviation `noise_sd`.
 
-    waves: whether f_ij is sin(2x), which is not monotone, or tanh(2x), which is; shape (p, p). Both
-    functions stay within ±1, so Σ_i |w_ij| bounds the contribution of the parents. bound: how far
-    the public bounds reach beyond that, in standard deviations of the noise.
+    waves: whether f_ij is sin(2x), which is not monotone, or tanh(2x), which is; shape (p, p).
+    Both functions stay within ±1, so Σ_i |w_ij| bounds the contribution of the parents.  bound: how
+    far the public bounds reach beyond that, in standard deviations of the noise.
     """
 
     dag: RandomDag

@@ -44,9 +44,9 @@ NO_HEADER = OpenQuestion(
 class Layout:
     """How the first rows of a file become a table.
 
-    start: position of its first row among the rows read. names: of the columns, empty where the
-    file has none. width: cells per row, not counting a last cell that is always empty. notes: what
-    was left out. question: whether the first row is a header, if this is unclear.
+    start: position of its first row among the rows read.  names: of the columns, empty where the
+    file has none.  width: cells per row, not counting a last cell that is always empty.
+    notes: what was left out.  question: whether the first row is a header, if this is unclear.
     """
 
     start: int

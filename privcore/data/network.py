@@ -2,7 +2,7 @@
 
 Each network is a JSON file in `networks/`: variables with levels, parents and the conditional
 probabilities as one flat list, in which the first parent varies slowest and the variable's own
-level fastest. `published` is the size that the source states, which a test compares. To add a
+level fastest.  `published` is the size that the source states, which a test compares.  To add a
 network, add such a file, and its name to `NETWORKS`.
 """
 

@@ -106,9 +106,11 @@ def in_order(levels: Sequence[str], name: str = "") -> tuple[str, ...] | None:
 
     name: the column's name, which may show that letters are grades.
 
-    >>> in_order(["often", "Never", "sometimes"]) ('Never', 'sometimes', 'often') >>>
-    in_order(["65+", "18-25", "26-64"]) ('18-25', '26-64', '65+') >>> in_order(["red", "green",
-    "blue"])
+    >>> in_order(["often", "Never", "sometimes"])
+    ('Never', 'sometimes', 'often')
+    >>> in_order(["65+", "18-25", "26-64"])
+    ('18-25', '26-64', '65+')
+    >>> in_order(["red", "green", "blue"])
     """
     if len(levels) < _LEAST:
         return None

@@ -46,9 +46,10 @@ _CITATIONS = {
 class StructuralExample:
     """A random model: the same for the same arguments.
 
-    `example_parameters(kind)` declares the arguments; None means the kind's default, and stays None
-    if the kind does not have the argument. Columns are X1 … Xp. Raises ParameterError for an
-    unknown kind, and for a parameter that this kind does not have or that is out of range.
+    `example_parameters(kind)` declares the arguments; None means the kind's default, and stays
+    None if the kind does not have the argument.  Columns are X1 … Xp.
+    Raises ParameterError for an unknown kind, and for a parameter that this kind does not have or
+    that is out of range.
     """
 
     kind: str

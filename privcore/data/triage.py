@@ -97,11 +97,12 @@ def choose(
     """The proposals with a chosen set of columns.
 
     columns: columns to use, even if the proposal leaves them out; None uses the proposed ones.
-    drop: columns to leave out. Both hold names, or patterns such as "q*". kinds: kinds of columns
-    to use, from `KINDS`; empty for all. at_random: number of these columns to use, drawn by name
-    alone. Raises DataError for a name that is not a column, for a wanted column that has no usable
-    form, and if fewer than 2 are left; ParameterError for an unknown kind, and unless at_random is
-    2 or more.
+    drop: columns to leave out.  Both hold names, or patterns such as "q*".
+    kinds: kinds of columns to use, from `KINDS`; empty for all.  at_random: number of these columns
+    to use, drawn by name alone.
+    Raises DataError for a name that is not a column, for a wanted column that has no usable form,
+    and if fewer than 2 are left; ParameterError for an unknown kind, and unless at_random is 2 or
+    more.
     """
     names = [proposal.name for proposal in proposals]
     drop = _matching(drop, names)
@@ -113,17 +114,17 @@ def choose(
         columns = {name for name in matching if name in exact or name in usable}
     chosen = []
     for proposal in proposals:
-        requested = columns is not None and proposal.name in columns
-        if proposal.name in drop or (columns is not None and not requested):
+        asked = columns is not None and proposal.name in columns
+        if proposal.name in drop or (columns is not None and not asked):
             chosen.append(replace(proposal, problem="", ways=(leave_out(proposal.name),)))
             continue
         ways = [way for way in proposal.ways if way.schema.include]
-        if requested and not ways:
+        if asked and not ways:
             raise DataError(
                 f"Column {short(proposal.name)!r} cannot be used ({proposal.problem}); leave it "
                 "out."
             )
-        chosen.append(replace(proposal, ways=(ways[0],)) if requested else proposal)
+        chosen.append(replace(proposal, ways=(ways[0],)) if asked else proposal)
     chosen = _narrowed(chosen, kinds, at_random)
     unused = left_out(chosen)
     if unused and sum(proposal.used for proposal in chosen) < 2:

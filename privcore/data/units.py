@@ -26,8 +26,9 @@ _BYTES = 8
 class Bounded:
     """A table with at most the allowed rows per unit, without the column that identifies units.
 
-    rows: number of rows before any were left out. The number left out is read from the data: no
-    guarantee covers it, and it must not be released.
+    rows: number of rows before any were left out.  The number left out is read from the data: no
+    guarantee covers
+    it, and it must not be released.
     """
 
     table: RawTable

@@ -41,9 +41,10 @@ class Writing:
     """How the cells of a column are written.
 
     decimal: the decimal mark; the other of point and comma, spaces and apostrophes then separate
-    thousands. Empty for numbers that Python reads. unit: written next to each number, such as "mg",
-    "%" or "$". missing_codes: cells that mean a missing value, such as "99"; numbers are compared
-    as numbers. ignore_case: whether levels that differ only in case and spaces are one.
+        thousands. Empty for numbers that Python reads.
+    unit: written next to each number, such as "mg", "%" or "$".
+    missing_codes: cells that mean a missing value, such as "99"; numbers are compared as numbers.
+    ignore_case: whether levels that differ only in case and spaces are one.
 
     Raises DataError for an unknown decimal mark.
     """
@@ -123,7 +124,7 @@ def in_text_order(texts: NDArray[np.object_]) -> NDArray[np.int64]:
 
 def plain_number(text: str, decimal: str, unit: str) -> str | None:
     """A number as Python writes it, None if the text is not a number."""
-    parts = _parts_of(text)
+    parts = _taken_apart(text)
     if parts is None or parts[2].casefold() not in ("", unit.casefold()):
         return None
     digits, power = parts[1], parts[3]
@@ -138,11 +139,11 @@ def plain_number(text: str, decimal: str, unit: str) -> str | None:
 def writing_of(distinct: Sequence[str], rows: Vector, least: float) -> Writing | None:
     """The notation of numbers that Python cannot read; None for plain numbers and for text.
 
-    rows: number of rows for each distinct cell. least: share of the rows that must be readable.
+    rows: number of rows for each distinct cell.  least: share of the rows that must be readable.
     """
     if any_code(distinct):
         return None
-    taken = [_parts_of(text) for text in distinct]
+    taken = [_taken_apart(text) for text in distinct]
     total = float(rows.sum())
     if sum(r for r, parts in zip(rows, taken, strict=True) if parts is not None) < least * total:
         return None
@@ -160,7 +161,7 @@ def writing_of(distinct: Sequence[str], rows: Vector, least: float) -> Writing |
     return Writing(decimal, unit) if float(rows[np.array(read)].sum()) >= least * total else None
 
 
-def _parts_of(text: str) -> tuple[str, str, str, str] | None:
+def _taken_apart(text: str) -> tuple[str, str, str, str] | None:
     """Sign, digits with their marks, unit and power of ten of a number."""
     text = text.strip()
     bracketed = text.startswith("(") and text.endswith(")")

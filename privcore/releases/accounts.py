@@ -15,8 +15,8 @@ def accounts(discovery: Discovery, delta: float | None = None) -> list[Account]:
     """The promised ε, then `side_by_side` of the planned steps at the δ of the guarantee.
 
     The note on a figure below the promised ε states the difference: the plan was made with another
-    accountant, and a plan made with this one could have used less noise. Empty where the run has no
-    plan because it is not proven or not private.
+    accountant, and a plan made with this one could have used less noise.  Empty where the run has
+    no plan because it is not proven or not private.
     """
     if not discovery.planned:
         return []

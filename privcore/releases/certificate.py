@@ -81,9 +81,10 @@ def certificate(
 ) -> dict[str, Any]:
     """The certificate of a run with secure noise before it is signed, JSON-ready.
 
-    described: the data set; only its public domain is used. purchase: the purchase of that domain,
-    if there was one. note: how the search ended, if early. charge, spending: as they were when the
-    budget was charged. accepted: caveats that the owner accepted. effects: released with the graph.
+    described: the data set; only its public domain is used.  purchase: the purchase of that domain,
+    if there was one.
+    note: how the search ended, if early.  charge, spending: as they were when the budget was
+    charged.  accepted: caveats that the owner accepted.  effects: released with the graph.
     tops_up: the certificate of an earlier release that this one adds to; the guarantee then covers
     both.
     """

@@ -68,10 +68,11 @@ class Release:
     """A release that may be published: the guarantee covers every field.
 
     weights, weight_threshold, convergence: as in `Discovery`, where the graph comes from
-    thresholded weights. findings, settled: as in `Discovery`, where the algorithm provides them.
-    effects: the requested effect, if any, as from `Effects.as_dict`. note: how the search ended, if
-    early; this follows from the noisy answers. certificate: signed, with all of this except the
-    convergence. path: path of the certificate's copy, None if the copy could not be written.
+    thresholded weights.  findings, settled: as in `Discovery`, where the algorithm provides them.
+    effects: the requested effect, if any, as from `Effects.as_dict`.
+    note: how the search ended, if early; this follows from the noisy answers.
+    certificate: signed, with all of this except the convergence.  path: path of the certificate's
+    copy, None if the copy could not be written.
     numbers: the signed release file, if requested; see `release_file`.
     """
 
@@ -110,11 +111,14 @@ def release(
     If only the kinds of columns are stated, the domain is bought first, with the same charge.
 
     content: the file that the data set was made from, if there is one, so that another preparation
-    of it finds the same budget; not needed for a table in Parquet files. The signing key and a copy
-    of the certificate are kept next to the ledger. effect: the effect of a cause on an outcome to
-    release as well, from the same ε. keep_numbers: whether to return the released numbers, signed,
-    and keep them next to the certificate. adds_to, only: an earlier release of the same table, as
-    for `check_release`; its file must come from this ledger. checkpoint: called at each of `STEPS`.
+    of it finds the same budget; not needed for a table in Parquet files.  The signing key and a
+    copy of the certificate are kept next to the ledger.
+    effect: the effect of a cause on an outcome to release as well, from the same ε.
+    keep_numbers: whether to return the released numbers, signed, and keep them next to the
+    certificate.
+    adds_to, only: an earlier release of the same table, as for `check_release`; its file must come
+    from this ledger.
+    checkpoint: called at each of `STEPS`.
 
     Raises what `check_release` raises, BudgetError for an overspend and LedgerError, all of them
     before anything is charged; and ReleaseError if the run fails afterwards.
@@ -168,7 +172,7 @@ def release(
     try:
         # Sums have the same last bits, however many threads other runs of this process use.
         with one_thread():
-            described, result, answer = _computed(dataset, algorithm, settings, check)
+            described, result, said = _computed(dataset, algorithm, settings, check)
         checkpoint("computed")
         note = _ENDED[result.stopped] if result.stopped else ""
         made = certificate(
@@ -179,7 +183,7 @@ def release(
             charge=charge,
             spending=spending,
             accepted=check.caveats,
-            effects=answer,
+            effects=said,
             tops_up=None if adds_to is None else adds_to.id,
         )
         document, numbers = signed(made, key), None
@@ -235,7 +239,7 @@ def release(
         convergence=result.convergence,
         findings=result.findings,
         settled=result.settled,
-        effects=None if answer is None else answer.as_dict(),
+        effects=None if said is None else said.as_dict(),
         path=path,
         numbers=numbers,
     )
@@ -264,12 +268,12 @@ def _computed(
     """Run with secure noise; the result and its data set.  Raises as `_check_result` does."""
     noise = SecureNoise()
     if not isinstance(dataset, StatedTable):
-        answer, plan = None, check.effect
+        said, plan = None, check.effect
         if plan is not None:
-            answer = effects(
+            said = effects(
                 dataset, plan.question, settings, share=plan.share, noise=noise, keep_trace=False
             )
-            result = answer.result
+            result = said.result
         else:
             result = discover(
                 dataset,
@@ -277,11 +281,11 @@ def _computed(
                 settings,
                 noise=noise,
                 keep_trace=False,
-                before=None if check.adds_to is None else check.adds_to.statistics,
+                before=None if check.adds_to is None else check.adds_to.kept,
                 only=check.only,
             )
         _check_result(result, check)
-        return dataset, result, answer
+        return dataset, result, said
     wanted = check.split
     if wanted is None:
         raise RuntimeError("the purchase is not planned")

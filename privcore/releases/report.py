@@ -44,13 +44,13 @@ def non_private_reference(
 
     reference: "non_private" is PC (or NOTEARS) with the run's settings, the usual alternative.
     "same" is the run's own algorithm as ε grows without bound, with the plan of its ε
-    (`privcore.privacy.mechanisms.no_noise`): the difference is the cost of noise alone. A run that
-    has no noise is its own reference.
+    (`privcore.privacy.mechanisms.no_noise`): the difference is the cost of noise alone.
+    A run that has no noise is its own reference.
 
     PC ends after 500,000 tests, or at the order at which tables of the columns with the most levels
-    would become too large; `reference_sentence` states this. Where a run summarised columns by a
-    few numbers, PC tests these. The same algorithm ends after 500,000 tests, or the number that the
-    run needed, if that is larger. Raises ParameterError for another reference.
+    would become too large; `reference_sentence` states this.  Where a run summarised columns by a
+    few numbers, PC tests these.  The same algorithm ends after 500,000 tests, or the number that
+    the run needed, if that is larger.  Raises ParameterError for another reference.
     """
     if reference not in NON_PRIVATE:
         raise ParameterError(
@@ -141,7 +141,7 @@ def references_of(
 def price_sentence(result: Discovery, references: Mapping[str, PDAG]) -> str:
     """The cost of noise in words and, where the truth is known, the gain from the algorithm.
 
-    references: as `references_of` returns them. Empty without `same`.
+    references: as `references_of` returns them.  Empty without `same`.
     """
     if "same" not in references:
         return ""

@@ -1,8 +1,8 @@
 """A release that adds to an earlier one of the same table: its conditions and its cost.
 
 Both together equal one release at the sum of their ε: counts are refined, and sums are measured
-again and weighted by their noise. So the second release costs the difference from the total, and δ
-is paid once. Proof: docs/proofs/topping_up.md.
+again and weighted by their noise.  So the second release costs the difference from the total, and δ
+is paid once.  Proof: docs/proofs/topping_up.md.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def check_adding(
             f"The earlier release protects this: {file.guarantee.neighbours}; choose the same, "
             "with --unit and --rows-per-unit as they were."
         )
-    delta = planned_delta(algorithm, checked, source, file.statistics)
+    delta = planned_delta(algorithm, checked, source, file.kept)
     if file.guarantee.delta not in (0.0, delta):
         raise ParameterError(
             f"The earlier release has δ = {file.guarantee.delta:g}, and this one {delta:g}; choose "
@@ -61,7 +61,7 @@ def check_adding(
         )
 
 
-def further_charge(
+def beside(
     epsilon: float, planned: Sequence[Event], file: ReleaseFile
 ) -> tuple[float, float | None]:
     """ε and ρ charged for a further release; ρ is None where it is not known.
