@@ -64,9 +64,9 @@ class ReleaseFile:
 
     id: the certificate's ID. columns: the public domain, as from `domain_of`. parameters: the run's
     parameters. guarantee: the guarantee for the numbers.  planned: the steps that were charged.
-    kept: the released numbers.
-    holds: ids of the releases that this one adds to, the latest first.  budget: the charged budget.
-    signer: fingerprint of the key that signed it.  nonce, mark: see `mark_of`.
+    kept: the released numbers. holds: ids of the releases that this one adds to, the latest first.
+    budget: the charged budget. signer: fingerprint of the key that signed it.  nonce, mark: see
+    `mark_of`.
     """
 
     id: str

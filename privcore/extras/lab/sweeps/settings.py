@@ -21,7 +21,8 @@ class Choice:
     calibration: "none" if the algorithm is not private.
     parameters: values that differ from their defaults. shown: the effective epsilon, delta and
         swept parameters, None if the algorithm has none. references: runs without noise for
-        comparison, by kind, each with an algorithm and settings; none for an algorithm that is not private.
+        comparison, by kind, each with an algorithm and settings; none for an algorithm that is not
+        private.
     problem: the reason for a refusal before any data are used.
     """
 
