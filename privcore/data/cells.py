@@ -35,7 +35,7 @@ OF_CELL, _OF_DISTINCT = 12, 100
 _MOSTLY, _FEW = 0.5, 10_000
 # Share of distinct cells in a piece above which later pieces are not coded at all: hashing takes
 # most of the time.  Smaller pieces are no evidence.
-_APART, _LEAST_OF_PIECE = 0.8, 1_000
+_DISTINCT_SHARE, _LEAST_OF_PIECE = 0.8, 1_000
 # Pieces of a column that are collected before their distinct texts are merged.
 _MOST_PIECES = 64
 WHERE_IT_IS = (
@@ -82,7 +82,7 @@ class Texts:
     def __init__(self, memory: Memory, *, decimal_comma: bool = False) -> None:
         self._memory, self._decimal_comma = memory, decimal_comma
         self._pieces: list[pa.Array] = []
-        self._apart = False
+        self._mostly_distinct = False
         self.is_empty = True
 
     def add(self, texts: pa.Array) -> None:
@@ -91,7 +91,7 @@ class Texts:
 
         coded = texts
         if not pa.types.is_dictionary(texts.type):
-            if self._apart:
+            if self._mostly_distinct:
                 self._memory.take(texts.nbytes + _OF_DISTINCT * len(texts))
                 known = _known(texts, self._decimal_comma)
                 self.is_empty &= known.null_count == len(known)
@@ -99,7 +99,9 @@ class Texts:
                 return
             coded = texts.dictionary_encode()
             distinct = len(coded.dictionary)
-            self._apart = len(texts) >= _LEAST_OF_PIECE and distinct > _APART * len(texts)
+            self._mostly_distinct = len(
+                texts
+            ) >= _LEAST_OF_PIECE and distinct > _DISTINCT_SHARE * len(texts)
         written = coded.dictionary
         self._memory.take(written.nbytes + _OF_DISTINCT * len(written))
         known = _known(written, self._decimal_comma)
@@ -111,7 +113,7 @@ class Texts:
                 again.indices.take(coded.indices), again.dictionary
             )
         self._pieces.append(coded)
-        if len(self._pieces) == _MOST_PIECES and not self._apart:
+        if len(self._pieces) == _MOST_PIECES and not self._mostly_distinct:
             self._pieces = [_in_one(self._pieces)]
 
     def add_some(self, values: Iterable[Any], positions: NDArray[np.intp]) -> None:
@@ -130,8 +132,8 @@ class Texts:
         rows = sum(map(len, self._pieces))
         if not rows:
             return pd.Categorical([])
-        codes = 0 if self._apart else sum(len(piece.dictionary) for piece in self._pieces)
-        if self._apart or codes > _MOSTLY * max(rows, _FEW):
+        codes = 0 if self._mostly_distinct else sum(len(piece.dictionary) for piece in self._pieces)
+        if self._mostly_distinct or codes > _MOSTLY * max(rows, _FEW):
             whole = pa.chunked_array([piece.cast(pa.large_string()) for piece in self._pieces])
             text: pd.api.extensions.ExtensionArray = pd.array(whole, dtype="str")
             return text

@@ -87,7 +87,7 @@ _SIGN, _HALF, _RARE = -7.0, -5.5, -12.0
 # Most files that are not UTF-8 come from Windows in Western Europe and America.
 _WIDEST = 3.0
 # What follows in a word: another script, a capital after a small letter or another capital, a sign.
-_MIXED, _RISE, _CAPITALS, _BESIDE = -4.0, -6.0, -0.5, -3.0
+_MIXED, _RISE, _CAPITALS, _TOUCHING = -4.0, -6.0, -0.5, -3.0
 # Readings less likely by up to this (a letter or two) are shown, as many as a page has room for.
 _MARGIN, _SHOWN = 12.0, 5
 # A word or two: at most as many bytes beyond one for each character make UTF-8 a matter of chance.
@@ -239,7 +239,7 @@ def _follows(before: str, after: str, latin: bool) -> float:
         letter, other = (after, before) if after.isalpha() else (before, after)
         # Digits touch letters only in Chinese, Japanese and Korean (from U+1100 on).
         touches = not other.isascii() or (other.isdigit() and "\x7f" < letter < "\u1100")
-        return _BESIDE * (letter.isalpha() and touches)
+        return _TOUCHING * (letter.isalpha() and touches)
     fit = 0.0 if latin or before.isascii() == after.isascii() else _MIXED
     if after.isupper():
         fit += _RISE if before.islower() else _CAPITALS

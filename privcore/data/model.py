@@ -148,7 +148,7 @@ class Dataset(Described):
     available: whether values in the level "(missing)" are taken as missing at random.
     unit: whose rows are protected together; rows beyond its bound were left out (`units`).
     questions: facts that only the owner of the file knows, and has to state before a release.
-    asked: the owner's options for reading the file.
+    reading_options: the owner's options for reading the file.
 
     Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
     repeated, a true edge is not between two columns, or bounds or levels are impossible.
@@ -164,7 +164,7 @@ class Dataset(Described):
     available: bool = False
     unit: Unit = RECORD
     questions: tuple[OpenQuestion, ...] = ()
-    asked: ReadingOptions = ReadingOptions()
+    reading_options: ReadingOptions = ReadingOptions()
     hidden: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ class ReadingOptions:
     sheet: str | None = None
     leave_last: int = 0
 
-    def said(self) -> dict[str, str | bool | int]:
+    def set_options(self) -> dict[str, str | bool | int]:
         """The options that are set, by name."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: value for name, value in values.items() if value or value is False}
@@ -33,7 +33,7 @@ class ReadingOptions:
         ['--no-header', '--sheet', 'Visits', '--leave-last', '1']
         """
         words: list[str] = []
-        for name, value in self.said().items():
+        for name, value in self.set_options().items():
             option = name.replace("_", "-")
             if isinstance(value, bool):
                 words.append(f"--{option}" if value else f"--no-{option}")

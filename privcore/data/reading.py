@@ -86,7 +86,7 @@ class RawTable:
     questions: facts that only the owner knows, and has to state before a release.
     readings: other encodings that fit the file, each with samples of the text it gives.
     sheets: names of a workbook's sheets that hold cells.
-    asked: the owner's options for reading the file.
+    reading_options: the owner's options for reading the file.
     labels: levels, in order, of the columns for which the file lists them.  ordered: names of
         columns that the file declares ordered.
     """
@@ -100,7 +100,7 @@ class RawTable:
     questions: tuple[OpenQuestion, ...] = ()
     readings: tuple[tuple[str, tuple[str, ...]], ...] = ()
     sheets: tuple[str, ...] = ()
-    asked: ReadingOptions = ReadingOptions()
+    reading_options: ReadingOptions = ReadingOptions()
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
 
@@ -117,7 +117,9 @@ class RawTable:
     @property
     def sentences(self) -> tuple[str, ...]:
         """All notes on how the file was read, including questions."""
-        asked = (f"{each.sentence} To settle it, {each.answer}." for each in self.questions)
+        open_questions = (
+            f"{each.sentence} To settle it, {each.answer}." for each in self.questions
+        )
         total = (
             "row looks like a total, which belongs to nobody"
             if self.totals == 1
@@ -127,7 +129,7 @@ class RawTable:
             f"The last {total}: leave out with --leave-last {self.totals} (in Python "
             f"leave_last={self.totals})."
         )
-        return (*self.notes, *([last] if self.totals else []), *asked)
+        return (*self.notes, *([last] if self.totals else []), *open_questions)
 
     def answered(self, topic: Topic) -> RawTable:
         """The table without the questions on a topic, which its owner has answered."""
@@ -136,17 +138,17 @@ class RawTable:
 
 
 def read_table(
-    content: bytes, filename: str, asked: ReadingOptions | None = None, *, memory: int = MEMORY
+    content: bytes, filename: str, options: ReadingOptions | None = None, *, memory: int = MEMORY
 ) -> RawTable:
     """Read the bytes of a text file, a workbook, a Parquet file or a statistics program's file.
 
-    filename: its extension helps where the bytes are ambiguous.  asked: the owner's options.
+    filename: its extension helps where the bytes are ambiguous.  options: the owner's.
     memory: bytes that the table may take, in addition to the file itself if that is text.
     Empty cells, and NA, N/A, #N/A, NaN, null, ?, * and . are missing.  If semicolons separate
     cells, 1.234,5 is read as 1234.5, cell by cell.
     Raises DataError if the file is empty, too large or not a table, or has bad column names.
     """
-    asked = asked or ReadingOptions()
+    options = options or ReadingOptions()
     if len(content) > MAX_BYTES:
         raise DataError(
             f"The file has more than {MAX_BYTES / 1e6:,.0f} MB; give fewer rows or columns."
@@ -168,13 +170,15 @@ def read_table(
             ordered=labelled.ordered,
         )
     elif is_spreadsheet(content):
-        table = _read_sheet(content, asked, held)
+        table = _read_sheet(content, options, held)
     else:
-        table = _read_text(content, filename, asked, held)
-    if asked.leave_last:
-        table = _shortened(table, asked.leave_last)
+        table = _read_text(content, filename, options, held)
+    if options.leave_last:
+        table = _shortened(table, options.leave_last)
     _check(table)
-    return replace(table, asked=asked, questions=(*table.questions, *_persons(table.frame)))
+    return replace(
+        table, reading_options=options, questions=(*table.questions, *_persons(table.frame))
+    )
 
 
 def _empty() -> DataError:
@@ -260,10 +264,10 @@ def _named(
     return [name for name, _ in kept], [column for _, column in kept], notes
 
 
-def _read_sheet(content: bytes, asked: ReadingOptions, memory: Memory) -> RawTable:
-    sheet = read_sheet(content, asked.sheet)
+def _read_sheet(content: bytes, options: ReadingOptions, memory: Memory) -> RawTable:
+    sheet = read_sheet(content, options.sheet)
     head = list(islice(sheet.rows, _ROWS_OF_HEAD))
-    layout = layout_of(head, asked.header)
+    layout = layout_of(head, options.header)
     memory.take(OF_CELL * sheet.cells)
     columns = [Texts(memory) for _ in range(layout.width)]
     _add_rows(columns, head[layout.start : -_LAST_ROWS])
@@ -308,8 +312,8 @@ def _add_rows(columns: Sequence[Texts], rows: Sequence[Sequence[str]]) -> None:
         column.add(pa.array(cells, pa.string()))
 
 
-def _read_text(content: bytes, filename: str, asked: ReadingOptions, memory: Memory) -> RawTable:
-    decoded = decode(content, asked.encoding)
+def _read_text(content: bytes, filename: str, options: ReadingOptions, memory: Memory) -> RawTable:
+    decoded = decode(content, options.encoding)
     text, encoding = decoded.text, decoded.encoding
     if not text.strip():
         raise _empty()
@@ -328,7 +332,7 @@ def _read_text(content: bytes, filename: str, asked: ReadingOptions, memory: Mem
         tab = filename.lower().endswith((".tsv", ".tab")) and "\t" in text[:_HEAD]
         delimiter = "\t" if tab else find_delimiter(lines)
     head = list(islice(_head(lines, delimiter), _ROWS_OF_HEAD))
-    layout = layout_of([row for row, _ in head], asked.header, above)
+    layout = layout_of([row for row, _ in head], options.header, above)
     start = 0 if layout.start == 0 else head[layout.start - 1][1]
     offset = sum(map(len, _first_lines(text, skipped + start)))
     body, end = _without_last(text[offset:], delimiter, layout.width)

@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.data.apart import survives
 from privcore.data.cells import MAX_CELLS
+from privcore.data.separate_process import survives
 from privcore.errors import DataError
 from privcore.text import short
 

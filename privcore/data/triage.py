@@ -114,17 +114,17 @@ def choose(
         columns = {name for name in matching if name in exact or name in usable}
     chosen = []
     for proposal in proposals:
-        asked = columns is not None and proposal.name in columns
-        if proposal.name in drop or (columns is not None and not asked):
+        requested = columns is not None and proposal.name in columns
+        if proposal.name in drop or (columns is not None and not requested):
             chosen.append(replace(proposal, problem="", ways=(leave_out(proposal.name),)))
             continue
         ways = [way for way in proposal.ways if way.schema.include]
-        if asked and not ways:
+        if requested and not ways:
             raise DataError(
                 f"Column {short(proposal.name)!r} cannot be used ({proposal.problem}); leave it "
                 "out."
             )
-        chosen.append(replace(proposal, ways=(ways[0],)) if asked else proposal)
+        chosen.append(replace(proposal, ways=(ways[0],)) if requested else proposal)
     chosen = _narrowed(chosen, kinds, at_random)
     unused = left_out(chosen)
     if unused and sum(proposal.used for proposal in chosen) < 2:

@@ -124,7 +124,7 @@ def in_text_order(texts: NDArray[np.object_]) -> NDArray[np.int64]:
 
 def plain_number(text: str, decimal: str, unit: str) -> str | None:
     """A number as Python writes it, None if the text is not a number."""
-    parts = _taken_apart(text)
+    parts = _parts_of(text)
     if parts is None or parts[2].casefold() not in ("", unit.casefold()):
         return None
     digits, power = parts[1], parts[3]
@@ -143,7 +143,7 @@ def writing_of(distinct: Sequence[str], rows: Vector, least: float) -> Writing |
     """
     if any_code(distinct):
         return None
-    taken = [_taken_apart(text) for text in distinct]
+    taken = [_parts_of(text) for text in distinct]
     total = float(rows.sum())
     if sum(r for r, parts in zip(rows, taken, strict=True) if parts is not None) < least * total:
         return None
@@ -161,7 +161,7 @@ def writing_of(distinct: Sequence[str], rows: Vector, least: float) -> Writing |
     return Writing(decimal, unit) if float(rows[np.array(read)].sum()) >= least * total else None
 
 
-def _taken_apart(text: str) -> tuple[str, str, str, str] | None:
+def _parts_of(text: str) -> tuple[str, str, str, str] | None:
     """Sign, digits with their marks, unit and power of ten of a number."""
     text = text.strip()
     bracketed = text.startswith("(") and text.endswith(")")

@@ -75,13 +75,13 @@ def hidden_sentence(result: Discovery) -> str:
     """What a PAG allows and does not state, and when RFCI found it; empty for other graphs."""
     if result.hidden_stage is None:
         return ""
-    said = "This graph allows unobserved confounders. No probability is stated of its marks."
+    sentence = "This graph allows unobserved confounders. No probability is stated of its marks."
     if result.hidden_stage == "rfci":
-        said += (
+        sentence += (
             " Full FCI would need too many tests here, so RFCI was used: it makes fewer tests and "
             "may leave more ends open."
         )
-    return said
+    return sentence
 
 
 def columns_words(dataset: Described) -> str:
@@ -127,12 +127,12 @@ def answer_sentence(
     else:
         begin = f"With ε = {guarantee.epsilon:.3g} {for_whom(protected(guarantee))},"
     if kind == "truth":
-        said = f"{begin} {who} finds {right} and {_invents(invented)}"
+        sentence = f"{begin} {who} finds {right} and {_invents(invented)}"
         if base is None:
-            return f"{said}."
+            return f"{sentence}."
         before, _, wrong = link_count(base)
         false = f" and {_invents(wrong)}" if wrong or invented else ""
-        return f"{said}; {base_title} without privacy finds {before}{false}."
+        return f"{sentence}; {base_title} without privacy finds {before}{false}."
     if kind == "same":
         return f"{begin} {noise_sentence(link_count(here), base_title, begun=True)}"
     more = f"adds {invented}" if invented else "adds none"
@@ -156,11 +156,11 @@ def promise_sentence(guarantee: Guarantee) -> str:
     about = f"one {person}'s row{'s' * several}"
     if top > 0.99999:
         return f"Hardly any protection: {about} may become practically certain."
-    which = f"which of two {'sets of rows' if several else 'rows'} is one {person}'s"
+    which = f"which of two possible {'sets of rows' if several else 'records'} is one {person}'s"
     if whom.relation == ADDED:
         which = f"whether one {person} is in the table"
     return (
-        f"Someone who sees the private graph and must guess {which} is right at most "
+        f"Someone who sees the private graph and must guess {which} will be right at most "
         f"{percent(top)} of the time (50 % by chance)."
     )
 
@@ -174,10 +174,10 @@ def typical_sentence(same: int, alike: float, rolls: int, wanted: int, pending: 
     if not rolls:
         return "How typical this graph is: drawing more noise …" if pending else ""
     so_far = " so far" if pending and rolls < wanted else ""
-    said = f"This graph came out in {same} of {rolls} noise draws{so_far}"
+    sentence = f"This graph came out in {same} of {rolls} noise draws{so_far}"
     if same == rolls:
-        return f"{said}."
-    return f"{said}; on average a draw shares {percent(round(alike, 2))} of its links."
+        return f"{sentence}."
+    return f"{sentence}; on average a draw shares {percent(round(alike, 2))} of its links."
 
 
 def count_text(comparison: Comparison, kind: Reference) -> str:

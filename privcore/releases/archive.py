@@ -20,7 +20,7 @@ from privcore.text import short
 _NAME = re.compile(r"certificate-[0-9a-f]{1,64}\.json")
 
 
-class Kept(NamedTuple):
+class StoredCertificate(NamedTuple):
     """A certificate kept in the folder, with its statements; `verify` checks these."""
 
     path: Path
@@ -42,7 +42,7 @@ def keep_text(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def kept_certificates(folder: Path) -> list[Kept]:
+def stored_certificates(folder: Path) -> list[StoredCertificate]:
     """The certificates in the folder, the latest first.
 
     Other files are skipped.  Raises CertificateError if the folder cannot be read.
@@ -55,11 +55,11 @@ def kept_certificates(folder: Path) -> list[Kept]:
         raise CertificateError(
             f"The folder {short(folder, 200)!r} cannot be read; check its permissions."
         ) from None
-    certificates = [kept for kept in map(_described, paths) if kept is not None]
-    return sorted(certificates, key=lambda kept: (kept.time, kept.path.name), reverse=True)
+    certificates = [stored for stored in map(_described, paths) if stored is not None]
+    return sorted(certificates, key=lambda stored: (stored.time, stored.path.name), reverse=True)
 
 
-def kept_document(path: Path) -> dict[str, Any]:
+def stored_document(path: Path) -> dict[str, Any]:
     """The certificate in a file; raises CertificateError if it cannot be read."""
     try:
         document = json.loads(path.read_text("utf-8", "surrogatepass"))
@@ -70,10 +70,10 @@ def kept_document(path: Path) -> dict[str, Any]:
     return document
 
 
-def _described(path: Path) -> Kept | None:
+def _described(path: Path) -> StoredCertificate | None:
     try:
-        document = kept_document(path)
-        said = document["time"], document["ledger"]["budget"], document["algorithm"]["name"]
+        document = stored_document(path)
+        facts = document["time"], document["ledger"]["budget"], document["algorithm"]["name"]
     except (CertificateError, KeyError, TypeError):
         return None
-    return Kept(path, *map(str, said))
+    return StoredCertificate(path, *map(str, facts))

@@ -62,7 +62,7 @@ def command_line(
         words += [] if intervals is None else ["--intervals", str(intervals)]
         words += sampled
     else:
-        words += ["--csv", dataset.name, *dataset.asked.options()]
+        words += ["--csv", dataset.name, *dataset.reading_options.options()]
         words += ["--intervals", "none"] if _uncut(dataset) else []
         if dataset.unit.column:
             words += ["--unit", dataset.unit.column, "--rows-per-unit", str(dataset.unit.rows)]
@@ -143,11 +143,13 @@ def _file_code(dataset: Dataset) -> str:
         first = "from dataclasses import replace\n"
         schema = "[replace(c, bins=None, cut_points=()) for c in proposed_schema(raw)]"
     unit = dataset.unit
-    asked = bound = imported = ""
-    if dataset.asked.said():
+    options = bound = imported = ""
+    if dataset.reading_options.set_options():
         imported = "from privcore.data.reading import ReadingOptions\n"
-        said = ", ".join(f"{name}={value!r}" for name, value in dataset.asked.said().items())
-        asked = f", ReadingOptions({said})"
+        arguments = ", ".join(
+            f"{name}={value!r}" for name, value in dataset.reading_options.set_options().items()
+        )
+        options = f", ReadingOptions({arguments})"
     if unit.column:
         imported += "from privcore.data.units import bounded\n"
         bound = f"raw = bounded(raw, {unit.column!r}, {unit.rows}).table\n"
@@ -156,6 +158,6 @@ def _file_code(dataset: Dataset) -> str:
         "from privcore.data import build_dataset, read_table\n"
         f"{imported}from privcore.data.triage import proposed_schema\n\n"
         f"path = Path({dataset.name!r})\n"
-        f"raw = read_table(path.read_bytes(), path.name{asked})\n{bound}"
+        f"raw = read_table(path.read_bytes(), path.name{options})\n{bound}"
         f"dataset = build_dataset(raw, {schema}, name=path.name)\n"
     )

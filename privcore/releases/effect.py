@@ -145,11 +145,11 @@ def one_level_sentence(result: Discovery) -> str:
         about = percent(share) if share > 0.99 else f"about {percent(share)}"
         return (
             f"One level of column {short(name)} has {about} of the rows (estimated privately), so "
-            "it carries little information; other cut points or other merged levels may help."
+            "it carries little information."
         )
     last = f"{len(named) - _NAMED} more" if len(named) > _NAMED else named.pop()
     return (
         f"In the columns {', '.join(named[:_NAMED])} and {last}, one level has over "
         f"{percent(ONE_LEVEL)} of the rows (estimated privately), so they carry little "
-        "information; other cut points or other merged levels may help."
+        "information."
     )

@@ -33,20 +33,21 @@ class OpenPair(NamedTuple):
     epsilon: float | None
 
 
-def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
+def open_pairs(result: Discovery, statistics: Any) -> list[OpenPair]:
     """The pairs with the verdict "not enough budget", the cheapest first.
 
-    result: the result of a moment search; kept: its released numbers (`Released.kept`).
+    result: the result of a moment search; statistics: its released numbers
+    (`Released.statistics`).
 
     The price assumes that the smallest visible dependence of the pair falls with ε as planned for
     two columns with these numbers of levels (`visible_effects`).
     """
-    levels = kept.levels
+    levels = statistics.levels
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs
-    in_lines = kept.form == "lines"
-    ordered = kept.ordered if in_lines else ()
-    shape = PublicShape(kept.n, levels, len(result.graph.nodes), named, ordered)
-    columns = PublicColumns(result.graph.nodes, kept.n, levels, ordered=ordered)
+    in_lines = statistics.form == "lines"
+    ordered = statistics.ordered if in_lines else ()
+    shape = PublicShape(statistics.n, levels, len(result.graph.nodes), named, ordered)
+    columns = PublicColumns(result.graph.nodes, statistics.n, levels, ordered=ordered)
     # A release that adds to another measures in the same way.
     form = {"measured": "lines" if in_lines else "levels"}
     # Several releases together may exceed the ε that one run accepts.
@@ -61,17 +62,17 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
 
     prices: dict[tuple[Any, ...], float | None] = {}
     entries = []
-    for pair, said in sorted(result.findings.items()):
-        if said.verdict != "not enough budget":
+    for pair, finding in sorted(result.findings.items()):
+        if finding.verdict != "not enough budget":
             continue
         at_once = visible(pair, spent)
         # The visible dependence of this pair scales as that of the plan.
         # For a pair with no visible dependence at all, a perfect one is a lower bound.
-        share = 1.0 if at_once is None else min(at_once / (said.visible or 1.0), 1.0)
+        share = 1.0 if at_once is None else min(at_once / (finding.visible or 1.0), 1.0)
         kind = (tuple(sorted(levels[c] for c in pair)) if levels else (), round(share, 2))
         if kind not in prices:
             prices[kind] = _price(partial(visible, pair), wanted * kind[1], spent)
-        entries.append(OpenPair(pair, said.visible, prices[kind]))
+        entries.append(OpenPair(pair, finding.visible, prices[kind]))
     return sorted(
         entries, key=lambda entry: (entry.epsilon is None, entry.epsilon or 0, entry.pair)
     )

@@ -54,22 +54,22 @@ def odds_sentence(
             f"With ε = {epsilon:g} someone who is 50 % sure of {whose} may become practically "
             "certain: this is hardly any protection."
         )
-    says = f"of what {whose} {'says' if unit.rows == 1 else 'say'}"
+    statement = f"of what {whose} {'says' if unit.rows == 1 else 'say'}"
     if there:
-        says = f"that {unit.words if unit.rows > 1 else f'one {person}'} is in the table"
+        statement = f"that {unit.words if unit.rows > 1 else f'one {person}'} is in the table"
     if delta > 0:
         which = f"which of two equally likely values {whose} has"
         if unit.rows > 1:
             which = f"which of two equally likely things {whose} say"
         if there:
-            which = f"whether {says.removeprefix('that ')}, which is as likely as not,"
+            which = f"whether {statement.removeprefix('that ')}, which is as likely as not,"
         return (
             f"With ε = {epsilon:g} and δ = {delta:g}, someone who must guess {which} is right with "
             f"probability at most {percent(top)} after seeing {seen}."
         )
     return (
-        f"With ε = {epsilon:g}, someone who is 50 % sure {says} can become at most {percent(top)} "
-        f"sure after seeing {seen}."
+        f"With ε = {epsilon:g}, someone who is 50 % sure {statement} can become at most "
+        f"{percent(top)} sure after seeing {seen}."
     )
 
 

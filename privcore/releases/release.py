@@ -172,7 +172,7 @@ def release(
     try:
         # Sums have the same last bits, however many threads other runs of this process use.
         with one_thread():
-            described, result, said = _computed(dataset, algorithm, settings, check)
+            described, result, answer = _computed(dataset, algorithm, settings, check)
         checkpoint("computed")
         note = _ENDED[result.stopped] if result.stopped else ""
         made = certificate(
@@ -183,7 +183,7 @@ def release(
             charge=charge,
             spending=spending,
             accepted=check.caveats,
-            effects=said,
+            effects=answer,
             tops_up=None if adds_to is None else adds_to.id,
         )
         document, numbers = signed(made, key), None
@@ -239,7 +239,7 @@ def release(
         convergence=result.convergence,
         findings=result.findings,
         settled=result.settled,
-        effects=None if said is None else said.as_dict(),
+        effects=None if answer is None else answer.as_dict(),
         path=path,
         numbers=numbers,
     )
@@ -268,12 +268,12 @@ def _computed(
     """Run with secure noise; the result and its data set.  Raises as `_check_result` does."""
     noise = SecureNoise()
     if not isinstance(dataset, StatedTable):
-        said, plan = None, check.effect
+        answer, plan = None, check.effect
         if plan is not None:
-            said = effects(
+            answer = effects(
                 dataset, plan.question, settings, share=plan.share, noise=noise, keep_trace=False
             )
-            result = said.result
+            result = answer.result
         else:
             result = discover(
                 dataset,
@@ -281,11 +281,11 @@ def _computed(
                 settings,
                 noise=noise,
                 keep_trace=False,
-                before=None if check.adds_to is None else check.adds_to.kept,
+                before=None if check.adds_to is None else check.adds_to.statistics,
                 only=check.only,
             )
         _check_result(result, check)
-        return dataset, result, said
+        return dataset, result, answer
     wanted = check.split
     if wanted is None:
         raise RuntimeError("the purchase is not planned")

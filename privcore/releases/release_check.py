@@ -30,7 +30,7 @@ from privcore.releases.effect import large_delta_sentence
 from privcore.releases.private_domain import Split, split
 from privcore.releases.rehearsal import rehearsal_rows
 from privcore.releases.release_file import ReleaseFile
-from privcore.releases.topping_up import beside, check_adding
+from privcore.releases.topping_up import check_adding, further_charge
 from privcore.text import short
 from privcore.unit import ADDED
 
@@ -40,7 +40,7 @@ class Check:
     """The charge of a release before it is made.
 
     rho: None where the cost in zCDP is not known.  planned: the steps of the charge; for a bought
-    domain also those of the run, with the most levels that can be bought.  caveats: accepted
+    domain also the steps of the run, with the most levels that can be bought.  caveats: accepted
     sentences that limit the guarantee.  warnings: to be read before going on.  split: the split of
     the budget between a domain to be bought and the run.  effect: the effect released with the
     graph.  rows_private: whether the number of rows is private.
@@ -139,8 +139,8 @@ def check_release(
         check_memory(dataset)
     source = source_of(dataset)
     of_graph = checked if effect is None else effect.of_graph(checked)
-    kept = None if adds_to is None else adds_to.kept
-    planned = planned_events(algorithm, of_graph, source, kept, only)
+    statistics = None if adds_to is None else adds_to.statistics
+    planned = planned_events(algorithm, of_graph, source, statistics, only)
     planned += () if effect is None else effect.second_events(checked)
     discover(
         rehearsal_rows(dataset),
@@ -148,10 +148,10 @@ def check_release(
         of_graph,
         seed=1,
         keep_trace=False,
-        before=kept,
+        before=statistics,
         only=only,
     )
-    delta = planned_delta(algorithm, of_graph, source, kept)
+    delta = planned_delta(algorithm, of_graph, source, statistics)
     epsilon = float(checked["epsilon"])
     warnings = size_warnings(epsilon, delta, dataset.n)
     private = of_source(chosen, checked, source).relation == ADDED
@@ -167,12 +167,12 @@ def check_release(
         effect=effect,
         rows_private=private,
     )
-    return check if adds_to is None else cost_beside(check, adds_to, frozenset(only))
+    return check if adds_to is None else with_further_charge(check, adds_to, frozenset(only))
 
 
-def cost_beside(check: Check, adds_to: ReleaseFile, only: frozenset[Edge]) -> Check:
+def with_further_charge(check: Check, adds_to: ReleaseFile, only: frozenset[Edge]) -> Check:
     """The additional cost of a release that adds to another; check: the check of both together."""
-    epsilon, rho = beside(check.epsilon, check.planned, adds_to)
+    epsilon, rho = further_charge(check.epsilon, check.planned, adds_to)
     return replace(
         check,
         epsilon=epsilon,

@@ -18,9 +18,9 @@ from typing import Any
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import search_again
 from privcore.algorithms.moment_search.released import (
-    Kept,
-    kept_as_dict,
-    read_kept,
+    ReleasedStatistics,
+    read_released,
+    released_as_dict,
     together,
 )
 from privcore.algorithms.search.result import Discovery
@@ -62,11 +62,12 @@ _FIELDS = {
 class ReleaseFile:
     """The content of a release file.
 
-    id: the certificate's ID. columns: the public domain, as from `domain_of`. parameters: the run's
-    parameters. guarantee: the guarantee for the numbers.  planned: the steps that were charged.
-    kept: the released numbers. holds: ids of the releases that this one adds to, the latest first.
-    budget: the charged budget. signer: fingerprint of the key that signed it.  nonce, mark: see
-    `mark_of`.
+    id: the certificate's ID.  columns: the public domain, as from `domain_of`.
+    parameters: the run's parameters.  guarantee: the guarantee for the numbers.
+    planned: the steps that were charged.  statistics: the released numbers.
+    holds: ids of the releases that this one adds to, the latest first.
+    budget: the charged budget.  signer: fingerprint of the key that signed it.
+    nonce, mark: see `mark_of`.
     """
 
     id: str
@@ -76,7 +77,7 @@ class ReleaseFile:
     parameters: Mapping[str, Any]
     guarantee: Guarantee
     planned: tuple[Event, ...]
-    kept: Kept
+    statistics: ReleasedStatistics
     holds: tuple[str, ...]
     budget: str
     signer: str
@@ -112,13 +113,13 @@ def content_of(
     Raises ReleaseError for an algorithm that does not return its released numbers.
     """
     check_keeps(result.algorithm)
-    if result.released is None or result.released.kept is None:
+    if result.released is None or result.released.statistics is None:
         raise ReleaseError("This run returns no numbers that could be kept.")
-    kept = result.released.kept
+    statistics = result.released.statistics
     # If an effect or a domain took a part of ε, the joint cost of the numbers and a further release
     # is not known.
     if float(result.parameters["epsilon"]) != result.guarantee.epsilon:
-        kept = kept.closed
+        statistics = statistics.closed
     return {
         "schema": SCHEMA,
         "id": identifier,
@@ -128,7 +129,7 @@ def content_of(
         "parameters": dict(result.parameters),
         "guarantee": result.guarantee.as_dict(),
         "planned": [event.as_dict() for event in result.planned],
-        "numbers": kept_as_dict(kept),
+        "numbers": released_as_dict(statistics),
         "holds": list(holds),
         "budget": budget,
         "table": {"nonce": mark[0], "mark": mark[1]},
@@ -214,14 +215,14 @@ def parsed_file(content: bytes) -> ReleaseFile:
             parameters=dict(document["parameters"]),
             guarantee=guarantee,
             planned=planned_of(document),
-            kept=read_kept(document["numbers"]),
+            statistics=read_released(document["numbers"]),
             holds=tuple(map(str, document["holds"])),
             budget=str(document["budget"]),
             signer=signer,
             nonce=str(document["table"]["nonce"]),
             mark=str(document["table"]["mark"]),
         )
-        fitting = file.kept.fits(_own_levels(file.columns))
+        fitting = file.statistics.fits(_own_levels(file.columns))
     except (KeyError, TypeError, ValueError, AttributeError, ParameterError, DataError):
         raise CertificateError("The release file is not complete; get the original.") from None
     if not fitting:
@@ -246,7 +247,9 @@ def _finite(text: str) -> float:
     return number if math.isfinite(number) else _no_number(text)
 
 
-def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Kept, Guarantee]:
+def put_together(
+    files: Sequence[ReleaseFile], *, sites: bool
+) -> tuple[ReleasedStatistics, Guarantee]:
     """The numbers of several files as one release, and their joint guarantee.
 
     sites: whether the files hold different rows of the same columns; otherwise they are separate
@@ -256,7 +259,7 @@ def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Kept, Gu
     """
     first = files[0]
     if len(files) == 1:
-        return first.kept, first.guarantee
+        return first.statistics, first.guarantee
     for file in files[1:]:
         if file.columns != first.columns or file.algorithm != first.algorithm:
             raise ReleaseError(
@@ -282,10 +285,10 @@ def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Kept, Gu
                 "same rows; leave --sites out."
             )
     try:
-        kept = together([file.kept for file in files], same_rows=not sites)
+        statistics = together([file.statistics for file in files], same_rows=not sites)
     except DataError as error:
         raise ReleaseError(str(error)) from None
-    return kept, _promise_of(files, sites=sites)
+    return statistics, _promise_of(files, sites=sites)
 
 
 def _same_table(file: ReleaseFile, files: Sequence[ReleaseFile]) -> bool:
@@ -323,11 +326,11 @@ def search_files(
 
     parameters: the parameters of the search, by name; by default as in the first file.
     """
-    kept, guarantee = put_together(files, sites=sites)
+    statistics, guarantee = put_together(files, sites=sites)
     first = files[0]
     return search_again(
         first.algorithm,
-        kept,
+        statistics,
         first.names,
         {**first.parameters, **(parameters or {})},
         guarantee,

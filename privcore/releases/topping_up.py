@@ -53,7 +53,7 @@ def check_adding(
             f"The earlier release protects this: {file.guarantee.neighbours}; choose the same, "
             "with --unit and --rows-per-unit as they were."
         )
-    delta = planned_delta(algorithm, checked, source, file.kept)
+    delta = planned_delta(algorithm, checked, source, file.statistics)
     if file.guarantee.delta not in (0.0, delta):
         raise ParameterError(
             f"The earlier release has δ = {file.guarantee.delta:g}, and this one {delta:g}; choose "
@@ -61,7 +61,7 @@ def check_adding(
         )
 
 
-def beside(
+def further_charge(
     epsilon: float, planned: Sequence[Event], file: ReleaseFile
 ) -> tuple[float, float | None]:
     """ε and ρ charged for a further release; ρ is None where it is not known.
