@@ -53,7 +53,9 @@ def noise_and_gain_sentence(
     gain, invented = same.right - usual.right, same.false - usual.false
     links = "link" if abs(gain) == 1 else "links"
     finds = f"{abs(gain)} {'more' if gain > 0 else 'fewer'} {links} than" if gain else ""
-    more = f" and {abs(invented)} false {'more' if invented > 0 else 'fewer'}" if invented else ""
+    ones = "one" if abs(invented) == 1 else "ones"
+    fewer = "more" if invented > 0 else "fewer"
+    more = f" and {abs(invented)} {fewer} false {ones}" if invented else ""
     many = finds or "as many links as"
     return f"Noise {noise}; the algorithm finds {many} {usual_title}{more}."
 

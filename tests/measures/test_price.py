@@ -26,12 +26,17 @@ def test_links_count_whatever_their_direction():
     [
         ((8, 8, 0), (8, 8, 0), (6, 8, 0), ("costs no link here", "2 more links than PC.")),
         ((6, 8, 1), (8, 8, 0), (8, 8, 0), ("2 links and adds 1 false one", "as many links as PC.")),
-        ((7, 8, 0), (8, 8, 0), (9, 9, 1), ("costs 1 link;", "1 fewer link than PC and 1 false")),
+        (
+            (7, 8, 0),
+            (8, 8, 0),
+            (9, 9, 1),
+            ("costs 1 link;", "1 fewer link than PC and 1 fewer false one."),
+        ),
         (
             (9, 9, 0),
             (8, 9, 2),
             (8, 9, 0),
-            ("find 1 more", "out 2 false ones", "2 false more"),
+            ("finds 1 more", "out 2 false ones", "2 more false ones"),
         ),
     ],
 )
