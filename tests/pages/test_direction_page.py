@@ -30,7 +30,7 @@ def said(app):
 def test_the_first_view_finds_a_direction_with_a_proven_guarantee():
     app = start()
     assert not app.error
-    assert metric(app, "Released decision") == metric(app, "True direction") == "X → Y"
+    assert metric(app, "Private decision") == metric(app, "True direction") == "X → Y"
     assert shows(
         said(app), "proven-before-run", epsilon=1, delta=0, whom="training and test records"
     )
@@ -84,7 +84,7 @@ def test_every_panel_draws(tab):
 def test_two_columns_of_the_current_data_set():
     app = start(pair_source=label("current-data-set"), data="nonlinear", rows="2000")
     assert not app.error
-    assert metric(app, "Released decision") != ""
+    assert metric(app, "Private decision") != ""
 
 
 def test_levels_are_no_numbers():
@@ -140,7 +140,7 @@ def test_bad_files_get_one_sentence(content, sentence):
 
 def test_a_decision_that_the_noise_may_have_made_reads_undecided():
     app = start(pair_rows="2000", direction_epsilon="0.1")
-    assert metric(app, "Released decision") == "undecided"
+    assert metric(app, "Private decision") == "undecided"
     assert shows(said(app), "hardly-better-than-a-coin")
     assert metric(app, "Without noise") == "X → Y"
 
