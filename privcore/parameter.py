@@ -111,7 +111,7 @@ class Parameter:
         return self.only_with is None or values.get(self.only_with[0]) in self.only_with[1]
 
     def idle_text(self, values: Mapping[str, Any]) -> str:
-        """Why it has no effect given these values, as the end of a sentence."""
+        """Why this parameter has no effect at these values, as the end of a sentence."""
         calibration = values.get("calibration", "none")
         if calibration not in self.calibrations or self.only_with is None:
             return f"has no effect in the {calibration} calibration"

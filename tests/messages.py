@@ -567,7 +567,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "no-budget-would-do": "no budget is enough with this number of rows",
         "edge-missed": "an edge of size {size} could have been missed",
         "spent-already": "is spent already",
-        "no-release-file": "no release file",
+        "no-release-file": "not a release file",
         "no-parameter-in-sweep": "No algorithm of the sweep has the parameter {name}.",
         "no-published-in-sweep": "{name} has no published calibration.",
         "going-on": "Continuing from {done} of {runs} runs.",

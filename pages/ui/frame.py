@@ -41,7 +41,7 @@ def require_frame(page: str) -> None:
 def enter_frame() -> None:
     """Record that the frame is present, and go to the page that was originally requested, if any.
 
-    URL parameters are kept in both redirects.
+    Every redirect keeps the URL parameters.
     """
     st.session_state[_ENTERED] = True
     wanted = st.session_state.pop(_WANTED, None)

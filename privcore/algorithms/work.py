@@ -54,7 +54,7 @@ class OrderWork(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Work of a whole search. seconds_each: time per test here, measured on simulated rows."""
+    """Work of a whole search. seconds_each: measured time per test, on simulated rows."""
 
     orders: tuple[OrderWork, ...]
     seconds_each: float

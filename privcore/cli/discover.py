@@ -127,7 +127,7 @@ def _run(options: argparse.Namespace) -> None:
         text_format(options.format)
     runs = None if options.stability is None else RUNS.parse(options.stability)
     if runs is not None and options.format is not None:
-        raise ParameterError("--format prints the graph alone; leave it or --stability out.")
+        raise ParameterError("--format prints only the graph; omit it or drop --stability.")
     _check_page(options)
     seed = whole(options.seed, "seed")
     data_seed = seed if options.data_seed is None else whole(options.data_seed, "data-seed")

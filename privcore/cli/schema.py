@@ -51,7 +51,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--buy-domain",
     )
     command.add_argument(
-        "--yes", action="store_true", help="confirm without a question, for scripts"
+        "--yes", action="store_true", help="confirm without prompting, for scripts"
     )
     add_unit_options(command, "levels and bounds are drafted from these rows")
     command.set_defaults(run=_run)

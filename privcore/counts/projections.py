@@ -36,10 +36,10 @@ Demand = dict[tuple[int, ...], int]
 def demand_of_groups(
     starts: Sequence[int], adjacent: Sequence[Collection[int]], order: int, least: int
 ) -> Demand:
-    """Number of tests that involve exactly `order` + 2 groups, by groups, if at least `least`.
+    """Number of tests for each set of `order` + 2 groups, for sets with at least `least` tests.
 
-    Groups are consecutive columns.  starts: the first column of each.  adjacent: neighbours of
-    each column.  order: 0 or 1.
+    Groups are consecutive columns. starts: the first column of each. adjacent: neighbours of each
+    column. order: 0 or 1.
     """
     around = np.zeros((len(adjacent), len(adjacent)), dtype=np.int64)
     for column, neighbours in enumerate(adjacent):

@@ -329,7 +329,7 @@ def _whose_rows(cells: _Cells, intervals: int) -> Proposal:
     numbers, numeric = cells.numbers
     other = _numeric(cells, numbers, intervals) if numeric else _text(cells)
     reason = (
-        f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows: it may identify whose "
+        f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows: they may show whose "
         "rows these are."
     )
     used = (way for way in other.ways if way.schema.include)

@@ -60,9 +60,9 @@ def limits(guarantee: Guarantee) -> list[str]:
     else:
         return list(LIMITS)
     others = (
-        "Nothing here covers other releases from the same rows, unless they are in the ledger and "
-        "protect the same: a total over releases that protect others holds for whoever all of "
-        "them protect, and for others less."
+        "Other releases from the same rows are covered only if they are in the ledger and protect "
+        "the same unit. A total over releases that protect different units holds in full only for "
+        "what every one of them protects."
     )
     return [first, *(others if text == _OTHERS else text for text in LIMITS[1:])]
 

@@ -193,7 +193,7 @@ def parsed_file(content: bytes) -> ReleaseFile:
         raise CertificateError("The file is not JSON; give the release file.") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise CertificateError(
-            f"This is no release file of the form {SCHEMA}; `release --keep-numbers` writes "
+            f"This is not a release file of the form {SCHEMA}; `release --keep-numbers` writes "
             "one next to the certificate."
         )
     if set(document) != _FIELDS:

@@ -62,8 +62,8 @@ SCORE = replace(
     parameters.STREAM_SCORE.offering(dict(parameters.STREAM_SCORE.limited)["proven"]),
     default=None,
     auto_help="z-star",
-    help="How dependence is measured; each has a proven sensitivity. The published form always "
-    "uses the paper's own distance for G².",
+    help="The measure of dependence; every choice has a proven sensitivity. The published form "
+    "always uses the paper's own distance for G².",
     calibrations=("proven",),
 )
 MAX_ORDER = replace(

@@ -83,8 +83,8 @@ def in_lines(pairs: Moments) -> bool:
 def normal_tables(rows: int, columns: int, share: float = 0.5) -> Matrix:
     """Moments of two evenly cut normal columns, shape (correlations, rows − 1, columns − 1).
 
-    rows, columns: numbers of intervals. share: probability of the first of two levels. In the
-    coordinates of `features`, as probabilities; correlations from −0.99 to 0.99.
+    rows, columns: numbers of intervals. share: probability of the first of two levels.
+    Probabilities in the coordinates of `features`; correlations from −0.99 to 0.99.
     """
     # Midpoints of equal probability stand for the values within an interval.
     within = ndtri((np.arange(40 * rows) + 0.5) / (40 * rows))

@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 
 class Decision(ABC):
-    """Decides whether two columns are independent given others; the rest is shared."""
+    """The independence decision for two columns given others; all else is shared."""
 
     @abstractmethod
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:

@@ -33,7 +33,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     which.add_argument("--algorithm", metavar="NAME", help="a private algorithm, see `algorithms`")
     which.add_argument(
-        "--pairwise", metavar="NAME", help="a release behind a direction, such as hsic-root-both"
+        "--pairwise",
+        metavar="NAME",
+        help=("a release that decides a direction, such as hsic-root-both"),
     )
     which.add_argument(
         "--unit", metavar="NAME", help="a person with several rows, such as lapmech-person"

@@ -174,7 +174,7 @@ _UNSTABLE = (
 
 
 def release(score: str, now: Sides, exact: Sides, plan: Plan, noise: NoiseSource) -> ScoreRelease:
-    """Release one score; now, exact: test records under the used and the exact regressions."""
+    """Release one score. now, exact: test records under the chosen and the exact regressions."""
     mechanism = plan.mechanism(score)
     if mechanism == "laplace":
         made = _laplace(score, now, plan, noise)

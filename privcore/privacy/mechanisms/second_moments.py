@@ -19,7 +19,7 @@ from privcore.fixed_point import of_means
 
 
 def l1_sensitivity(p: int, n: int, *, centred: bool) -> float:
-    """Largest L1 change in the released numbers; attained without means for every p."""
+    """L1 sensitivity of the released numbers; tight for every p if means are left out."""
     products = p * (p + 1) / 2
     return of_means((products + p + p / (2 * (p + 1)) if centred else products) / n, n)
 

@@ -1,8 +1,8 @@
-"""Files next to the ledger's file that reveal when an older state of it was put back.
+"""Files next to the ledger's file that reveal whether it was reset to an older state.
 
-The head names the last entry at the time it was written, and every kept certificate names a
-charge.  Both are written after their entry is on the disk, and read before the ledger's file, so
-that neither a kill nor another process makes them name an entry that is not there yet.
+The head names the last entry at the time it was written, and every kept certificate names a charge.
+Both are written after their entry is on the disk, and read before the ledger's file, so that
+neither a kill nor another process makes them name an entry that is not there yet.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ class SweepData(Protocol):
 class NetworkData:
     """A sample of a built-in network; hide: columns that are kept only in its true graph.
 
-    Raises ParameterError for an unknown name or a bad seed, DataError for no column to hide.
+    Raises ParameterError for an unknown name or a bad seed, DataError if these columns cannot be
+    hidden.
     """
 
     name: str
