@@ -508,6 +508,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "option-is-for": "{option} is for {source}",
         "option-is-not-for": "{option} is not for {source}",
         "leave-option-out": "leave {option} out",
+        "omit-or-drop": "omit it or drop {option}",
         "leave-it-out": "leave it out",
         "unrecognized-arguments": "Unrecognized arguments",
         "invalid-choice": "invalid choice",

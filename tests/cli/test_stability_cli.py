@@ -72,4 +72,4 @@ def test_a_number_of_runs_that_is_none_is_refused(capsys, path, number):
 
 def test_the_graph_alone_has_no_room_for_it(capsys, path):
     said = refused(capsys, "discover", "--csv", path, "--stability", "4", "--format", "dot")
-    assert shows(said, "leave-option-out", option="it or --stability")
+    assert shows(said, "omit-or-drop", option="--stability")
