@@ -334,6 +334,6 @@ class Discovery:
 
     @property
     def in_lines(self) -> bool:
-        """Whether columns with levels were measured in few numbers each."""
+        """Whether columns with levels were measured by a few numbers each."""
         statistics = self.released.statistics if self.released else None
         return statistics is not None and statistics.form == "lines"
