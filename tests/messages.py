@@ -827,7 +827,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "as-in-the-paper": "As in the paper (published)",
         "spearman-published": "Spearman as published (spearman)",
         "judge-graph": "Judge this graph",
-        "rolls-table": "Noise draws: other noise on all rows",
+        "rolls-table": "Noise draws: fresh noise on all rows",
         "known-all-values": "I knew all of these values",
         "certificate-file": "Certificate (JSON, signed)",
         "does-best": "does best of these",
