@@ -158,8 +158,7 @@ def sparsest_dag(
     evidence: TableEvidence,
     candidates: Around,
 ) -> tuple[Parents, Around]:
-    """Of several DAGs that pass all tests and explain all dependences, the one with the fewest
-    edges.
+    """The DAG with the fewest edges among several that pass all tests and explain all dependences.
 
     Also returns the candidates, including added ones.
     """
