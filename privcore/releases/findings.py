@@ -78,10 +78,16 @@ def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
 
     pairs: as `described_pairs` gives them.
     """
-    many = Counter(finding["verdict"] for finding in pairs)
-    seen, unseen = many["no edge seen"], many["not enough budget"]
-    none = "has none" if seen == 1 else "have none"
-    return f"{seen:,} probably {none} and {unseen:,} {'is' if unseen == 1 else 'are'} inconclusive"
+    verdicts = Counter(finding["verdict"] for finding in pairs)
+    parts = [
+        f"{count:,} {one if count == 1 else several}"
+        for count, one, several in (
+            (verdicts["no edge seen"], "probably has none", "probably have none"),
+            (verdicts["not enough budget"], "is inconclusive", "are inconclusive"),
+        )
+        if count
+    ]
+    return " and ".join(parts) or "none are inconclusive"
 
 
 def settled_sentence(settled: bool | None) -> str:

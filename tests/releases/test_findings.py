@@ -17,7 +17,7 @@ from privcore.releases.findings import (
     share_text,
     verdict_counts,
 )
-from tests.messages import begins, shows
+from tests.messages import reads, shows
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,10 @@ def test_pairs_are_counted_in_words(result):
     assert seen > 1
     words = "is" if unseen == 1 else "are"
     assert shows(verdict_counts(pairs), "verdicts", seen=seen, unseen=unseen, what=words)
-    assert begins(verdict_counts([{"verdict": "no edge seen"}]), "verdicts-of-one", unseen=0)
+    one_seen, one_unseen = {"verdict": "no edge seen"}, {"verdict": "not enough budget"}
+    assert reads(verdict_counts([one_seen]), "verdict-seen")
+    assert reads(verdict_counts([one_unseen]), "verdict-unseen")
+    assert reads(verdict_counts([]), "verdict-of-none")
 
 
 def test_no_probability_is_rounded_up_to_certainty():
