@@ -648,7 +648,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "sum-of-charges": "By basic composition the charges total ε = {epsilon} with δ = {delta}",
     },
     "Results": {
-        "verdict-none": "no edge seen",
+        "verdict-none": "probably ha",
         "verdict-unclear": "inconclusive",
         "verdicts": "{seen} probably have none and {unseen} {what} inconclusive",
         "verdict-seen": "1 probably has none",
