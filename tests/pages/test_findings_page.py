@@ -33,7 +33,7 @@ def test_pairs_and_what_can_be_seen_have_tabs():
     assert len(table) == 28
     either = table["first → second"].astype(float) + table["second → first"].astype(float)
     assert either.to_numpy() == pytest.approx(table["probability"].astype(float), abs=2e-3)
-    assert any(shows(m.value, "verdict-none") for m in app.markdown)
+    assert any(shows(m.value, "verdict-unclear") for m in app.markdown)
     app = clean(start(**POOR, discover_tab=label("what-can-be-seen")))
     assert any("90 % probability" in m.value for m in app.markdown)
     assert app.get("plotly_chart")
