@@ -89,7 +89,7 @@ class GaussianPlan:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Each release's share of μ², without releases that are not made."""
+        """Share of μ² for each release that is made."""
         squares = [mu * mu for mu in self.mus if mu]
         return tuple(square / math.fsum(squares) for square in squares)
 
@@ -129,7 +129,7 @@ class MomentPlan(GaussianPlan):
         return down(self.mus[1] / math.sqrt(self.rounds))
 
     def tables_sigma(self, tables: int) -> float:
-        """Standard deviation of the noise on each cell of a round's tables; tables: their number.
+        """Standard deviation of the noise on each cell; tables: number of tables in the round.
 
         Replacing a record changes a table by at most √2 in L2 norm.
         """
@@ -167,7 +167,10 @@ class RowsPlan(GaussianPlan):
 
     @property
     def scaled(self) -> tuple[int, ...]:
-        """Columns whose middle and spread are released: numeric, or yes/no if not counted."""
+        """Columns whose middle and spread are released.
+
+        These are numeric columns, and yes/no columns unless levels are counted.
+        """
         counted = counts_levels(self.levels)
         return tuple(c for c, r in enumerate(self.levels) if not (r and counted))
 
@@ -219,7 +222,7 @@ def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> 
 def plan_moments(
     n: int, levels: Sequence[int], mu: float, parameters: MomentSearchParameters
 ) -> MomentPlan:
-    """The plan for pairs and tables; mu: for all releases together.
+    """The plan for pairs and tables; mu: Gaussian-DP parameter of all releases together.
 
     In a test on a table with c cells, the ratio of noise variance to sampling variance is about
     c σ²/n, and σ² = 2p/μ² with a table for each column. So the largest ratio allowed limits the
@@ -265,7 +268,7 @@ def plan_lines(
     mu: float,
     parameters: MomentSearchParameters,
 ) -> RowsPlan:
-    """The plan for levels coded by a few numbers each; mu: for both releases together."""
+    """The plan for levels coded by a few numbers each; mu: μ of both releases together."""
     in_order = tuple(ordered) or (0,) * len(levels)
     return RowsPlan(
         n=n,
@@ -278,7 +281,7 @@ def plan_lines(
 
 
 def plan_rounds(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
-    """The plan for pairs and tables, or for chosen pairs only; mu: for all releases together."""
+    """The plan for pairs and tables, or for chosen pairs only; mu: μ of all releases together."""
     if run.earlier.only:
         only = run.earlier.only
         return MomentPlan(n=run.source.n, levels=tuple(levels), mus=(mu, 0.0), only=only)

@@ -63,6 +63,9 @@ class CellLikelihood:
 
 
 def cell_information(expected: Vector, scale: float) -> Vector:
-    """Approximate Fisher information about m: 1/b² for m = 0, near 1/(m + 2b²) for large m."""
+    """Approximate Fisher information about each expectation m.
+
+    The information is 1/b² for m = 0 and close to 1/(m + 2b²) for large m.
+    """
     noise = scale * scale
     return np.asarray(1 / (expected + noise * (1 + expected / (expected + noise))))

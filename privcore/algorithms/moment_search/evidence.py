@@ -65,7 +65,7 @@ class Evidence(Protocol):
         return min(sqrt(statistic.noncentrality / information), 1.0) if information > 0 else 0.0
 
     def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
-        """Power of the test that an edge between x and y must pass; None without information."""
+        """Power of the test that an edge x – y must pass; None if the test has no information."""
         statistic = self.first(x, y, conditioning_set)
         if not statistic.second:
             return None

@@ -65,10 +65,10 @@ def pair_features_sensitivity(levels: Sequence[int]) -> float:
 
 
 def chosen_pairs_sensitivity(levels: Sequence[int], pairs: Collection[tuple[int, int]]) -> float:
-    """An upper bound on the change in features if only the products of these pairs are released.
+    """An upper bound on the sensitivity if only the products of these pairs are released.
 
-    A pair's product changes most if one of the two columns keeps its level; the bound sums the
-    squares of these largest changes.
+    A pair's product changes most if one of the two columns keeps its level; the bound is the root
+    of the sum of the squares of these largest changes.
     """
     squares = [
         2 * ((1 - 1 / r) * (1 - 1 / s) + max((1 - 1 / r) / s, (1 - 1 / s) / r))

@@ -4,10 +4,10 @@ Twice the log of a DAG's posterior probability, up to a constant, is
 
     2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e] − 2 log C(p(p − 1)/2, k)
 
-The last term is the prior: all numbers k of edges are equally probable, and so are all choices of k
-pairs (Scott & Berger 2010). With more pairs, the first edges therefore need more evidence. If k is
-above half the number of pairs, half the number of pairs takes its place: otherwise the complete
-graph, which is a single choice, would be favoured.
+The last term is the prior: all numbers of edges k are equally probable, and for each k, all choices
+of k pairs (Scott & Berger 2010). With more pairs, the first edges therefore need more evidence.
+If k is above half the number of pairs, the prior uses half the number of pairs instead of k:
+otherwise the complete graph, which is a single choice, would be favoured.
 
 L is the likelihood of the noisy counts, and θ̂ maximises L for the DAG. The effective number of
 rows in a noisy count is m² times the information about the count's expectation m; e holds the sums
@@ -120,11 +120,11 @@ class TableScore:
         return fit._replace(value=fit.value + prior)
 
     def knowledge_log_prior(self, dag: Masks) -> float:
-        """Log prior of a DAG by background knowledge alone."""
+        """Log prior of a DAG from background knowledge alone."""
         return sum(self._family_log_prior(*family) for family in enumerate(dag))
 
     def _family_log_prior(self, column: int, parents: int) -> float:
-        """Log prior of the parents of a column by background knowledge alone."""
+        """Log prior of the parents of a column from background knowledge alone."""
         if self.known.empty:
             return 0.0
         return float(sum(self._parent_log_prior[column, parent] for parent in bits(parents)))

@@ -51,7 +51,10 @@ PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 def run_on_rows(
     run: Run[MomentSearchParameters], plan: RowsPlan, recorder: common.Recorder
 ) -> tuple[Run[MomentSearchParameters], Found]:
-    """Make and search the releases; returns the run (on cut columns if counted) and the result."""
+    """Make the releases and search them; returns the run and the search result.
+
+    The columns of the returned run are cut into levels if the releases counted cut columns.
+    """
     source, before = run.source, run.earlier.statistics
     if isinstance(before, ReleasedSums):
         on_levels = _cut(run, [np.array(ends) for ends in before.points or ()])

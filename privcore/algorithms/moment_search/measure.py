@@ -76,7 +76,7 @@ def release_tables(
     sigma: float,
     noise: NoiseSource,
 ) -> None:
-    """Add counts over each set of columns; sigma: standard deviation of the noise on a cell."""
+    """Add noisy counts over each set of columns to `released`; sigma: noise on each cell."""
     width = width_of(noise, sigma)
     for columns in sets:
         exact = source.table(columns).astype(np.float64)
@@ -121,7 +121,10 @@ def _half(source: NumberSource) -> Vector:
 def release_scales(
     source: NumberSource, plan: RowsPlan, noise: NoiseSource
 ) -> tuple[Vector, Vector]:
-    """Middle and spread of each column, from noisy means and squares; 0 and 1 if not released."""
+    """Middle and spread of each column, from noisy means and mean squares.
+
+    A column that is not in `RowsPlan.scaled` has middle 0 and spread 1.
+    """
     columns, sigma = np.array(plan.scaled, dtype=np.intp), plan.units_sigma
     exact = source.moments(math.sqrt(plan.columns))
     means_and_squares = np.concatenate([exact[0, 1 + columns], np.diag(exact)[1 + columns]])
@@ -148,8 +151,8 @@ def bases_of(counts: Sequence[Vector], plan: RowsPlan, sigma: float) -> Bases:
     """Coordinates of the levels of each column, from noisy counts.
 
     The coordinates are scaled so that the longest rows allowed by the plan have length 1. sigma:
-    standard deviation of the noise on a count. Smaller shares are raised to the smallest
-    share that the noise can distinguish from 0, since rare levels would have extreme coordinates.
+    standard deviation of the noise on a count. Smaller shares are raised to the smallest share that
+    the noise can distinguish from 0, since rare levels would have extreme coordinates.
     """
     bases = []
     for own, ordered in zip(counts, plan.ordered, strict=True):
@@ -165,7 +168,7 @@ def release_rows(
     noise: NoiseSource,
     mu: float,
 ) -> ReleasedRows:
-    """Release second moments of rows in the unit ball; mu: of all releases so far."""
+    """Release second moments of rows in the unit ball; mu: μ of all releases so far."""
     if isinstance(units, NumberUnits):
         assert has_numbers(source)
         # An earlier run may have had other bounds, and so other units.

@@ -1,4 +1,4 @@
-"""Released sums of products of codes, each with its best estimate from all releases.
+"""Sums of products of codes, each estimated from all releases that contain the sum.
 
 The codes of a column are defined in `features`. The sum over records of u_A = ⊗ u_c, c in A, is a
 moment of the columns A. A table with independent noise of variance v on its cells, transformed to
@@ -89,7 +89,10 @@ class Moments:
         return self._variances[tuple(sorted(columns))]
 
     def table(self, columns: Sequence[int]) -> Matrix:
-        """Counts over columns that a release covers, in the given order; some may be negative."""
+        """Estimated counts over columns that a release covers, with axes in the given order.
+
+        Some counts may be negative because of the noise.
+        """
         in_order = tuple(sorted(columns))
         if in_order not in self._tables:
             self._tables[in_order] = self._built(in_order)
@@ -115,7 +118,7 @@ class Moments:
         return float(variances.max())
 
     def cell_variance(self, columns: Sequence[int], of: int | None = None) -> float:
-        """Noise variance of a count over the columns; of: count only moments with this column."""
+        """Noise variance of a count over the columns; of: include only moments with this column."""
         in_order = tuple(sorted(columns))
         key = (in_order, of)
         if key not in self._cells:

@@ -8,7 +8,7 @@ from privcore.algorithms.gradients import parameters as gradient_parameters
 from privcore.algorithms.search import parameters
 from privcore.parameter import Parameter
 
-_OURS = "choice made here, on random networks; docs/experiments/choosing_defaults.md"
+_OURS = "chosen here on random networks; docs/experiments/choosing_defaults.md"
 
 LEVEL = Parameter(
     name="false_edges",
@@ -23,7 +23,7 @@ LEVEL = Parameter(
     scale="log",
     slider=(1e-4, 0.5),
     help="Expected share of false edges among the edges of the graph, with noise accounted for. If "
-    "all columns are independent, this is the probability that the graph has any edge.",
+    "all columns are independent, this level is the probability that the graph has any edge.",
     source="Benjamini & Hochberg 1995",
 )
 DELTA = replace(

@@ -141,7 +141,7 @@ class ReleasedTable:
         return ReleasedTable(self.n, counts, discrete_laplace_scale(one * share), topped=False)
 
     def other_rows(self, other: ReleasedTable) -> ReleasedTable:
-        """Combine with a release of other rows with the same columns: counts are added."""
+        """Combine with a release of the same columns for other rows; the counts are added."""
         variance = sum(map(discrete_laplace_variance, (self.scale, other.scale)))
         counts, scale = self.counts + other.counts, discrete_laplace_scale(variance)
         return ReleasedTable(self.n + other.n, counts, scale, topped=False)
@@ -217,7 +217,7 @@ class ReleasedSums(WithMu):
         return replace(self, moments=both, noise=noise, mu=0.0)
 
     def other_rows(self, other: ReleasedSums) -> ReleasedSums:
-        """Combine with a release of other rows with the same columns: common sums are added."""
+        """Combine with a release of the same columns for other rows; common sums are added."""
         self._check(other)
         total = self.n + other.n
         both, theirs = Moments(total, self.levels), {c: (s, v) for c, s, v in other.moments.parts()}
@@ -303,8 +303,8 @@ class ReleasedRows(WithMu):
 
     units: the first release, which determines the coordinates of a row. noisy: means (times
     mean_share) and products of the d coordinates, as the upper triangle of a (d + 1, d + 1) matrix
-    without entry (0, 0). sigma: standard deviation of the normal noise on each entry; the noise on
-    squares has `squares` times its variance.
+    without entry (0, 0). sigma: standard deviation of the normal noise on each entry. squares:
+    ratio of the noise variance on squares to sigma².
     """
 
     n: int

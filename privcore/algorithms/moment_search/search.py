@@ -101,7 +101,7 @@ class _Order:
         self._number()
 
     def move(self, column: int, place: int) -> None:
-        """Move the column to this place among the others."""
+        """Move the column to this place among the other columns."""
         self.columns.remove(column)
         self.columns.insert(place, column)
         self._number()
@@ -114,7 +114,7 @@ class _Order:
 
 
 class OrderSearch:
-    """Searches over orders of the columns, which share their caches.
+    """Searches over orders of the columns, with caches that all searches share.
 
     Sets of earlier columns are stored as bit sets, because a search makes millions of such sets.
     """
@@ -203,7 +203,7 @@ class OrderSearch:
 
 
 def parent_log_prior(known: Constraints, n: int) -> Matrix:
-    """Log prior of each arrow by background knowledge, indexed [effect, cause], shape (p, p).
+    """Log prior of each arrow from background knowledge, indexed [effect, cause], shape (p, p).
 
     An entry is very negative if the arrow is not allowed, very large if an edge is required (in
     each allowed direction), and otherwise 0. n: number of rows; the rows add less than 1,000 n to a
@@ -219,7 +219,7 @@ def parent_log_prior(known: Constraints, n: int) -> Matrix:
 
 
 def obeying(score: Scorer, known: Constraints, n: int) -> Scorer:
-    """A scorer that adds the log prior from background knowledge; n: number of rows."""
+    """A scorer that adds the log prior from background knowledge to `score`; n: rows."""
     if known.empty:
         return score
     log_prior = parent_log_prior(known, n)

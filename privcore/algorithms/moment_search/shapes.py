@@ -35,7 +35,7 @@ _SHARES = 20
 def even_points(
     centre: Vector, scale: Vector, intervals: int, own_levels: Sequence[int] = ()
 ) -> list[Vector]:
-    """The cut points of each column, which divide a normal distribution evenly.
+    """The cut points of each column, which divide a normal distribution into equal parts.
 
     centre, scale: mean and standard deviation of each distribution. own_levels: see `NumberSource`;
     the cut points of a column with levels lie between its levels.
@@ -84,8 +84,8 @@ def in_lines(pairs: Moments) -> bool:
 def normal_tables(rows: int, columns: int, share: float = 0.5) -> Matrix:
     """Moments of two evenly cut normal columns, shape (correlations, rows − 1, columns − 1).
 
-    rows, columns: numbers of intervals. share: probability of the first level if there are two
-    columns. The moments are joint probabilities in the coordinates of `features`; the correlations
+    rows, columns: numbers of intervals. share: probability of the first interval if `columns` is 2.
+    The moments are joint probabilities in the coordinates of `features`; the correlations
     range from −0.99 to 0.99.
     """
     # Midpoints of equal probability stand for the values within an interval.

@@ -4,12 +4,12 @@ Columns with levels are assumed to be balanced, numeric columns to be normal, an
 independent except for the tested pair; if levels are rare, only larger dependences can be detected.
 The threshold for a single edge is taken from `edges` or from the posterior.
 
-A test compares a statistic with f degrees of freedom with a threshold. Under a dependence of size V
-the statistic is noncentral χ², with V² times the test's information as noncentrality. This is exact
-if all parts of the statistic have equal weights; otherwise the dependence is assumed to be spread
-evenly over the parts, and the statistic to follow a scaled χ² (see `statistic`). V is Cramér's V
-for two columns with levels, and the absolute correlation for two numeric columns; given other
-columns, V refers to the residuals.
+A test compares a statistic that has f degrees of freedom with a threshold. Under a dependence of
+size V the statistic is noncentral χ², with V² times the test's information as noncentrality. This
+distribution is exact if all parts of the statistic have equal weights; otherwise the dependence is
+assumed to be spread evenly over the parts, and the statistic to follow a scaled χ² (see
+`statistic`). V is Cramér's V for two columns with levels, and the absolute correlation for two
+numeric columns; given other columns, V refers to the residuals.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def smallest_visible(dof: float, threshold: float, information: float) -> float 
 def probable_from(rows: float, levels: Levels, strata: int, level: float) -> float:
     """The deviance at which an edge between two columns reaches probability 1 − level.
 
-    It is the BDeu penalty for the parameters that the edge adds, for balanced columns and an
+    The value is the BDeu penalty for the parameters that the edge adds, for balanced columns and an
     equivalent sample size of 1, plus twice the log of half the required odds, as the edge may have
     either direction. rows: effective number of rows in the noisy counts. levels: numbers of levels
     of cause and effect. strata: number of configurations of the effect's other parents.

@@ -134,8 +134,8 @@ def searched_whole(
 def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
     """The edges of the best DAG that are kept: required edges, and the most probable others.
 
-    The other edges are kept up to the largest number at which their expected share of false edges,
-    by the posterior, is at most `level`.
+    The largest number of other edges is kept whose share of false edges, by their posterior
+    probabilities, is expected to be at most `level`.
     """
     dag, probable = known.repaired(best.parents), best.posterior.edges
     held = {edge for edge in edges_of(dag) if ordered(*edge) in known.required}
@@ -151,7 +151,7 @@ def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
 def drawn(
     names: tuple[str, ...], posterior: Posterior, kept: set[Edge], known: Constraints
 ) -> PDAG:
-    """The CPDAG of the kept edges; arrows no more probable than their reverse lose direction."""
+    """The CPDAG of the kept edges; arrows no more probable than their reverse become undirected."""
     graph = known.completed(cpdag_of_dag(names, kept))
     arrows = {
         (cause, effect)
