@@ -1,7 +1,7 @@
-"""CURATE: a budget per order, re-solved before each (Bhattacharjee & Tandon 2024, Algorithm 1).
+"""CURATE (Bhattacharjee & Tandon 2024, Algorithm 1): a budget optimised before each order.
 
-The proven form keeps the paper's per-order optimisation and charges every test to one filter.
-docs/proofs/curate.md explains why the printed accounting is not a guarantee.
+The proven form keeps the paper's optimisation for each order and charges every test to one privacy
+filter. docs/proofs/curate.md explains why the paper's accounting does not prove a guarantee.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ BETA_KEEP = Parameter(
     high=0.99,
     slider=(0.0, 0.9),
     help="The edge stays if the noisy value exceeds the threshold on the dependent side by more "
-    "than this share of the threshold; between the two margins a coin decides.",
+    "than this share of the threshold; between the two margins a coin toss decides.",
     source=SOURCE,
 )
 BETA_DELETE = replace(
     BETA_KEEP,
     name="beta_delete",
-    title="Margin beyond which an edge goes",
+    title="Margin beyond which an edge is deleted",
     symbol="β₂",
-    help="The edge is deleted if the noisy value is on the independent side, further from the "
-    "threshold than this share of the threshold.",
+    help="The edge is deleted if the noisy value exceeds the threshold on the independent side by "
+    "more than this share of the threshold.",
 )
 SLACK = Parameter(
     name="slack",
@@ -80,9 +80,9 @@ NOISE_LIMIT = Parameter(
     high=1e9,
     scale="log",
     slider=(0.5, 100.0),
-    help="An order is skipped if its noise would be more than this many times the threshold: its "
-    "decisions would be coin tosses that delete edges. The paper has no such limit; a very "
-    "large value reproduces the paper.",
+    help="An order is skipped if the noise would be larger than the threshold by more than this "
+    "factor: the decisions would be coin tosses that delete edges. The paper has no such limit; a "
+    "very large value reproduces the paper.",
     source="docs/proofs/curate.md",
     calibrations=("proven",),
 )
@@ -106,7 +106,7 @@ class CurateParameters(parameters.PerTestParameters):
 
 
 def new_filter(run: Run[CurateParameters]) -> tuple[PrivacyFilter, float]:
-    """The filter of a proven run on its sub-sample, and the δ at which its total is converted."""
+    """The privacy filter of a proven run on its sub-sample, and the δ for converting its total."""
     parameters, n = run.parameters, run.source.n
     rate, tests = checked_rows(n, parameters.rate) / n, max(1, run.known.open_pairs)
     epsilon = before_amplification(parameters.epsilon * share_for_tests(run), rate)
@@ -118,7 +118,7 @@ def new_filter(run: Run[CurateParameters]) -> tuple[PrivacyFilter, float]:
 
 
 def planned(run: Run[CurateParameters]) -> tuple[Event, ...]:
-    """The filter's total as one step; no step where sub-sampling amplifies a total with a δ."""
+    """The filter's total as one event; no event if sub-sampling amplifies a total with a δ."""
     whole, _ = new_filter(run)
     if whole.unit == "epsilon":
         total = Event("pure", run.parameters.epsilon * share_for_tests(run))
@@ -130,9 +130,9 @@ def planned(run: Run[CurateParameters]) -> tuple[Event, ...]:
 
 
 FLAW = (
-    "the total is computed from the tests that happened, which depend on the data, and Equation 16 "
-    "multiplies two sensitivities where a product rule is needed, so its noise is several times "
-    "too small"
+    "the total is computed from the number of tests made, which depends on the data, and Equation "
+    "16 multiplies two sensitivities where the product rule is needed, so the noise is several "
+    "times too small"
 )
 # The reference code's constant for p = 1 − Φ(|Z|); p here is two-sided, twice as large.
 _PUBLISHED_CONSTANT = 2 * 0.3627
@@ -140,7 +140,7 @@ _PUBLISHED_CONSTANT = 2 * 0.3627
 
 @dataclass(frozen=True)
 class _Published(ScoreMeasure):
-    """The reference code's sensitivity of Kendall's p-value."""
+    """A score with the reference code's sensitivity for Kendall's p-value."""
 
     def sensitivity(self, rows: int, strata: int = 1) -> float:
         if self.space == "p" and self.score.name == "kendall":
@@ -149,10 +149,10 @@ class _Published(ScoreMeasure):
 
 
 class PerOrder(PerTest[CurateParameters]):
-    """Laplace noise with a separate ε per order; a coin decides between the margins.
+    """Tests with Laplace noise and a separate ε for each order.
 
-    Raises ParameterError for a score whose tests need a δ each, and for a published run without a
-    δ.
+    Between the margins, a coin toss decides. Raises ParameterError for a score whose tests need a δ
+    each, and for a published run without a δ.
     """
 
     proofs = ("docs/proofs/curate.md", "docs/proofs/laplace.md")
@@ -165,7 +165,7 @@ class PerOrder(PerTest[CurateParameters]):
             raise ParameterError(
                 "The number of tests in CURATE is not fixed in advance, so a test cannot have a δ "
                 f"of its own; choose the score {self.measure.base}-votes, which makes the same "
-                "decision."
+                "decisions."
             )
         n = run.source.n
         self._rows = checked_rows(n, parameters.rate)
@@ -205,7 +205,7 @@ class PerOrder(PerTest[CurateParameters]):
         self.measure = corrected(self.run, self.measure, 2 * scale * scale)
 
     def _guess(self, tests: int) -> float:
-        """ε per test of order 0: the threshold correction uses its noise."""
+        """Expected ε per test of order 0, which sets the noise for the threshold correction."""
         if self.filter is None:
             raise RuntimeError("only a proven run has a filter")
         total = self.filter.total
@@ -214,8 +214,8 @@ class PerOrder(PerTest[CurateParameters]):
     def begin_order(self, order: int, pairs: int, tests: Callable[[], dict[int, int]]) -> None:
         """Optimise the budgets of this and later orders, given the remaining edges and budget.
 
-        The published form plans for t_j ≤ e·C(p − 2, j) tests; the proven one for the tests that
-        the graph still allows, which is never a larger number.
+        The published form plans for t_j ≤ e·C(p − 2, j) tests, the proven form for the number of
+        tests that the graph still allows, which is never larger.
         """
         if order > self._last or pairs == 0:
             return
@@ -236,7 +236,7 @@ class PerOrder(PerTest[CurateParameters]):
             )
         least = 1 / (self.run.parameters.noise_limit * self._reach) if self.proven else 0.0
         self._epsilon = 0.0
-        # As many orders as the noise limit allows; the first one always.
+        # Plan as many orders as the noise limit allows, and order 0 in any case.
         for last in range(self._last, order - 1, -1):
             planned = counts[: last - order + 1].tolist()
             split = allocate(planned, budget, margins, self._rule, self._delta)
@@ -247,7 +247,7 @@ class PerOrder(PerTest[CurateParameters]):
 
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         if not self._epsilon > 0:
-            raise BudgetError("The remaining budget would buy nothing but noise.", "noise")
+            raise BudgetError("The remaining budget is too small for a useful test.", "noise")
         charge = self.pay(self._epsilon)
         epsilon, tests = self._order_tests[-1]
         self._order_tests[-1] = (epsilon, tests + 1)
@@ -272,7 +272,7 @@ class PerOrder(PerTest[CurateParameters]):
         return float(self._left - spent)
 
     def published_steps(self) -> list[float]:
-        """The cost of each order: t ε² + sqrt(2 ln(1/δ) t) ε."""
+        """The cost of each order with t tests at ε: t ε² + sqrt(2 ln(1/δ) t) ε."""
         return [
             tests * e * e + sqrt(2 * log(1 / self._delta) * tests) * e
             for e, tests in self._order_tests
@@ -302,7 +302,7 @@ class PerOrder(PerTest[CurateParameters]):
             self.run,
             sum(self.published_steps()),
             delta,
-            "advanced composition per order, added up after the run",
+            "advanced composition for each order, summed after the run",
             (*self.measure.flaws, self.flaw),
         )
 
@@ -322,8 +322,8 @@ CURATE = Algorithm(
     name="curate",
     title="CURATE",
     citation=SOURCE,
-    summary="Noise on every test, with more budget for the early orders: the split is optimised "
-    "before each order, given the remaining edges and budget.",
+    summary="Adds noise to every test, with more budget for the early orders: the split is "
+    "optimised before each order, given the remaining edges and budget.",
     takes=CurateParameters,
     calibrations=("proven", "published"),
     run=_run,

@@ -21,8 +21,8 @@ CostRule = Literal["epsilon", "rho", "published"]
 class Margins:
     """The inputs of Lemma 1's error bounds.
 
-    keep, delete: distance from the threshold to either end of the coin's range, divided by the
-    sensitivity of the value: Tβ₁/Δ and Tβ₂/Δ. slack: the constants c₁ = c₂.
+    keep, delete: distances from the threshold to the two ends of the range in which a coin toss
+    decides, divided by the sensitivity of the value: Tβ₁/Δ and Tβ₂/Δ. slack: the constants c₁ = c₂.
     """
 
     keep: float
@@ -31,14 +31,14 @@ class Margins:
 
 
 def error_bound(epsilons: Vector, margins: Margins) -> float:
-    """Equation 2: Π q¹_j + 1 − Π (1 − q²_j), q = c/2 + e^{−(Tβ/Δ) ε_j}/2."""
+    """The bound of Equation 2: Π q¹_j + 1 − Π (1 − q²_j), with q_j = c/2 + e^{−(Tβ/Δ) ε_j}/2."""
     kept = margins.slack / 2 + np.exp(-margins.keep * epsilons) / 2
     deleted = margins.slack / 2 + np.exp(-margins.delete * epsilons) / 2
     return float(np.prod(kept) + 1 - np.prod(1 - deleted))
 
 
 def cost(epsilons: Vector, tests: Vector, rule: CostRule, delta: float) -> float:
-    """The cost of t_j tests at ε_j each, in the rule's unit.
+    """The cost of t_j tests of each order j at ε_j per test, in the rule's unit.
 
     epsilon: Σ t_j ε_j.  rho: Σ t_j ε_j²/2.  published: Equation 3's left side,
     Σ (t_j ε_j² + sqrt(2 ln(1/δ) t_j) ε_j).
@@ -52,17 +52,17 @@ def cost(epsilons: Vector, tests: Vector, rule: CostRule, delta: float) -> float
 
 
 def planned_tests(pairs: int, p: int, first: int, last: int) -> Vector:
-    """t_j ≤ e·C(p − 2, j): every pair still adjacent, given every set of j other columns."""
+    """The bound e·C(p − 2, j) on the tests of each order j, from `first` to `last`; e: `pairs`."""
     return np.array([max(1, pairs * math.comb(p - 2, j)) for j in range(first, last + 1)], float)
 
 
 def allocate(
     tests: Sequence[float], budget: float, margins: Margins, rule: CostRule, delta: float
 ) -> Vector:
-    """ε_j for each remaining order: non-increasing, within the budget, with the least error bound.
+    """ε_j per remaining order: non-increasing, within the budget, with the smallest error bound.
 
-    Solved by sequential least squares from the even split; if the solver violates the constraints
-    or does no better than the even split, the even split is used, since it is always feasible.
+    Solved by sequential least squares. If the solver violates the constraints or does not improve
+    on the even split, the even split is used, since it is always feasible.
     """
     return _allocated(tuple(tests), budget, margins, rule, delta).copy()
 
@@ -115,7 +115,7 @@ def _allocated(
 
 
 def _even_split(tests: Vector, budget: float, rule: CostRule, delta: float) -> float:
-    """The same ε for every test, such that all of them cost `budget`."""
+    """The ε at which all tests, with equal ε, together cost `budget`."""
     if rule == "epsilon":
         return budget / float(tests.sum())
     if rule == "rho":

@@ -52,16 +52,16 @@ MOST_COLUMNS = 1_000
 
 
 def planned(run: Run[MomentSearchParameters]) -> Plan:
-    """The planned releases of a run; after an earlier run, the rest of the budget buys more like
-    those.
+    """The planned releases of a run.
 
-    Raises ParameterError if no budget remains, or for too many columns.
+    After an earlier run, the rest of the budget is planned for releases of the same kind. Raises
+    ParameterError if no budget remains, or if there are too many columns.
     """
     source, parameters, before = run.source, run.parameters, run.earlier.statistics
     if len(source.names) > MOST_COLUMNS:
         raise ParameterError(
-            f"Moment search reports on every pair of columns, and there are {len(source.names):,} "
-            f"columns; keep at most {MOST_COLUMNS:,} of them."
+            "Moment search reports on every pair of columns, and the table has "
+            f"{len(source.names):,} columns; keep at most {MOST_COLUMNS:,} of them."
         )
     if has_numbers(source):
         plan = plan_numbers(source.n, source.own_levels, parameters)
@@ -80,11 +80,11 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
 
 
 def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
-    """The cost of a run, including an earlier run, as one step.
+    """The privacy events of a run, including an earlier run as one event.
 
-    For numeric columns, the last release is of moments, or rounds of counts with the same total
-    cost. Counts of all combinations refine the earlier counts, so both together cost no more than
-    the new counts alone.
+    For numeric columns, the last event is a release of moments, or rounds of counts with the same
+    total cost. New counts of all combinations of levels refine the earlier counts, so both releases
+    together cost no more than the new counts alone.
     """
     before, plan = run.earlier.statistics, planned(run)
     earlier = (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()
@@ -92,16 +92,16 @@ def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
 
 
 def _delta(run: Run[MomentSearchParameters]) -> float:
-    """The full contingency table needs none."""
+    """The δ that a run uses: 0 for the full contingency table."""
     if has_levels(run.source) and isinstance(planned(run), WholePlan):
         return 0.0
     return run.parameters.delta
 
 
 def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[str, str]:
-    """The form of levels, on which δ depends.
+    """How columns with levels are measured, which is fixed in advance because δ depends on it.
 
-    If the number of rows is private, it does not affect the form.
+    A private number of rows does not affect the choice.
     """
     parameters, source = run.parameters, run.source
     if (
@@ -151,7 +151,7 @@ def _again(run: Run[MomentSearchParameters], statistics: ReleasedStatistics) -> 
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """PC's default score: G² for levels, Fisher's z for numbers."""
+    """Parameters of PC without noise, with its default score (G² for levels, Fisher's z)."""
     shared = ("threshold", "max_order", "hidden_causes")
     return {"score": None, **{name: parameters[name] for name in shared}}
 
@@ -160,11 +160,11 @@ MOMENT_SEARCH = Algorithm(
     name="moment-search",
     title="Moment search",
     citation="ours",
-    summary="Noise is added once to the counts of all combinations of levels if these are few; "
-    "otherwise to the counts of all pairs of columns, then to a few larger tables that "
-    "the pairs suggest. Tests and likelihoods that account for the noise then determine "
-    "the edges and their directions. For numeric columns, noise is added to their second "
-    "moments, or to counts of intervals where dependence is not linear.",
+    summary="Noise is added once to the counts of all combinations of levels if there are few; "
+    "otherwise to the counts of all pairs of columns, then to a few larger tables that are "
+    "chosen by the results for pairs. Tests and likelihoods that account for the noise then "
+    "determine the edges and their directions. For numeric columns, noise is added to their "
+    "second moments, or to counts of intervals if the dependence is not linear.",
     takes=MomentSearchParameters,
     calibrations=("proven",),
     run=_run,

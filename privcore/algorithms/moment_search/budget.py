@@ -1,7 +1,8 @@
-"""Split of a total (ε, δ) over the releases, by public facts alone.
+"""How a total (ε, δ) is split over the releases, from public facts alone.
 
-One plan per form: all combinations of levels at once; pairs of columns and rounds of larger tables;
-and second moments of rows of numbers, or of levels coded by a few numbers each.
+There is a plan for each kind of release: for all combinations of levels at once; for pairs of
+columns and rounds of larger tables; and for second moments of rows of numbers, or of levels coded
+by a few numbers each.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, weighted_sensitivity
 from privcore.rounding import down, up
 
-# Share of μ² for each release that only determines how the next ones are made.
+# Share of μ² for each release that only determines how the next releases are made.
 _FIRST = 0.1
 # With fewer intervals no shape can be detected.
 _LEAST_INTERVALS = 3
 # Maximum length of numeric rows, in standard deviations of their columns, each with the noise on a
-# correlation up to which it pays off: shortening rows biases their moments a little.
+# correlation up to which this length is used: shortening rows biases their moments a little.
 # docs/experiments/numbers.md.
 _RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012), (1.0, math.inf))
 # The same for rows of levels.
@@ -51,7 +52,7 @@ _ROUNDS = 3
 class WholePlan:
     """The plan to count all combinations of levels.
 
-    n: number of rows.
+    n: number of rows. levels: number of levels of each column.
     """
 
     n: int
@@ -65,9 +66,7 @@ class WholePlan:
 
     @property
     def weight(self) -> float:
-        """The share of information that remains under the noise, for balanced and independent
-        columns.
-        """
+        """The share of the information that the noise leaves, for balanced independent columns."""
         expected = self.n / math.prod(self.levels)
         return expected * float(cell_information(np.array(expected), self.scale))
 
@@ -80,8 +79,8 @@ class WholePlan:
 class GaussianPlan:
     """A plan of releases with Gaussian noise.
 
-    n: number of rows. levels: number for each column, 0 for numeric columns. mus: Gaussian-DP
-    parameters of the releases in their order, 0 for a release that is not made.
+    n: number of rows. levels: number of levels of each column, 0 for numeric columns. mus:
+    Gaussian-DP parameters of the releases in their order, 0 for a release that is not made.
     """
 
     n: int
@@ -90,7 +89,7 @@ class GaussianPlan:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Each release's share of μ², without releases that are not made."""
+        """Share of μ² for each release that is made."""
         squares = [mu * mu for mu in self.mus if mu]
         return tuple(square / math.fsum(squares) for square in squares)
 
@@ -103,8 +102,8 @@ class GaussianPlan:
 class MomentPlan(GaussianPlan):
     """The plan to count pairs of columns, then tables in rounds.
 
-    mus: of the pairs, and of all tables together. cells: maximum per table; 0 without tables. only:
-    the pairs that are counted, empty for all.
+    mus: for the pairs, and for all tables together. cells: maximum number of cells per table; 0 if
+    no tables are counted. only: the pairs that are counted; empty for all pairs.
     """
 
     cells: int = 0
@@ -112,12 +111,12 @@ class MomentPlan(GaussianPlan):
 
     @property
     def pairs_sigma(self) -> float:
-        """Noise on each feature's sum, in counts."""
+        """Standard deviation of the noise on each feature's sum, in counts."""
         return planned_sigma(sensitivity(self.levels, self.n, self.only), self.mus[0])
 
     @property
     def noise(self) -> float:
-        """Noise variance on a pair, relative to the sampling variance of n balanced rows."""
+        """Ratio of noise variance to sampling variance for a pair of balanced columns."""
         return sensitivity(self.levels, self.n, self.only) ** 2 / (self.n * self.mus[0] ** 2)
 
     @property
@@ -130,8 +129,9 @@ class MomentPlan(GaussianPlan):
         return down(self.mus[1] / math.sqrt(self.rounds))
 
     def tables_sigma(self, tables: int) -> float:
-        """Noise on each cell of a round's tables; replacing a record changes a table by at most √2
-        in L2.
+        """Standard deviation of the noise on each cell; tables: number of tables in the round.
+
+        Replacing a record changes a table by at most √2 in L2 norm.
         """
         return planned_sigma(math.sqrt(2 * tables), self.mu_round)
 
@@ -145,13 +145,13 @@ class MomentPlan(GaussianPlan):
 class RowsPlan(GaussianPlan):
     """The plan for second moments of rows of numbers, or of levels coded by a few numbers each.
 
-    mus: of three releases. The first sets the units, by the middle and spread of numbers or the
-    counts of each column; the second counts pairs to show whether numbers depend on each other
-    linearly, 0 if that is assumed or levels are counted anyway; the third is of the moments, or of
-    all counts instead. columns: how many numbers a row has. radius: maximum length of a row, in
-    standard deviations of its numbers, over √columns. intervals: number of intervals per numeric
-    column if levels are counted; 0 for levels alone. ordered: see `CountSource`. mean_share: weight
-    of the means.
+    mus: for three releases. The first sets the units: the middle and spread of each numeric column,
+    or the counts of each column with levels. The second counts pairs to show whether numeric
+    columns depend on each other linearly; its μ is 0 if linearity is assumed or if levels are
+    counted anyway. The third releases the second moments, or counts in their place. columns: how
+    many numbers a row has. radius: maximum length of a row, in standard deviations of its numbers,
+    divided by √columns. intervals: number of intervals per numeric column if levels are counted; 0
+    if all columns have levels. ordered: see `CountSource`. mean_share: weight of the means.
     """
 
     columns: int
@@ -167,21 +167,24 @@ class RowsPlan(GaussianPlan):
 
     @property
     def scaled(self) -> tuple[int, ...]:
-        """Columns whose middle and spread are released: none if levels are counted."""
+        """Columns whose middle and spread are released.
+
+        These are numeric columns, and yes/no columns unless levels are counted.
+        """
         counted = counts_levels(self.levels)
         return tuple(c for c, r in enumerate(self.levels) if not (r and counted))
 
     @property
     def longest(self) -> float:
-        """Maximum length of a row, where each number has mean 0 and variance 1."""
+        """Maximum length of a row of standardised numbers."""
         return self.radius * math.sqrt(self.columns)
 
     @property
     def units_sigma(self) -> float:
-        """Noise on the release that sets the units.
+        """Standard deviation of the noise on the release that sets the units.
 
-        Replacing a row changes the mean and mean square of a number in [−1, 1] by 2/n at most
-        together; of a column's levels, one loses a row and another gains one.
+        Replacing a row changes the mean and the mean square of a numeric column in [−1, 1] by at
+        most 2/n in L2 norm. In a column with levels, one count falls by 1 and another rises by 1.
         """
         if self.intervals:
             return planned_sigma(columns_sensitivity(len(self.scaled), self.n), self.mus[0])
@@ -189,12 +192,12 @@ class RowsPlan(GaussianPlan):
 
     @property
     def shapes_sigma(self) -> float:
-        """Noise on the sums of each pair's features; the plan must include the release of pairs."""
+        """Standard deviation of the noise on the sums of features; the plan must release pairs."""
         return planned_sigma(sensitivity(self.cut, self.n), self.mus[1])
 
     @property
     def moments_sigma(self) -> float:
-        """Noise on products and on means, for rows in the unit ball."""
+        """Standard deviation of the noise on products and means, for rows in the unit ball."""
         return planned_sigma(weighted_sensitivity(1.0, self.n, self.mean_share), self.mus[2])
 
     @property
@@ -207,7 +210,10 @@ Plan = WholePlan | MomentPlan | RowsPlan
 
 
 def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> WholePlan | None:
-    """The plan for all combinations of levels; None if there are more than `cells`, or only one."""
+    """The plan for all combinations of levels.
+
+    None if there are more than `cells` combinations, or fewer than two columns.
+    """
     if len(levels) < 2 or math.prod(levels) > cells:
         return None
     return WholePlan(n, tuple(levels), epsilon)
@@ -216,11 +222,11 @@ def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> 
 def plan_moments(
     n: int, levels: Sequence[int], mu: float, parameters: MomentSearchParameters
 ) -> MomentPlan:
-    """The plan for pairs and tables; mu: of all releases together.
+    """The plan for pairs and tables; mu: Gaussian-DP parameter of all releases together.
 
-    In a test on a table of c cells, the ratio of noise variance to sampling variance is about c
-    σ²/n; with a table for each column σ² = 2p/μ². So the largest noise allowed in a table limits
-    its cells.
+    In a test on a table with c cells, the ratio of noise variance to sampling variance is about
+    c σ²/n, and σ² = 2p/μ² with a table for each column. So the largest ratio allowed limits the
+    number of cells.
     """
     share, most = parameters.table_share, parameters.table_noise_ratio
     cells = min(most * n * (share * mu * mu) / (2 * len(levels)), _MOST_CELLS)
@@ -231,10 +237,10 @@ def plan_moments(
 
 
 def plan_numbers(n: int, own_levels: Sequence[int], parameters: MomentSearchParameters) -> RowsPlan:
-    """The plan for numbers.
+    """The plan for numeric columns; own_levels: see `NumberSource`.
 
-    own_levels: see `NumberSource`. The maximum length of rows is as set, or chosen to suit the
-    noise.
+    The maximum length of rows is the parameter `longest_row`; if this is None, the noise determines
+    the length.
     """
     columns, epsilon = len(own_levels), parameters.epsilon
     intervals = usual_intervals(n, columns, epsilon)
@@ -262,7 +268,7 @@ def plan_lines(
     mu: float,
     parameters: MomentSearchParameters,
 ) -> RowsPlan:
-    """The plan for levels coded by a few numbers each; mu: of both releases together."""
+    """The plan for levels coded by a few numbers each; mu: μ of both releases together."""
     in_order = tuple(ordered) or (0,) * len(levels)
     return RowsPlan(
         n=n,
@@ -275,7 +281,7 @@ def plan_lines(
 
 
 def plan_rounds(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
-    """The plan for pairs and tables within a share of the budget; mu: of all releases together."""
+    """The plan for pairs and tables, or for chosen pairs only; mu: μ of all releases together."""
     if run.earlier.only:
         only = run.earlier.only
         return MomentPlan(n=run.source.n, levels=tuple(levels), mus=(mu, 0.0), only=only)
@@ -288,14 +294,15 @@ def total_mu(run: Run[MomentSearchParameters]) -> float:
 
 
 def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
-    """The part of the total μ that an earlier run has not used; raises ParameterError if none is
-    left.
+    """The part of the total μ that an earlier run has not used.
+
+    Raises ParameterError if no part is left.
     """
     parameters, before, total = run.parameters, run.earlier.statistics, total_mu(run)
     assert isinstance(before, WithMu)
     if not 0 < before.mu < total:
         raise ParameterError(
             f"The earlier release has used all of ε = {parameters.epsilon:g} at δ = "
-            f"{parameters.delta:g}, or no release can be added to it; give a larger total."
+            f"{parameters.delta:g}, or no release can be added to it; set a larger total ε."
         )
     return down(math.sqrt((total - before.mu) * (total + before.mu)))

@@ -1,8 +1,8 @@
 """The likelihood of noisy cell counts, given their expectations under a model.
 
-A count of expectation m is Poisson and has discrete Laplace noise of scale b. This likelihood has
-twice as much information on small cells as a likelihood with normal noise of the same variance, and
-cells that are empty under every model do not affect the comparison.
+A count with expectation m is a Poisson variable plus discrete Laplace noise of scale b. This
+likelihood has twice as much information about small cells as a likelihood with normal noise of the
+same variance, and cells that are empty under every model do not affect the comparison of models.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from privcore import kernels
 from privcore.arrays import Vector
 from privcore.kernels.arguments import Noisy
 
-# Below this expectation the Poisson distribution is summed exactly; above it, and where the noise
-# is much wider than the error, it is approximated by a normal one.
+# Below this expectation the Poisson distribution is summed exactly; above it, or if the noise is
+# much wider than the error, a normal distribution approximates the Poisson distribution.
 _SUMMED = 10.0
 _WIDE = 5.0
-# A Poisson count of that expectation is larger with probability below 1e-15.
+# A Poisson count with expectation `_SUMMED` is larger with probability below 1e-15.
 _LARGEST = 45
 # Less likely counts use the normal distribution, whose logarithm does not underflow.
 _LEAST = 1e-200
 
 
 class Likelihood(NamedTuple):
-    """The log-likelihood of cells.
+    """The log-likelihood of noisy cell counts.
 
-    total: over all cells. slopes: derivative in each expectation.
+    total: sum over all cells. slopes: derivative with respect to the expectation of each cell.
     """
 
     total: float
@@ -38,7 +38,7 @@ class Likelihood(NamedTuple):
 class CellLikelihood:
     """The likelihood of noisy counts.
 
-    counts: noisy, whole numbers, shape (cells,).  scale: b, positive.
+    counts: noisy whole numbers, shape (cells,).  scale: the scale b of the noise, positive.
     """
 
     def __init__(self, counts: Vector, scale: float) -> None:
@@ -57,12 +57,15 @@ class CellLikelihood:
         )
 
     def at(self, expected: Vector) -> Likelihood:
-        """The likelihood at these expectations; expected: positive, shape (cells,)."""
+        """The log-likelihood given these expectations; expected: positive, shape (cells,)."""
         slopes = np.empty_like(expected)
         return Likelihood(kernels.cells.cells_likelihood(self.noisy, expected, slopes), slopes)
 
 
 def cell_information(expected: Vector, scale: float) -> Vector:
-    """Approximate Fisher information on each expectation: 1/b² if empty, 1/(m + 2b²) if full."""
+    """Approximate Fisher information about each expectation m.
+
+    The information is 1/b² for m = 0 and close to 1/(m + 2b²) for large m.
+    """
     noise = scale * scale
     return np.asarray(1 / (expected + noise * (1 + expected / (expected + noise))))

@@ -1,15 +1,15 @@
-"""Edges of a DAG: chosen by score, added where the DAG leaves a dependence, pruned at an FDR level.
+"""Choice of a DAG's edges: by score, by tests for unexplained dependences, and at an FDR level.
 
-Each edge is tested given the rest of the graph, and the p-values go through the procedure of
-Benjamini & Hochberg (1995) over all pairs of columns; a pair without an edge counts with a p-value
-of 1.
+Each edge is tested given the rest of the graph, and the p-values enter the procedure of Benjamini &
+Hochberg (1995) over all pairs of columns; a pair without an edge enters with a p-value of 1.
 
 Markov-equivalent DAGs encode the same independences, but with different conditioning sets. If both
-parents and children of a column are wrong, a false edge may compensate: the edge is significant
-given the other parents of its effect in this DAG, but not given the parents of that effect in an
-equivalent DAG. Such an edge is deleted as well, and the equivalent DAG is used. These are the
-deletions of the backward phase of GES: with tests that are never wrong, they lead from any DAG that
-explains all dependences to the class of the true DAG (Chickering 2002, theorems 4 and 17).
+parents and children of a column are wrong, a false edge may compensate for the errors: the edge is
+significant given the other parents of its effect in this DAG, but not given the other parents of
+its effect in an equivalent DAG. Such an edge is deleted as well, and the equivalent DAG is used.
+The backward phase of GES makes the same deletions: if the tests make no errors, the deletions lead
+from any DAG that explains all dependences to the class of the true DAG (Chickering 2002, theorems 4
+and 17).
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ from privcore.graphs.pdag import ordered
 Test = Callable[[int, int, tuple[int, ...]], Statistic | None]
 # Per column and conditioning set, the columns that may depend on it; None for any column.
 Suspects = Callable[[int, tuple[int, ...]], Sequence[int]]
-# Level at which a pair that is no candidate becomes one, or gets an edge in the end: with a higher
-# level, errors of the model would add many more.
+# Level at which a pair that is not a candidate becomes a candidate or gets an edge: with a higher
+# level, errors of the model would add many more edges.
 _LOOKED_AT = 1e-6
 
 
@@ -62,7 +62,10 @@ def unexplained(
     test: Test,
     suspects: Suspects | None = None,
 ) -> list[tuple[int, int]]:
-    """Pairs that are not candidates but depend on each other given the parents of the later one."""
+    """Pairs (x, y) that are not candidates but are dependent given the parents of y.
+
+    y is the later of the two columns in a causal order of the DAG.
+    """
     return [
         (x, y)
         for x, y in _nonadjacent_pairs(dag, suspects)
@@ -79,10 +82,10 @@ def completed(
     max_parents: int,
     suspects: Suspects | None = None,
 ) -> Parents:
-    """The DAG with added edges for pairs that it does not explain, the most significant first.
+    """Add edges for dependences that the DAG does not explain, the most significant first.
 
-    level: the FDR level. A candidate pair gets an edge if the edge would stay as the only one
-    (`kept_edges`), other pairs only if the edge is highly significant.
+    level: the FDR level. A candidate pair gets an edge if `kept_edges` would keep this edge even as
+    the only edge of a graph; any other pair gets an edge only if the edge is highly significant.
     """
     enough = level / comb(len(dag), 2)
     while True:
@@ -103,9 +106,9 @@ def completed(
 
 
 def _nonadjacent_pairs(dag: Parents, suspects: Suspects | None) -> Iterator[tuple[int, int]]:
-    """Pairs without an edge, in an order of the DAG.
+    """Pairs (earlier, later) without an edge, in a causal order of the DAG.
 
-    suspects: columns that may depend on the later one.
+    suspects: finds the columns that may depend on the later column.
     """
     order = causes_first(dag)
     place = {column: k for k, column in enumerate(order)}
@@ -117,7 +120,7 @@ def _nonadjacent_pairs(dag: Parents, suspects: Suspects | None) -> Iterator[tupl
 
 
 def _p_value(dag: Parents, x: int, y: int, test: Test) -> tuple[float, float]:
-    """With the pair's significance, smaller for more significant pairs: many p-values are 0."""
+    """The p-value, and minus the noncentrality, which ranks the many pairs with p-value 0."""
     statistic = test(x, y, tuple(sorted(dag[y])))
     return (statistic.p_value, -statistic.noncentrality) if statistic is not None else (1.0, 0.0)
 
@@ -129,9 +132,9 @@ def searched_among(
     start: Parents | None = None,
     orders: int = ORDERS,
 ) -> Parents:
-    """The best DAG, by scores of families, whose edges are all candidates.
+    """The best-scoring DAG found among the DAGs whose edges are all candidates.
 
-    start: a DAG whose edges are candidates; the result is at least as good. orders: see
+    start: a DAG whose edges are candidates; the result scores at least as high. orders: see
     `best_of_orders`.
     """
     return best_of_orders(
@@ -146,8 +149,8 @@ def searched_among(
 
 # Searches for one DAG, each with the candidates that the previous one added.
 _SEARCHES = 3
-# Additional cost of an edge, per row, in the searches of which the sparsest DAG is the result: the
-# effect of an error of the model grows with the rows.
+# Additional cost of an edge, per row, in each of the searches; the sparsest DAG is the result. The
+# cost grows with the number of rows, as the effect of a model error does.
 _COSTS = (0.0, 0.003, 0.01)
 # How often the remaining edges are searched again.
 _PASSES = 2
@@ -160,7 +163,7 @@ def sparsest_dag(
 ) -> tuple[Parents, Around]:
     """The DAG with the fewest edges among several that pass all tests and explain all dependences.
 
-    Also returns the candidates, including added ones.
+    Also returns the candidates, including added pairs.
     """
     parameters, dags = run.parameters, []
     around = {column: set(others) for column, others in candidates.items()}
@@ -188,14 +191,14 @@ def sparsest_dag(
 def first_guess(
     run: Run[MomentSearchParameters], evidence: TableEvidence, candidates: Around
 ) -> Parents:
-    """The best DAG by a quick search, which selects the families to tabulate."""
+    """The best DAG of a quick search, whose families are tabulated next."""
     return searched_among(run, _costly(run, evidence, _COSTS[1]), candidates, orders=1)
 
 
 def _explaining(
     run: Run[MomentSearchParameters], evidence: TableEvidence, around: Around, cost: float
 ) -> Parents:
-    """The best DAG at this cost per edge; pairs that the DAG does not explain become candidates."""
+    """The best DAG at this cost per edge; adds pairs with unexplained dependence to `around`."""
     score = _costly(run, evidence, cost)
     test = _allowed(run, evidence.unexplained, run.known.possible)
     for _ in range(_SEARCHES):
@@ -208,7 +211,7 @@ def _explaining(
 
 
 def _costly(run: Run[MomentSearchParameters], evidence: TableEvidence, cost: float) -> Scorer:
-    """Scores minus this cost per edge and row."""
+    """The score minus this cost per edge and row."""
 
     def score(column: int, parents: frozenset[int]) -> float:
         return evidence.score(column, parents) - cost * run.source.n * len(parents)
@@ -234,7 +237,7 @@ def _let_in(around: Around, pairs: Iterable[tuple[int, int]]) -> None:
 
 
 def _allowed(run: Run[MomentSearchParameters], test: Test, allowed: NDArray[np.bool_]) -> Test:
-    """The same test for allowed pairs; the run can be cancelled before each."""
+    """The test for allowed pairs, None for others; the run can be cancelled before each test."""
 
     def tested(x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         end_if_cancelled(run)
@@ -243,13 +246,13 @@ def _allowed(run: Run[MomentSearchParameters], test: Test, allowed: NDArray[np.b
     return tested
 
 
-# Level that an edge has to reach by itself in the other DAGs of the class, unless its level in its
-# own DAG is larger.
+# Significance level of an edge's single test in other DAGs of the class, unless the level in the
+# DAG itself is larger.
 _ELSEWHERE = 0.01
 
 
 class EdgeTests(Protocol):
-    """Tests of edges on released numbers."""
+    """Tests of a DAG's edges on released numbers."""
 
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
         """The test of one edge of a DAG, assuming that all other edges are right."""
@@ -259,10 +262,10 @@ class EdgeTests(Protocol):
 def kept_edges(
     evidence: EdgeTests, dag: Parents, level: float, known: Constraints | None = None
 ) -> Parents:
-    """A DAG without the edges that are not significant, with the weakest deleted first.
+    """Delete the edges of a DAG that are not significant, the weakest first.
 
-    known: background knowledge; required edges stay without a test, and the FDR is controlled over
-    the pairs that the knowledge leaves open.
+    level: the FDR level. known: background knowledge; required edges stay without a test, and the
+    FDR is controlled over the pairs that the knowledge leaves open.
     """
     known = known or Constraints.none(len(dag))
     pairs = known.open_pairs
@@ -282,7 +285,7 @@ def kept_edges(
 
 
 def edge_p_values(evidence: EdgeTests, dag: Parents) -> dict[tuple[int, int], float]:
-    """The p-value of each edge (cause, effect)."""
+    """The p-value of each edge (cause, effect) of the DAG."""
     return {
         (parent, child): evidence.edge(dag, parent, child).p_value
         for child, parents in enumerate(dag)
@@ -291,14 +294,14 @@ def edge_p_values(evidence: EdgeTests, dag: Parents) -> dict[tuple[int, int], fl
 
 
 def without_edge(dag: Parents, cause: int, effect: int) -> Parents:
-    """The DAG without one edge."""
+    """The DAG without the edge cause → effect."""
     return tuple(p - {cause} if c == effect else p for c, p in enumerate(dag))
 
 
 def _elsewhere(
     evidence: EdgeTests, dag: Parents, known: Constraints
 ) -> Iterator[tuple[float, int, int, Parents]]:
-    """p-values of edges (cause, effect) in other valid DAGs of the class, and these DAGs."""
+    """p-value, cause and effect of edges in other valid DAGs of the class, each with its DAG."""
     nodes = [str(column) for column in range(len(dag))]
     same = EquivalenceClass(cpdag_of_dag(nodes, edges_of(dag)))
     for effect, causes in same.families():

@@ -11,9 +11,9 @@ from privcore.arrays import Columns
 
 
 class Power(NamedTuple):
-    """Power of a test on a pair.
+    """What determines the power of a test on a pair.
 
-    dof: degrees of freedom. threshold: χ² from which a search adds the edge. information:
+    dof: degrees of freedom. threshold: value of χ² above which a search adds the edge. information:
     noncentrality for a dependence of size 1.
     """
 
@@ -23,9 +23,9 @@ class Power(NamedTuple):
 
 
 class Evidence(Protocol):
-    """Noise-aware tests, and scores of a column given others.
+    """Noise-aware tests of independence, and scores of a column given its parents.
 
-    penalty: subtracted from a score per degree of freedom.
+    penalty: amount subtracted from a score per degree of freedom.
     """
 
     penalty: float
@@ -35,7 +35,7 @@ class Evidence(Protocol):
         ...
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """The test of independence that decides on edges."""
+        """The test of independence that the search uses."""
         ...
 
     def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
@@ -51,7 +51,7 @@ class Evidence(Protocol):
         ...
 
     def final(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """The test that decides on edges of the result."""
+        """The test that decides on the edges of the final graph."""
         return self.test(x, y, conditioning_set)
 
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
@@ -65,7 +65,7 @@ class Evidence(Protocol):
         return min(sqrt(statistic.noncentrality / information), 1.0) if information > 0 else 0.0
 
     def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
-        """Power of the test that an edge between x and y has to pass; None without a test."""
+        """Power of the test that an edge x – y must pass; None if the test has no information."""
         statistic = self.first(x, y, conditioning_set)
         if not statistic.second:
             return None

@@ -29,9 +29,9 @@ def sum_zero_basis(levels: int) -> Matrix:
 
 
 def sensitivity(levels: Sequence[int], n: int, only: Collection[tuple[int, int]] = ()) -> float:
-    """The largest Euclidean change in the sums over n rows when a record is replaced.
+    """The largest Euclidean change in the sums of features over n rows when a record is replaced.
 
-    only: the pairs whose products are released, without single columns; empty for all.
+    only: the pairs whose products are released, without single columns; empty for all features.
     """
     own = chosen_pairs_sensitivity(levels, only) if only else pair_features_sensitivity(levels)
     return own + rounding_of_features(levels, n)
@@ -49,7 +49,7 @@ def rounding_of_features(levels: Sequence[int], n: int) -> float:
 def pair_features_sensitivity(levels: Sequence[int]) -> float:
     """The largest Euclidean change in a record's features when the record is replaced.
 
-    Exact: docs/proofs/moment_search.md, statement 1.  levels: of each column.
+    Exact: docs/proofs/moment_search.md, statement 1.  levels: number of levels of each column.
     """
     own = [1 - 1 / r for r in levels]
     total, squares = math.fsum(own), math.fsum(k * k for k in own)
@@ -65,10 +65,10 @@ def pair_features_sensitivity(levels: Sequence[int]) -> float:
 
 
 def chosen_pairs_sensitivity(levels: Sequence[int], pairs: Collection[tuple[int, int]]) -> float:
-    """An upper bound on this change if only the products of these pairs are released.
+    """An upper bound on the sensitivity if only the products of these pairs are released.
 
-    A pair's product changes most if one of the two columns keeps its level; the bound sums these
-    changes.
+    A pair's product changes most if one of the two columns keeps its level; the bound is the root
+    of the sum of the squares of these largest changes.
     """
     squares = [
         2 * ((1 - 1 / r) * (1 - 1 / s) + max((1 - 1 / r) / s, (1 - 1 / s) / r))

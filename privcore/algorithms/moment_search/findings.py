@@ -1,7 +1,7 @@
-"""Findings on each pair of columns: the probability of an edge, and the power to detect one.
+"""Findings on each pair of columns: the probability of an edge, and the power to detect an edge.
 
-Everything here is post-processing of released numbers, so the same guarantee covers it and it costs
-nothing.
+Findings are post-processing of released numbers, so the guarantee of the release covers them and
+they cost nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Pair = tuple[int, int]
 
 
 class Powers(Protocol):
-    """The effect size and power that a release gives for one pair; see `Evidence`."""
+    """Effect size and power for a pair of columns, from released numbers; see `Evidence`."""
 
     def effect(self, x: int, y: int) -> float: ...
 
@@ -32,7 +32,7 @@ class Powers(Protocol):
 
 
 class Rules(NamedTuple):
-    """Levels of the tests.
+    """Levels of the tests, and the reference effect.
 
     level: the FDR level of the graph; candidates: significance level of the tests on the first
     release; reference: the smallest dependence of interest.
@@ -44,10 +44,10 @@ class Rules(NamedTuple):
 
 
 def as_known(stated: Matrix, known: Constraints) -> Matrix:
-    """Probabilities of arrows i → j, shape (p, p), given background knowledge as well.
+    """Probabilities of arrows i → j, shape (p, p), adjusted to background knowledge.
 
     A required edge has probability 1; if one direction is ruled out, the other direction gets the
-    sum of both probabilities.
+    probability of the edge.
     """
     if known.empty:
         return stated
@@ -70,9 +70,9 @@ def pair_findings(
 ) -> dict[Pair, PairFinding]:
     """The finding on every pair (i < j) that background knowledge does not rule out.
 
-    dag: the result.  compelled: its edges (cause, effect) that have a direction in the CPDAG.
-    stated: the probability of each edge i → j, shape (p, p).  separating: the separating set of a
-    pair, if a search found one.
+    dag: the result of the search.  compelled: edges (cause, effect) of the DAG that are directed in
+    its CPDAG.  stated: the probability of each edge i → j, shape (p, p).  separating: the
+    separating sets that a search found.
     """
     pairs = max(known.open_pairs, 1)
     edges = {(min(edge), max(edge)) for edge in edges_of(dag)}
@@ -84,7 +84,7 @@ def pair_findings(
         if pair in edges:
             findings[pair] = stated_finding("edge", pair, stated, effect, arrows=compelled)
             continue
-        # A further edge would be the weakest of them.
+        # A further edge would be the weakest of all edges.
         level = rules.level * (len(edges) + 1) / pairs
         separating_set = separating.get(pair, frozenset())
         visible = smallest_seen(evidence, dag, pair, separating_set, level, rules.candidates)
@@ -97,10 +97,10 @@ def pair_findings(
 def of_edges_alone(
     findings: Mapping[Pair, PairFinding], skeleton: frozenset[Pair]
 ) -> dict[Pair, PairFinding]:
-    """The findings if there may be unobserved confounders.
+    """The findings without directions, for a graph that allows unobserved confounders.
 
-    Probabilities of directions are left out, as none is calibrated for this case. skeleton: pairs
-    with an edge; pairs without an edge are undecided.
+    Probabilities of directions are left out because they are not calibrated for this case.
+    skeleton: pairs with an edge in the graph; a pair whose edge was removed becomes inconclusive.
     """
     made = {}
     for pair, finding in findings.items():
@@ -123,7 +123,7 @@ def stated_finding(
 ) -> PairFinding:
     """The finding on a pair (i, j) with its probabilities; `stated` holds P(i → j) for all i, j.
 
-    arrows: the graph's arrows; for an arrow the probability of its direction is given as well.
+    arrows: the graph's arrows; the finding on an arrow also has the probability of its direction.
     """
     i, j = pair
     forward, backward = float(stated[i, j]), float(stated[j, i])
@@ -145,10 +145,10 @@ def smallest_seen(
     level: float,
     candidates: float,
 ) -> float | None:
-    """The smallest dependence that would be detected by every test that an edge has to pass.
+    """The smallest dependence that every test that an edge has to pass would detect, if any.
 
-    separating_set: of the pair in a search. level, candidates: levels of the last and of
-    the first tests.
+    separating_set: the pair's separating set in a search. level, candidates: significance levels of
+    the last and of the first tests.
     """
     x, y = pair
     tests = [((), candidates), (tuple(sorted(separating_set)), candidates)]

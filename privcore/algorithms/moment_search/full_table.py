@@ -4,16 +4,16 @@ Twice the log of a DAG's posterior probability, up to a constant, is
 
     2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e] − 2 log C(p(p − 1)/2, k)
 
-The last term is the prior: all numbers k of edges are equally probable, and so are all choices of k
-pairs (Scott & Berger 2010), so the first edges need more evidence the more pairs there are. Above
-half of the pairs, k is held at half: otherwise the complete graph, which is a single choice, would
-be favoured.
+The last term is the prior: all numbers of edges k are equally probable, and for each k, all choices
+of k pairs (Scott & Berger 2010). With more pairs, the first edges therefore need more evidence.
+If k is above half the number of pairs, the prior uses half the number of pairs instead of k:
+otherwise the complete graph, which is a single choice, would be favoured.
 
-L is the likelihood of the noisy counts, θ̂ maximises it for the DAG, and e is, for a cell, the
-effective number of rows in the noisy count: m² times the information on its expectation m, summed
-over the cells of each family. Without noise e are the counts and the score is BDeu's (Heckerman,
-Geiger & Chickering 1995) with an equivalent sample size of 1; where the noise dominates, it is the
-prior. Equivalent DAGs have the same score.
+L is the likelihood of the noisy counts, and θ̂ maximises L for the DAG. The effective number of
+rows in a noisy count is m² times the information about the count's expectation m; e holds the sums
+of these numbers over the cells of each family. Without noise, e holds the counts themselves, and
+the score is the BDeu score (Heckerman, Geiger & Chickering 1995) with an equivalent sample size of
+1; if the noise dominates, the score is the prior. Equivalent DAGs have the same score.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from privcore.arrays import Vector
 from privcore.graphs.constraints import Constraints
 from privcore.kernels.arguments import Near
 
-# With noise of a smaller scale a count is wrong with a probability below 1e-8, and the likelihood
+# With noise of a smaller scale a count is changed with a probability below 1e-8, and the likelihood
 # loses precision.
 _LEAST_SCALE = 0.05
 # Usual weight of the noisy counts in the expectations near which scores are computed.
@@ -52,7 +52,7 @@ class Fit(NamedTuple):
     """The fit of a DAG.
 
     value: the score, or a lower bound on the score if the fit is not `exact`. expected: expectation
-    of each cell; slopes: derivative of the log-likelihood in each expectation.
+    of each cell. slopes: derivative of the log-likelihood with respect to each expectation.
     """
 
     value: float
@@ -64,7 +64,8 @@ class Fit(NamedTuple):
 class TableScore:
     """Scores of DAGs on a noisy table.
 
-    counts: noisy, shape = levels. n: public number of rows. scale: of the discrete Laplace noise.
+    counts: noisy counts, shape = levels. n: public number of rows. scale: scale of the discrete
+    Laplace noise.
     """
 
     def __init__(
@@ -92,11 +93,11 @@ class TableScore:
         self._fits: dict[Any, Fit] = {}
 
     def fit(self, dag: Masks, wanted: float = -math.inf) -> Fit:
-        """The fit of a DAG; wanted: a score; fits far below it are not completed.
+        """The fit of a DAG; a fit whose score is far below `wanted` is not completed.
 
-        Cached by Markov equivalence class, without background knowledge. Every fit starts from the
-        nearest table: a fit that starts from the fit of a similar DAG often gets stuck where that
-        DAG's expectations are close to 0, and the search would get stuck with it.
+        Fits are cached by Markov equivalence class, without background knowledge. Every fit starts
+        from the table nearest to the noisy counts: a fit that started from the fit of a similar DAG
+        would often get stuck where that DAG's expectations are close to 0, and so would the search.
         """
         prior = self.knowledge_log_prior(dag) + float(
             self._prior[sum(mask.bit_count() for mask in dag)]
@@ -123,7 +124,7 @@ class TableScore:
         return sum(self._family_log_prior(*family) for family in enumerate(dag))
 
     def _family_log_prior(self, column: int, parents: int) -> float:
-        """Log prior of the parents of a column by background knowledge alone."""
+        """Log prior of the parents of a column from background knowledge alone."""
         if self.known.empty:
             return 0.0
         return float(sum(self._parent_log_prior[column, parent] for parent in bits(parents)))
@@ -134,8 +135,8 @@ class TableScore:
         mixed: weight of the noisy counts in the expectations, so that cells at 0 in the fit can
         become positive.
 
-        Each family's probabilities are one step of Fisher scoring away from the fit, and are scored
-        by BDeu with the effective number of rows of the noisy counts.
+        The probabilities of each family are one step of Fisher scoring away from the fit, and are
+        scored by BDeu with the effective numbers of rows in the noisy counts.
         """
         counts = self.counts_near(fit, mixed)
 
@@ -147,7 +148,7 @@ class TableScore:
         return Families(score, every, self._prior, self.max_parents)
 
     def counts_near(self, fit: Fit, mixed: float = _MIXED) -> Near:
-        """The inputs for the scores near a fit."""
+        """The arrays from which `families_near` computes scores."""
         expected = np.maximum((1 - mixed) * fit.expected + mixed * self._sample, 1e-9)
         rows = expected * expected * cell_information(expected, self.scale)
         size = self._places.shape[1]
@@ -166,7 +167,7 @@ class TableScore:
 
 
 def _log_prior(pairs: int) -> Vector:
-    """Twice its logarithm, by the number of edges, up to a constant.
+    """Twice the log prior of a DAG by its number of edges, up to a constant.
 
     >>> [round(float(value), 2) for value in _log_prior(3)]
     [0.0, -2.2, -2.2, -2.2]
@@ -177,9 +178,9 @@ def _log_prior(pairs: int) -> Vector:
 
 
 def nearest_table(counts: Vector, n: float) -> Vector:
-    """The table nearest to the noisy one without negative counts and with sum n.
+    """The table without negative counts and with sum n that is nearest to the noisy counts.
 
-    The projection onto a simplex (Duchi et al. 2008).
+    It is the projection onto a simplex (Duchi et al. 2008).
     """
     falling = np.sort(counts)[::-1]
     shift = (np.cumsum(falling) - n) / np.arange(1, counts.size + 1)
@@ -189,7 +190,7 @@ def nearest_table(counts: Vector, n: float) -> Vector:
 
 @lru_cache(maxsize=10_000)
 def class_of(dag: Masks) -> tuple[Masks, frozenset[tuple[int, int, int]]]:
-    """Skeleton and v-structures, which equivalent DAGs share (Verma & Pearl 1990)."""
+    """Skeleton and v-structures, which identify a DAG's class (Verma & Pearl 1990)."""
     neighbours = list(dag)
     for effect, mask in enumerate(dag):
         for cause in bits(mask):

@@ -1,8 +1,9 @@
 """The search that allows unobserved confounders: further tests on the released numbers.
 
-GFCI (Ogarrio, Spirtes & Ramsey 2016): a DAG that explains the released numbers has all edges of the
-true maximal ancestral graph, and more where unobserved confounders make columns dependent. A
-superfluous edge closes a triangle, so only edges in triangles are tested again.
+The method is GFCI (Ogarrio, Spirtes & Ramsey 2016): a DAG that explains the released numbers has
+all edges of the true maximal ancestral graph, and superfluous edges where unobserved confounders
+make columns dependent. A superfluous edge closes a triangle, so only edges in triangles are tested
+again.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from privcore.graphs.pdag import Edge, ordered
 
 
 class _Decision(FreeDecision):
-    """Independent where the test of a release does not reject, and could have.
+    """Decides for independence if a test on released numbers does not reject and is informative.
 
-    An edge of the DAG is removed only by a test that would see a dependence as large as the edge's
-    own with probability 0.9, and only where it closes a triangle.
+    An edge of the DAG is removed only if it closes a triangle, and only by a test that would detect
+    a dependence of the edge's size with probability 0.9.
     """
 
     def __init__(self, evidence: Evidence, dag: Parents, level: float) -> None:
@@ -35,7 +36,7 @@ class _Decision(FreeDecision):
         neighbours = [set(parents) for parents in dag]
         for cause, effect in edges_of(dag):
             neighbours[cause].add(effect)
-        # The size of each edge; of one that no test may remove, 0.
+        # The size of each edge; 0 for an edge that no test may remove.
         self._sizes: dict[Edge, float] = {}
         for cause, effect in edges_of(dag):
             size = 0.0
@@ -51,7 +52,7 @@ class _Decision(FreeDecision):
     def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
         key = (*ordered(x, y), tuple(sorted(conditioning_set)))
         if key not in self._known:
-            # Pairs without an edge are many, and their tests need not see every interaction.
+            # There are many pairs without an edge; their tests need not detect all interactions.
             edge = key[:2] in self._sizes
             made = (self._evidence.final if edge else self._evidence.test)(*key)
             clear = made.informative and made.p_value > self._level and self._sees(key, made)
@@ -59,7 +60,7 @@ class _Decision(FreeDecision):
         return self._known[key]
 
     def _sees(self, key: tuple[int, int, Columns], made: Statistic) -> bool:
-        """Whether the test would see the edge, if there is one."""
+        """Whether the test would detect the pair's edge, if the DAG has an edge."""
         size = self._sizes.get(key[:2])
         if size is None:
             return True
@@ -72,7 +73,7 @@ class _Decision(FreeDecision):
 
 
 def pag_of(run: Run[MomentSearchParameters], dag: Parents, evidence: Evidence) -> Skeleton:
-    """The PAG for a DAG from the search, by tests of the DAG's edges given other columns."""
+    """The PAG that follows from tests of a DAG's edges given other columns."""
     parameters, names = run.parameters, run.source.names
     pairs = frozenset(ordered(*edge) for edge in edges_of(dag))
     decision = _Decision(evidence, dag, parameters.threshold)
@@ -92,7 +93,7 @@ def pag_of(run: Run[MomentSearchParameters], dag: Parents, evidence: Evidence) -
 
 
 def _separated(dag: Parents) -> dict[Edge, frozenset[int]]:
-    """For two columns that a DAG does not join, the parents of the later one."""
+    """For each pair without an edge in the DAG, the parents of the later column."""
     order = causes_first(dag)
     return {
         ordered(x, y): dag[y] for k, y in enumerate(order) for x in order[:k] if x not in dag[y]

@@ -19,7 +19,8 @@ _HUGE = 1e12
 class LineEvidence(LinearTests, Evidence):
     """Evidence from noisy second moments.
 
-    penalty: subtracted from a score for each parent coordinate per coordinate of the column.
+    penalty: amount subtracted from a score for each pair of a coordinate of a parent and a
+    coordinate of the column.
     """
 
     def __init__(self, statistics: ReleasedRows, penalty: float) -> None:
@@ -32,7 +33,7 @@ class LineEvidence(LinearTests, Evidence):
         self.covariance = positive(covariance(moments), statistics.sigma)
         moments[0, 1:] = moments[1:, 0] = self.means
         moments[1:, 1:] = self.covariance + np.outer(self.means, self.means)
-        # As counts, the scale of the tests.
+        # In units of counts, as the tests expect.
         noise = np.full((columns + 1,) * 2, (statistics.n * statistics.sigma) ** 2)
         noise[0] = noise[:, 0] = noise[1, 1] / statistics.mean_share**2
         diagonal = np.arange(1, columns + 1)
@@ -62,5 +63,5 @@ class LineEvidence(LinearTests, Evidence):
         return self.test(x, y, conditioning_set)
 
     def information(self, x: int, y: int, statistic: Statistic) -> float:
-        """Noncentrality of a test for a correlation of 1, as n r²: a little low for large r."""
+        """Noncentrality of a test if r = 1, computed as n r², which is a little low for large r."""
         return self.n * statistic.scale if statistic.second else 0.0

@@ -1,8 +1,8 @@
 """Linear tests of independence on noisy second moments.
 
-A test uses the first two moments of x, y and S only, so it detects the linear part of a dependence
-given S. A column is a block of coordinates, and two columns are dependent if their blocks are (a
-degenerate Gaussian: Andrews, Ramsey & Cooper 2019).
+A test of x and y given S uses only first and second moments, so it detects only the linear part of
+a dependence. A column is a block of coordinates, and two columns are dependent if their blocks are
+dependent (the degenerate Gaussian model of Andrews, Ramsey & Cooper 2019).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _MOST = 1 - 1e-9
 class LinearTests:
     """Linear tests on noisy moments.
 
-    moments: means over rows of (1, u)(1, u)ᵀ, u the coordinates of all columns. coordinates: number
-    per column. variances: of the noise on the sums of products; row and column 0 stand for the
-    constant 1, the others for the columns. n: number of rows. penalty: subtracted from a gain for
-    each parent coordinate per coordinate of the column. together: columns whose tests with one
-    column are made together, if not all are.
+    moments: means over rows of (1, u)(1, u)ᵀ, where u holds the coordinates of all columns.
+    coordinates: number of coordinates of each column. variances: noise variances of the sums of
+    products; index 0 stands for the constant 1, the other indices for the columns. n: number of
+    rows. penalty: amount subtracted from a gain for each pair of a coordinate of the parent and a
+    coordinate of the column. together: the columns that `tests_of` tests; None for all columns.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class LinearTests:
         return self._tests[key]
 
     def tests_of(self, y: int, conditioning_set: Columns) -> Statistics:
-        """The tests of y with each column in `together`.
+        """The tests of y with each column in `together`, given the conditioning set.
 
         Tests with other columns, or with columns in the conditioning set, have no information.
         """
@@ -76,14 +76,13 @@ class LinearTests:
         return self._rows[key]
 
     def tests(self, tests: Sequence[tuple[int, int, Columns]]) -> Statistics:
-        """Tests of x and y given others, with conditioning sets of one size."""
+        """The tests of several (x, y, conditioning set); all conditioning sets have one size."""
         xs, ys = (np.array([test[k] for test in tests], np.int64) for k in range(2))
         others = np.array([test[2] for test in tests], np.int64).reshape(len(tests), -1)
         return Statistics(*kernels.moment_tests.linear_tests_each(*self._known, xs, ys, others).T)
 
     def gains(self, column: int, parents: frozenset[int]) -> Vector:
-        """Gain from each column as a further parent, shape (p,); −∞ where a test has no
-        information.
+        """Gain from adding each column as a parent, shape (p,); −∞ if a test has no information.
 
         The gain is the deviance for normal columns, n log 1/(1 − r²), minus the penalty, both
         corrected for noise.
@@ -102,7 +101,10 @@ class LinearTests:
         return np.where(informative, np.round(gains, DIGITS), -np.inf)
 
     def _made(self, xs: Integers, y: int, conditioning_set: Columns) -> Matrix:
-        """Tests of y and each of xs (rows); no information for y and the conditioning set."""
+        """Tests of y with each of xs, one per row.
+
+        Tests with y or with columns in the conditioning set have no information.
+        """
         others = np.array(conditioning_set, np.int64)
         return np.asarray(kernels.moment_tests.linear_tests(*self._known, xs, y, others))
 
@@ -112,7 +114,7 @@ _FEW_LEVELS = 32
 
 
 class LevelTests(LinearTests):
-    """Linear tests on columns with levels: each level is a variable, and levels do not interact."""
+    """Linear tests on columns with levels: levels are coded as variables without interactions."""
 
     def __init__(self, moments: Moments, penalty: float = 0.0) -> None:
         self._released, self.levels = moments, moments.levels
@@ -127,7 +129,7 @@ class LevelTests(LinearTests):
         return self._shares[column]
 
     def _cleaned(self, column: int) -> Matrix:
-        """Shares of the levels, at least as large as the noise can distinguish from 0."""
+        """Shares of the levels, raised to the smallest share that noise can distinguish from 0."""
         r, n = self.levels[column], self._released.n
         share = sum_zero_basis(r) @ self._released.sums(column) / n + 1 / r
         floor = max(2 * math.sqrt(self._released.variance(column)), 1.0) / n
@@ -144,10 +146,10 @@ class LevelTests(LinearTests):
         return variances
 
     def _means(self) -> Matrix:
-        """Codes of a column have the covariance of its corrected shares, but the released mean.
+        """Moments in which each column has its released mean and the covariance of its shares.
 
-        The released products of two columns share the noise of the means: with other means it would
-        look like a dependence.
+        The released products of two columns share the noise on the means; with other means, this
+        noise would look like a dependence.
         """
         n, sums = self._released.n, self._released.sums
         ends = 1 + np.cumsum([0, *(r - 1 for r in self.levels)])

@@ -1,13 +1,14 @@
 """Moment search by second moments, on rows of numbers or of levels coded by a few numbers each.
 
-The first release sets the units of the rows: the middle and spread of numbers, or the counts of
-each column. For numeric columns, if there are enough rows to detect more than linear dependence,
-the counts of all pairs of columns follow, with numbers cut evenly in these units. These counts
-decide how the rest of the budget is spent: on second moments in these units, or on counts of the
-cut columns, as for any columns with levels. In a table with numeric columns, yes/no columns count
-as −1 and 1; if a column has more levels, the rest of the budget is spent on counts. After a release
-of second moments, a search over orders of the columns follows, and a choice of edges that controls
-the false discovery rate. Proof: docs/proofs/moment_search.md, statements 4 and 7.
+The first release sets the units of the rows: the middle and spread of each numeric column, or the
+counts of the levels of each column. For numeric columns, if there are enough rows to detect more
+than linear dependence, a second release counts all pairs of columns, with numbers cut evenly in
+these units. These counts decide how the rest of the budget is spent: on second moments in these
+units, or on counts of the cut columns, as for other columns with levels. In a table with numeric
+columns, yes/no columns count as −1 and 1; if any column has more levels, the rest of the budget is
+spent on counts. After a release of second moments, the graph is found by a search over orders of
+the columns and a choice of edges that controls the false discovery rate. Proof:
+docs/proofs/moment_search.md, statements 4 and 7.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 def run_on_rows(
     run: Run[MomentSearchParameters], plan: RowsPlan, recorder: common.Recorder
 ) -> tuple[Run[MomentSearchParameters], Found]:
-    """The result from moments or from counts of cut numbers, and the run that it belongs to."""
+    """Make the releases and search them; returns the run and the search result.
+
+    The columns of the returned run are cut into levels if the releases counted cut columns.
+    """
     source, before = run.source, run.earlier.statistics
     if isinstance(before, ReleasedSums):
         on_levels = _cut(run, [np.array(ends) for ends in before.points or ()])
@@ -91,7 +95,7 @@ def searched_lines(
     spent: Spent,
     recorder: common.Recorder,
 ) -> Found:
-    """Search the noisy moments only; these can be searched again."""
+    """Search the noisy moments only, so that the search can be repeated at no further cost."""
     parameters, names, n = run.parameters, run.source.names, statistics.n
     evidence = LineEvidence(statistics, penalty=LINE_PENALTY * log(n))
     known = run.known
@@ -108,7 +112,7 @@ def searched_lines(
 
 
 def _candidates(run: Run[MomentSearchParameters], evidence: LineEvidence) -> list[set[int]]:
-    """Per column, its possible neighbours; with many columns, those marginally dependent on it."""
+    """The possible neighbours of each column; with many columns, only dependent pairs remain."""
     p, possible = evidence.columns, run.known.possible.copy()
     if p > USUAL_COLUMNS:
         level = run.parameters.level_of_candidates(p)

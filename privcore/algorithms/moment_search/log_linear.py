@@ -1,8 +1,7 @@
-"""Log-linear models of sets of columns from noisy moments: deviance explained by parents, and
-tests.
+"""Log-linear models of sets of columns, fitted to noisy moments: explained deviance, and tests.
 
-The model of a set is the distribution of maximum entropy with the margins of its pairs, and of
-triples for which a released table shows a three-way interaction.
+The model of a set of columns is the maximum-entropy distribution with the released margins of all
+pairs, and of the triples for which a released table shows a three-way interaction.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ from privcore.arrays import Columns, Integers, Matrix, Vector
 
 
 class Difference(NamedTuple):
-    """The difference between released moments and a model's, and the test whether it is due to
-    chance.
+    """The difference between released moments and a model's moments, and a test of it.
 
-    table: the model's probabilities.  sampling, noise: covariances times n, of the rows and of the
-    noise. floor: smallest variance that counts as positive.
+    table: the model's probabilities. moments: the difference. statistic: for the hypothesis that
+    the difference is chance. sampling, noise: n times the covariances of the difference due to
+    sampling and to noise. floor: smallest variance that counts as positive.
     """
 
     table: Matrix
@@ -48,9 +47,10 @@ class Difference(NamedTuple):
 
 
 def shrunken(off: Difference) -> tuple[Matrix, float]:
-    """The difference, shrunk for both sampling error and noise (empirical Bayes).
+    """Shrink a difference toward 0, for sampling error and noise (empirical Bayes).
 
-    Also returns the degrees of freedom that these errors still add to a deviance.
+    Returns the shrunken difference, and the degrees of freedom that the errors in this difference
+    add to a deviance.
     """
     statistic = off.statistic
     if statistic.value <= statistic.first:
@@ -68,7 +68,7 @@ def shrunken(off: Difference) -> tuple[Matrix, float]:
 
 @lru_cache(maxsize=4096)
 def closed(terms: tuple[Axes, ...]) -> list[Axes]:
-    """All non-empty subsets of the terms, the smallest first."""
+    """All non-empty subsets of the axes of each term, the smallest first."""
     subsets = {
         subset
         for term in terms
@@ -85,7 +85,7 @@ def _dependences(terms: tuple[Axes, ...]) -> list[Axes]:
 
 
 class Codes(NamedTuple):
-    """Products of codes in the margins of a model; see `model_test`.
+    """The products of codes that belong to the margins of a model; see `model_test`.
 
     subsets: the axes of each product. within: the margin of each product. ends: cumulative number
     of products by margin.
@@ -98,9 +98,9 @@ class Codes(NamedTuple):
 
 @lru_cache(maxsize=256)
 def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], tested_axes: Axes) -> Codes:
-    """Each product of codes once, in the first margin with its axes; `tested_axes` comes last.
+    """Assign each product of codes to the first margin that has its axes; `tested_axes` comes last.
 
-    The constant 1 is in the first margin.
+    The constant 1 belongs to the first margin.
     """
     held: list[list[Axes]] = [[] for _ in terms] + [[tested_axes]]
     for subset in ((), *closed(terms)):
@@ -114,10 +114,10 @@ def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], tested_axes: Axes
 
 
 def codes_by_cell(codes: Sequence[Matrix], inside: Sequence[bool]) -> Vector:
-    """Products of the codes of some columns (rows) in each cell of a margin, flattened.
+    """Products of codes (rows) in each cell of a margin (columns), flattened.
 
-    codes: for each column of the margin, a row per level. inside: whether a column is in the
-    product.
+    codes: for each column of the margin, a matrix with a row per level. inside: for each column,
+    whether its codes are in the product.
     """
     products: Matrix = np.ones((1, 1))
     for own, contained in zip(codes, inside, strict=True):
@@ -125,10 +125,10 @@ def codes_by_cell(codes: Sequence[Matrix], inside: Sequence[bool]) -> Vector:
     return products.reshape(-1)
 
 
-# Sets of more combinations of levels have no model.
+# Sets of columns with more combinations of levels have no model.
 _MOST_CELLS = 10_000
-# Margins of more cells have no test: the covariance matrix of their moments is quadratic in the
-# cells.
+# Margins with more cells have no test: the covariance matrix of their moments grows with the square
+# of the number of cells.
 _MOST_CODES = 400
 # Significance level of three-way interactions.
 _SEEN = 1e-3
@@ -137,9 +137,10 @@ _TINY = 1e-9
 
 
 class Explained(NamedTuple):
-    """The explained part of a column.
+    """The deviance of a column that its parents explain.
 
-    deviance: 2n times mutual information. dof: degrees of freedom of the terms, noise included.
+    deviance: 2n times the mutual information. dof: degrees of freedom of the terms, increased for
+    the noise.
     """
 
     deviance: float
@@ -160,8 +161,9 @@ class LogLinear:
         self._tests: dict[tuple[Columns, Columns], Statistic | None] = {}
 
     def explained(self, column: int, parents: frozenset[int]) -> Explained | None:
-        """The deviance of a column that its parents explain; None if the parents are too many for a
-        model.
+        """The deviance of a column that its parents explain.
+
+        None if the columns have too many combinations of levels for a model.
         """
         columns = tuple(sorted({column, *parents}))
         if columns not in self._explained:
@@ -186,9 +188,9 @@ class LogLinear:
         return [Explained(*both) for both in zip(deviances, dofs, strict=True)]
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
-        """The test whether x and y have the moments of the model in which no term holds both.
+        """Test of x and y against the model in which no term contains both columns.
 
-        None if the columns are too many for a model.
+        None if the columns have too many combinations of levels for a model.
         """
         key = ((min(x, y), max(x, y)), tuple(sorted(conditioning_set)))
         if key not in self._tests:
@@ -204,9 +206,9 @@ class LogLinear:
     def _difference(
         self, columns: Columns, terms: tuple[Axes, ...], tested_axes: Axes
     ) -> Difference | None:
-        """Difference from the model in the moments of `tested_axes`, axes that no term contains.
+        """Difference from the model in the moments of `tested_axes`, which share no term.
 
-        None if the columns are too many.
+        None if the columns have too many combinations of levels.
         """
         released, axes = self._moments, (*terms, tested_axes)
         if _cells([released.levels[c] for c in columns], axes) > _MOST_CODES:
@@ -244,8 +246,8 @@ class LogLinear:
     def _codes_of(self, column: int) -> Matrix:
         """Codes of a column's levels (rows), shifted so that a model has the released mean.
 
-        Models have corrected margins. Released products share the noise of the released means,
-        which would look like a dependence in comparison with a model of other means.
+        Without the shift, a model would have the mean of its corrected margins. The noise on the
+        released means is also in the released products, and would then look like a dependence.
         """
         if column not in self._codes:
             basis = sum_zero_basis(self._moments.levels[column])
@@ -261,7 +263,7 @@ class LogLinear:
         return self._products[key]
 
     def _dof(self, columns: Columns) -> float:
-        """Degrees of freedom of the term of two columns, or of three that interact.
+        """Degrees of freedom of the term for two columns, or for three that interact.
 
         Noise of variance v on a cell of m counts adds about v/m to the deviance.
         """
@@ -274,7 +276,7 @@ class LogLinear:
         return self._dofs[columns]
 
     def _terms(self, columns: Columns, excluded_pair: Axes = ()) -> tuple[Axes, ...]:
-        """Axes of the maximal margins of the model; excluded_pair: axes that share no margin."""
+        """Axes of the model's maximal margins; excluded_pair: two axes that share no margin."""
         held = tuple(
             three
             for three, those in zip(_threes(len(columns)), combinations(columns, 3), strict=True)

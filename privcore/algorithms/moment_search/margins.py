@@ -28,7 +28,7 @@ LIMITS = (_ENOUGH, _MOST_ROUNDS)
 def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
     """The table with the given margins that is nearest to `start` in relative entropy.
 
-    margins: by their axes, ascending; each margin adds up to 1.
+    margins: the margin for each tuple of ascending axes; the sum of each margin is 1.
     """
     cells, layout = start.flatten(), layout_of(start.shape, tuple(margins))
     wanted = np.concatenate([margin.reshape(-1) for margin in margins.values()])
@@ -37,16 +37,15 @@ def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
 
 
 def margin(table: Matrix, axes: Axes) -> Matrix:
-    """Sums over the other axes."""
+    """The margin of a table for these axes: sums over all other axes."""
     others = tuple(axis for axis in range(table.ndim) if axis not in axes)
     return np.asarray(table.sum(axis=others))
 
 
 def nearest_probabilities(counts: Matrix, least: float) -> Matrix:
-    """The table of probabilities, all at least `least`, nearest to the counts in sum of squares.
+    """The least-squares fit to the counts by a table of probabilities of at least `least`.
 
-    The mass added by raising negative cells is taken evenly from all other cells, so that the sum
-    is 1.
+    The mass added by raising small cells is taken evenly from all others, so that the sum is 1.
     """
     flat = counts.reshape(-1) / counts.sum() - least
     total = 1 - least * flat.size
@@ -59,9 +58,9 @@ def nearest_probabilities(counts: Matrix, least: float) -> Matrix:
 class Layout(NamedTuple):
     """The layout of a table's margins.
 
-    levels: number for each axis of the table. members: for each margin (row) and axis, whether the
-    margin has this axis. starts: offset of the first cell of each margin, and the end of the last
-    margin.
+    levels: number of levels of each axis. members: for each margin (row) and axis (column), whether
+    the margin has this axis. starts: offset of the first cell of each margin, then the end of the
+    last margin.
     """
 
     levels: Integers

@@ -1,10 +1,10 @@
 """The releases: the only code of the search that uses rows and exact counts.
 
-It releases counts of pairs of columns and of larger tables, counts of all columns at once, or
-second moments of rows. A small first release sets the units of the rows: for numeric columns the
-mean and mean square of each, for levels the counts of each column, which give the distances between
-ordered levels and the grouping of unordered ones. Rows are shortened to a public length. Proof:
-docs/proofs/moment_search.md.
+The functions release counts of pairs of columns and of larger tables, counts of all columns at
+once, or second moments of rows. For second moments, a small first release sets the units of the
+rows: the mean and mean square of each numeric column, or the counts of each column with levels,
+which determine the distances between ordered levels and the grouping of unordered levels. Rows are
+shortened to a public maximum length. Proof: docs/proofs/moment_search.md.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def release_pairs(
     before: Moments | None = None,
     only: Collection[Edge] = (),
 ) -> Moments:
-    """Moments of all columns and all pairs of columns, each with noise of deviation sigma.
+    """Release moments of all columns and all pairs of columns, with noise on each.
 
-    before: an earlier release, to which the moments are added. only: pairs to release, without
-    single columns.
+    sigma: standard deviation of the noise. before: an earlier release, to which the moments are
+    added. only: pairs to release, without single columns; empty for all columns and pairs.
     """
     bases = [sum_zero_basis(r) for r in source.levels]
     exact: dict[Columns, NDArray[np.float64]] = {}
@@ -76,7 +76,7 @@ def release_tables(
     sigma: float,
     noise: NoiseSource,
 ) -> None:
-    """Adds counts over each of the sets, each cell with noise of deviation sigma."""
+    """Add noisy counts over each set of columns to `released`; sigma: noise on each cell."""
     width = width_of(noise, sigma)
     for columns in sets:
         exact = source.table(columns).astype(np.float64)
@@ -87,10 +87,10 @@ def release_tables(
 def release_whole(
     source: CountSource, plan: WholePlan, noise: NoiseSource, before: ReleasedTable | None = None
 ) -> ReleasedTable:
-    """Counts of all combinations of levels, each with discrete Laplace noise.
+    """Release counts of all combinations of levels, each with discrete Laplace noise.
 
-    before: the same counts with more noise from an earlier release. The new counts refine these, so
-    that both releases together reveal no more than the new one alone.
+    before: the same counts with more noise from an earlier release. The new counts refine the
+    earlier counts, so that both releases together reveal no more than the new release alone.
     """
     exact = source.table(range(len(source.levels))).reshape(-1).astype(np.int64)
     if before is None:
@@ -105,7 +105,7 @@ def release_whole(
 def release_units(
     source: MomentSource, plan: RowsPlan, noise: NoiseSource
 ) -> NumberUnits | LineUnits:
-    """The release that sets the units of the rows."""
+    """Make the release that sets the units of the rows."""
     if has_numbers(source):
         return NumberUnits(*release_scales(source, plan, noise), plan.radius, _half(source))
     assert has_levels(source)
@@ -121,7 +121,10 @@ def _half(source: NumberSource) -> Vector:
 def release_scales(
     source: NumberSource, plan: RowsPlan, noise: NoiseSource
 ) -> tuple[Vector, Vector]:
-    """Middle and spread of numeric columns, from noisy means and mean squares; else 0 and 1."""
+    """Middle and spread of each column, from noisy means and mean squares.
+
+    A column that is not in `RowsPlan.scaled` has middle 0 and spread 1.
+    """
     columns, sigma = np.array(plan.scaled, dtype=np.intp), plan.units_sigma
     exact = source.moments(math.sqrt(plan.columns))
     means_and_squares = np.concatenate([exact[0, 1 + columns], np.diag(exact)[1 + columns]])
@@ -138,17 +141,18 @@ def release_scales(
 
 
 def release_counts(source: CountSource, sigma: float, noise: NoiseSource) -> tuple[Vector, ...]:
-    """Counts of the levels of each column."""
+    """Noisy counts of each column's levels; sigma: standard deviation of the noise on a count."""
     exact = [source.table([c]).astype(np.float64) for c in range(len(source.levels))]
     noisy = noise.gaussian_array(np.concatenate(exact), sigma)
     return tuple(np.split(noisy, np.cumsum(source.levels)[:-1]))
 
 
 def bases_of(counts: Sequence[Vector], plan: RowsPlan, sigma: float) -> Bases:
-    """Coordinates of the levels of each column, from noisy counts; rows have length 1 at most.
+    """Coordinates of the levels of each column, from noisy counts.
 
-    sigma: of the noise on a count. Shares are raised to the smallest value that the noise can
-    distinguish from 0, since rarer levels would have extreme coordinates.
+    The coordinates are scaled so that the longest rows allowed by the plan have length 1. sigma:
+    standard deviation of the noise on a count. Smaller shares are raised to the smallest share that
+    the noise can distinguish from 0, since rare levels would have extreme coordinates.
     """
     bases = []
     for own, ordered in zip(counts, plan.ordered, strict=True):
@@ -164,7 +168,7 @@ def release_rows(
     noise: NoiseSource,
     mu: float,
 ) -> ReleasedRows:
-    """Second moments of rows in the unit ball; mu: of all releases so far."""
+    """Release second moments of rows in the unit ball; mu: μ of all releases so far."""
     if isinstance(units, NumberUnits):
         assert has_numbers(source)
         # An earlier run may have had other bounds, and so other units.

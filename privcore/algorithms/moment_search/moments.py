@@ -1,10 +1,11 @@
-"""Released sums of products of codes, each with its best estimate from all releases.
+"""Sums of products of codes, each estimated from all releases that contain the sum.
 
 The codes of a column are defined in `features`. The sum over records of u_A = ⊗ u_c, c in A, is a
-moment of the columns A. A table with independent noise of variance v on its cells, turned into the
-basis (1/√r, Q) of each axis, holds every moment of every subset A of its columns with independent
-noise of variance v ∏ r_c, c not in A. So moments that occur in several releases are averaged with
-inverse-variance weights. Nothing is lost: this is least squares over all releases.
+moment of the columns A. A table with independent noise of variance v on its cells, transformed to
+the basis (1/√r, Q) on each axis, contains every moment of every subset A of its columns, with
+independent noise of variance v ∏ r_c, c not in A. So moments that occur in several releases are
+averaged with inverse-variance weights. The average loses no information: it is the least-squares
+estimate from all releases.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from privcore.arrays import Columns, Matrix
 class Moments:
     """Moments of columns from all releases so far.
 
-    n: public number of rows. levels: number for each column.
+    n: public number of rows. levels: number of levels of each column.
     """
 
     def __init__(self, n: int, levels: Sequence[int]) -> None:
@@ -35,8 +36,9 @@ class Moments:
         self._cells: dict[tuple[Columns, int | None], float] = {}
 
     def add(self, columns: Columns, sums: Matrix, variance: float) -> None:
-        """Add moments; sums: shape (levels − 1, …), columns ascending; variance: of the noise on
-        each.
+        """Add moments of these columns, which are ascending.
+
+        sums: shape (levels − 1, …), an axis per column. variance: noise variance of each sum.
         """
         if columns in self._sums:
             before, known = self._variances[columns], self._sums[columns]
@@ -53,8 +55,9 @@ class Moments:
         self._cells.clear()
 
     def add_table(self, columns: Columns, counts: Matrix, variance: float) -> None:
-        """Add a table; counts: shape = levels of the columns, ascending; variance: of the noise on
-        each.
+        """Add a table over these columns, which are ascending.
+
+        counts: shape = levels of the columns. variance: noise variance of each count.
         """
         turned = turned_by(counts, [full_basis(r).T for r in counts.shape])
         for axes, place, others in _parts(counts.shape):
@@ -69,7 +72,7 @@ class Moments:
                 yield columns, sums, self._variances[columns]
 
     def copy(self) -> Moments:
-        """A copy that can be added to without changing this one."""
+        """A copy that can be extended without changing the original."""
         other = Moments(self.n, self.levels)
         for columns, sums, variance in self.parts():
             other.add(columns, sums, variance)
@@ -86,7 +89,10 @@ class Moments:
         return self._variances[tuple(sorted(columns))]
 
     def table(self, columns: Sequence[int]) -> Matrix:
-        """Counts over columns that a release covers, in the given order; some may be negative."""
+        """Estimated counts over columns that a release covers, with axes in the given order.
+
+        Some counts may be negative because of the noise.
+        """
         in_order = tuple(sorted(columns))
         if in_order not in self._tables:
             self._tables[in_order] = self._built(in_order)
@@ -99,9 +105,9 @@ class Moments:
         return turned_by(turned, [full_basis(r) for r in turned.shape])
 
     def widest(self, columns: Sequence[int]) -> float:
-        """Upper bound on the noise variance of counts over columns that releases cover.
+        """Upper bound on the noise variance of a count over columns that releases cover.
 
-        Moments in several releases have less noise; the bound assumes equal noise on every count.
+        Moments in several releases have less noise; the bound assumes the largest noise for all.
         """
         variances = self.variances(sorted(columns))
         for axis, column in enumerate(sorted(columns)):
@@ -112,7 +118,7 @@ class Moments:
         return float(variances.max())
 
     def cell_variance(self, columns: Sequence[int], of: int | None = None) -> float:
-        """Noise variance of a count over the columns; of: only the part with this column."""
+        """Noise variance of a count over the columns; of: include only moments with this column."""
         in_order = tuple(sorted(columns))
         key = (in_order, of)
         if key not in self._cells:
@@ -134,7 +140,7 @@ class Moments:
     def variances(self, columns: Sequence[int]) -> Matrix:
         """Noise variances of the moments of all subsets of the columns.
 
-        Each column has an axis of length 2, with index 1 if it is in the subset.
+        Each column has an axis of length 2, with index 1 if the subset contains the column.
         """
         in_order = tuple(sorted(columns))
         if in_order not in self._subsets:
@@ -148,7 +154,7 @@ class Moments:
 
 @lru_cache(maxsize=32)
 def _insides(columns: int) -> list[tuple[bool, ...]]:
-    """Which columns are in each subset."""
+    """For each subset, whether each column is in the subset."""
     return list(product((False, True), repeat=columns))
 
 
@@ -156,8 +162,8 @@ def _insides(columns: int) -> list[tuple[bool, ...]]:
 def _parts(levels: tuple[int, ...]) -> list[tuple[Columns, tuple[slice | int, ...], int]]:
     """Position of the moments of each subset of axes in a table in orthonormal bases.
 
-    A tuple for each: the axes, the position, and the number of level combinations of all others.
-    Smaller subsets first.
+    Each tuple holds the axes, the position, and the number of level combinations of the other axes.
+    Smaller subsets come first.
     """
     axes = range(len(levels))
     return [
@@ -173,14 +179,14 @@ def _parts(levels: tuple[int, ...]) -> list[tuple[Columns, tuple[slice | int, ..
 
 @lru_cache(maxsize=256)
 def full_basis(levels: int) -> Matrix:
-    """(levels, levels), orthonormal: 1/√levels and the columns of Q."""
+    """An orthonormal basis, shape (levels, levels): constant 1/√levels, then the columns of Q."""
     return np.column_stack([np.full(levels, 1 / math.sqrt(levels)), sum_zero_basis(levels)])
 
 
 def turned_by(table: Matrix, bases: Sequence[Matrix]) -> Matrix:
-    """Multiply each axis by its matrix.
+    """Multiply each axis of a table by its matrix.
 
-    The first axis moves to the end each time, so that the order is restored.
+    Each multiplication moves the first axis to the end, so that the original order is restored.
     """
     turned = table
     for basis in bases:

@@ -8,7 +8,7 @@ from privcore.algorithms.gradients import parameters as gradient_parameters
 from privcore.algorithms.search import parameters
 from privcore.parameter import Parameter
 
-_OURS = "choice made here, on random networks; docs/experiments/choosing_defaults.md"
+_OURS = "chosen here on random networks; docs/experiments/choosing_defaults.md"
 
 LEVEL = Parameter(
     name="false_edges",
@@ -23,26 +23,26 @@ LEVEL = Parameter(
     scale="log",
     slider=(1e-4, 0.5),
     help="Expected share of false edges among the edges of the graph, with noise accounted for. If "
-    "all columns are independent, this is the probability that the graph has any edge.",
+    "all columns are independent, this level is the probability that the graph has any edge.",
     source="Benjamini & Hochberg 1995",
 )
 DELTA = replace(
     gradient_parameters.DELTA,
-    help=f"{gradient_parameters.DELTA.help} Not used where all combinations of levels are "
-    "counted at once: δ is 0 then.",
+    help=f"{gradient_parameters.DELTA.help} If all combinations of levels are counted at once, "
+    "this value is not used and δ is 0.",
 )
 THRESHOLD = replace(
     parameters.THRESHOLD,
     advanced=True,
     default=0.03,
-    help="A pair is called independent given other columns if the test on noisy counts, which "
-    "includes the variance of the noise, does not reject at this level. Not used where all "
+    help="Two columns are taken to be independent given other columns if the test on noisy counts, "
+    "which allows for the variance of the noise, does not reject at this level. Not used if all "
     "combinations of levels are counted at once.",
 )
 CANDIDATES = Parameter(
     name="candidate_level",
     advanced=True,
-    title="Significance level of the first counts",
+    title="Significance level for the first counts",
     symbol="a",
     kind="float",
     default=0.15,
@@ -53,9 +53,9 @@ CANDIDATES = Parameter(
     scale="log",
     slider=(1e-3, 0.5),
     help="Pairs that are significant at this level in the first noisy counts are tested again. A "
-    "higher level tests more pairs, with more noise on each. Above 60 columns it is lowered, "
-    "so that a column has no more false candidates on average than among 60 columns. Not "
-    "used where all combinations of levels are counted at once.",
+    "higher level tests more pairs, with more noise on each. With more than 60 columns the level "
+    "is lowered, so that a column has no more false candidates on average than with 60 columns. "
+    "Not used if all combinations of levels are counted at once.",
     source=_OURS,
 )
 WHOLE = Parameter(
@@ -68,10 +68,10 @@ WHOLE = Parameter(
     low=0,
     high=100_000,
     slider=(0, 5000),
-    help="If the columns have no more combinations of levels than this, all are counted in one "
-    "table, with noise on each combination, and δ is 0. Otherwise pairs are counted first "
-    "and then larger tables. At 0, pairs always come first, which finds fewer edges but "
-    "costs less ρ if the budget uses zCDP.",
+    help="If the columns have at most this number of combinations of levels, all combinations are "
+    "counted in one table, with noise on each count, and δ is 0. Otherwise pairs of columns are "
+    "counted first, then larger tables. At 0, pairs are always counted first, which finds fewer "
+    "edges but costs less ρ if the budget is in zCDP.",
     source=_OURS,
 )
 SHARE = Parameter(
@@ -99,9 +99,9 @@ TABLES = Parameter(
     high=10_000.0,
     scale="log",
     slider=(1.0, 1000.0),
-    help="Largest ratio of noise variance to sampling variance in a test on a larger table. It "
-    "limits the size of these tables; if not even a small one fits, the whole budget goes to the "
-    "pairs.",
+    help="Largest ratio of noise variance to sampling variance in a test on a larger table. The "
+    "ratio limits the size of these tables; if not even a small table fits, the whole budget goes "
+    "to the pairs.",
     source=_OURS,
 )
 PENALTY = Parameter(
@@ -114,9 +114,9 @@ PENALTY = Parameter(
     low=0.0,
     high=100.0,
     slider=(1.0, 20.0),
-    help="Reduction of deviance that a parent must bring for each parameter that it adds to the "
-    "model; this takes the place of log n in BIC. Not used where all combinations of levels "
-    "are counted at once.",
+    help="Smallest reduction in deviance that justifies a parent, for each parameter that the "
+    "parent adds to the model. The penalty takes the place of log n in BIC. Not used if all "
+    "combinations of levels are counted at once.",
     source=f"Schwarz 1978; {_OURS}",
 )
 REFERENCE = Parameter(
@@ -130,10 +130,10 @@ REFERENCE = Parameter(
     open_low=True,
     high=1.0,
     slider=(0.01, 0.5),
-    help="As Cramér's V (0.1 is a difference of 10 percentage points between two balanced yes/no "
-    "columns) or, for numeric columns, as a correlation. For pairs without an edge, the result "
-    "states whether the test had power to detect a dependence of this size. It does not change "
-    "the graph.",
+    help="Given as Cramér's V (for balanced yes/no columns, 0.1 is a difference of 10 percentage "
+    "points) or, for numeric columns, as a correlation. For each pair without an edge, the result "
+    "states whether the test had power to detect a dependence of this size. This value does not "
+    "change the graph.",
     source="Cohen 1988: a small effect",
 )
 RADIUS = Parameter(
@@ -149,7 +149,8 @@ RADIUS = Parameter(
     high=100.0,
     slider=(0.5, 5.0),
     help="For numeric columns: standardised rows whose norm is above R√p (p: number of columns) "
-    "are scaled down to that norm. A smaller R needs less noise but cuts off more.",
+    "are scaled down to that norm. With a smaller R, less noise is needed but more rows are "
+    "scaled down.",
     source=_OURS,
 )
 MEASURED = Parameter(
@@ -160,14 +161,14 @@ MEASURED = Parameter(
     kind="choice",
     default=None,
     optional=True,
-    auto_help="level by level where rows and ε allow",
+    auto_help="level by level if the number of rows and ε suffice",
     choices=("levels", "lines"),
     labels=(("levels", "Level by level"), ("lines", "By a few numbers each")),
-    help="Level by level detects any dependence, but needs many rows. “By a few numbers each”: "
-    "ordered levels become one linear score, unordered levels are merged into three groups; "
-    "this detects trends in small tables, but not a dependence that rises and falls again. "
-    "The setting does not apply to numeric columns. Where the number of rows is private, the "
-    "default is level by level.",
+    help="“Level by level” detects any dependence, but needs many rows. “By a few numbers each” "
+    "turns ordered levels into one linear score and merges unordered levels into three groups; it "
+    "detects trends in small tables, but not a dependence that rises and then falls. The setting "
+    "does not apply to numeric columns. If the number of rows is private, the default is level by "
+    "level.",
     source=_OURS,
 )
 MAX_PARENTS = Parameter(
@@ -180,7 +181,7 @@ MAX_PARENTS = Parameter(
     low=1,
     high=10,
     slider=(1, 8),
-    help="Maximum number of parents of a column in the graph. Higher numbers take longer.",
+    help="Maximum number of parents of a column in the graph. Runs with higher values take longer.",
     source=_OURS,
 )
 

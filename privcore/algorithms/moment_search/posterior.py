@@ -1,18 +1,19 @@
-"""Posterior probabilities of edges: DAGs are drawn by their score, with two samplers.
+"""Posterior probabilities of edges, from DAGs that two samplers draw according to their score.
 
-Parallel tempering (Geyer 1991). A proposal is the end of a short walk by scores of families; if
-these only approximate the score, the proposal is accepted by the exact score (surrogate
-transitions: Liu 2001), so few DAGs are scored exactly and the sample is still exact. Two samplers
-with different random numbers run one after the other, and their disagreement is reported.
+The samplers use parallel tempering (Geyer 1991). A proposal is the end of a short random walk that
+uses scores of families. If these scores only approximate a DAG's score, the proposal is accepted or
+rejected by the exact score (surrogate transitions: Liu 2001): few DAGs are scored exactly, and the
+sample still follows the exact posterior. The two samplers use different random numbers, and their
+disagreement is reported.
 
 If not all combinations of levels are counted (`of_pairs`), scores come from models of noisy
-moments, and the effect of a model error grows with the number of rows. So scores are tempered as if
-the model were right up to a deviation in one of `_RIGHT` rows (the coarsened posterior of Miller &
-Dunson 2019), and as if the noise were as wide as at a typical edge. In each DAG drawn, the
-probability of an edge between two columns follows from a Bayes factor, given the parents of the
-later column: parts of the test are normal with the variance of sampling, noise and model error;
-under an edge, the variance of the edge's size is added. The probability is the mean over the draws,
-in which the result of the search counts as a share of the draws.
+moments, and the effect of a model error grows with the number of rows. So scores are tempered to
+allow for a model error in one of `_RIGHT` rows (the coarsened posterior of Miller & Dunson 2019)
+and for the noise at a typical edge. In each sampled DAG, the probability of an edge between two
+columns follows from a Bayes factor, given the parents of the later column. Each part of the test is
+normal; its variance is the sum of the variances of sampling, noise and model error, plus that of
+the edge's size if there is an edge. The final probability is the mean over the sampled DAGs, in
+which the result of the search has a fixed weight.
 """
 
 from __future__ import annotations
@@ -82,11 +83,11 @@ _TESTED = 4
 
 
 class Posterior(NamedTuple):
-    """The posterior of edges.
+    """Posterior probabilities of edges.
 
-    directed: P(i → j) by the samplers, shape (p, p). disagreement: the largest difference between
-    the samplers in the probability of an edge. even: the prior probability of an edge. dags: the
-    sampled DAGs, with their shares.
+    directed: P(i → j) as estimated by the samplers, shape (p, p). disagreement: the largest
+    difference between the samplers in the probability of an edge. even: the prior probability of an
+    edge. known: background knowledge. dags: the sampled DAGs with their shares of the sample.
     """
 
     directed: Matrix
@@ -97,17 +98,17 @@ class Posterior(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        """Whether the samplers agree."""
+        """Whether the samplers agree well enough on every pair."""
         return self.disagreement <= MOST_DISAGREEMENT
 
     @property
     def edges(self) -> Matrix:
-        """The probability of an edge for each pair by the samplers, shape (p, p)."""
+        """The samplers' estimate of the probability of an edge for each pair, shape (p, p)."""
         return self.directed + self.directed.T
 
     @property
     def stated(self) -> Matrix:
-        """P(i → j), shrunk toward the prior by the samplers' disagreement."""
+        """P(i → j), shape (p, p), shrunk toward the prior if the samplers disagree."""
         doubt = _DOUBT * max(self.disagreement - _CHANCE, 0.0)
         even = (1 - np.eye(len(self.directed))) * self.even / 2
         return as_known((1 - doubt) * self.directed + doubt * even, self.known)
@@ -115,15 +116,15 @@ class Posterior(NamedTuple):
 
 @lru_cache(maxsize=1 << 13)
 def bits(mask: int) -> tuple[int, ...]:
-    """The positions of set bits, ascending."""
+    """The positions of the set bits of a mask, ascending."""
     return tuple(place for place in range(mask.bit_length()) if mask >> place & 1)
 
 
 class Families:
-    """Scores of families, each looked up once, and walks over DAGs by them.
+    """Cached scores of families, and random walks over DAGs that use these scores.
 
-    score: function of a column and a mask of its candidates. candidates: for each column. prior:
-    log prior of a DAG by its number of edges, added to the scores.
+    score: function of a column and the bit mask of its parents among its candidates. candidates:
+    possible parents of each column. prior: log prior of a DAG, indexed by its number of edges.
     """
 
     def __init__(
@@ -145,7 +146,7 @@ class Families:
         self._known = np.full((p, 1 << widest), np.nan)
 
     def masks_of(self, dag: Parents) -> Masks:
-        """The DAG without parents that are not candidates."""
+        """The masks of a DAG, without parents that are not candidates."""
         places = self._places.tolist()
         return tuple(
             sum(1 << places[column][c] for c in causes if places[column][c] >= 0)
@@ -164,12 +165,12 @@ class Families:
         return float(self._known[column, mask])
 
     def value(self, dag: Masks) -> float:
-        """The score of a DAG as the sum over its families."""
+        """The score of a DAG: the sum over its families, plus its log prior."""
         many = sum(mask.bit_count() for mask in dag)
         return sum(self.of(*family) for family in enumerate(dag)) + float(self.prior[many])
 
     def walk(self, dag: Masks, temperature: float, uniforms: Matrix) -> Masks:
-        """The end of a Metropolis walk; uniforms: shape (steps, 3)."""
+        """The end of a Metropolis walk from `dag`; uniforms: random numbers, shape (steps, 3)."""
         end, step, column = np.array(dag), 0, 0
         for family in enumerate(dag):
             self.of(*family)
@@ -197,11 +198,11 @@ def two_samples(
     between: Between,
     exact: Callable[[Masks, float], float] | None = None,
 ) -> tuple[list[Masks], list[Masks]]:
-    """The states of two samplers at the end of each round; the same for the same scores.
+    """The DAGs that two samplers reach at the end of each round; equal scores give equal samples.
 
-    exact: gives the score of a DAG, or any number below the second argument if the score is below
-    that; None if the score is the sum over families. between: called before each round with the
-    number of rounds made; it may raise.
+    exact: returns the score of a DAG, or any number below its second argument if the score is below
+    this argument; None if the score is the sum over families. between: called before each round
+    with the number of rounds made so far; may raise an exception to end the sampling.
     """
     first, second = (
         _Sampler(families, start, exact, np.random.default_rng(seed)).run(between)
@@ -260,7 +261,7 @@ class _Sampler:
             self._lengths[heat, k] = min(max(length, 1.0), self._longest)
 
     def _exchange(self) -> None:
-        """States of neighbouring temperatures, the coldest first."""
+        """Exchange the states of neighbouring temperatures, the coldest pair first."""
         for k in range(len(_TEMPERATURES) - 1):
             colder, hotter = 1 / _TEMPERATURES[k], 1 / _TEMPERATURES[k + 1]
             (_, cold), (_, hot) = self._states[k : k + 2]
@@ -269,7 +270,7 @@ class _Sampler:
 
 
 def share_of_arrows(dags: Sequence[Parents]) -> Matrix:
-    """Share of the DAGs with i → j, shape (p, p)."""
+    """The share of the DAGs that contain i → j, for all i and j, shape (p, p)."""
     p = len(dags[0])
     shares = np.zeros((p, p))
     for dag in dags:
@@ -288,11 +289,11 @@ def of_pairs(
     between: Between = lambda moves: None,
     known: Constraints | None = None,
 ) -> Posterior:
-    """The posterior from counts of pairs and larger tables.
+    """The posterior of edges if not all combinations of levels were counted.
 
-    n: number of rows. dag: the result of the search; compelled: its arrows in the CPDAG. around:
-    per column, its possible neighbours. between: see `two_samples`. known: background knowledge,
-    which every sampled DAG obeys.
+    n: number of rows. dag: the result of the search. compelled: the arrows of the DAG's CPDAG.
+    around: the possible neighbours of each column. between: see `two_samples`. known: background
+    knowledge, which every sampled DAG obeys.
     """
     p = len(dag)
     known = known or Constraints.none(p)
@@ -347,7 +348,7 @@ def _considered_candidates(
     strength: Callable[[int, int], float],
     column: int,
 ) -> list[int]:
-    """The candidates of a column that are considered: its parents first, then its children."""
+    """At most `_CANDIDATES` candidates of a column: parents first, then children, then others."""
     effects = {c for c, parents in enumerate(start) if column in parents}
     ranked = sorted(
         possible[column] | start[column] | effects, key=lambda c: (-strength(column, c), c)
@@ -358,9 +359,9 @@ def _considered_candidates(
 def bayes_factors(tests: Statistics, n: int) -> Vector:
     """Twice the log Bayes factor for an edge, for each test; n: number of rows.
 
-    A part z of a test is normal with variance v = 1 + noise + n/`_RIGHT` without an edge, and
-    v + n `_SIZE` with one, so that 2 log of the ratio is z²/v · ρ/(1 + ρ) − log(1 + ρ), with
-    ρ = n `_SIZE`/v.  0 if a test has no information.
+    Each part z of a test is normal, with variance v = 1 + noise + n/`_RIGHT` without an edge and
+    v + n `_SIZE` with an edge, so that twice the log likelihood ratio is
+    z²/v · ρ/(1 + ρ) − log(1 + ρ), with ρ = n `_SIZE`/v.  A test without information gives 0.
 
     >>> tests = Statistics(*np.array([[0.0, 30.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]))
     >>> [round(float(factor), 1) for factor in bayes_factors(tests, 1000)]

@@ -1,6 +1,6 @@
 """The released numbers of a run, which can be stored, searched again, added to and pooled.
 
-Each kind of release has a form: counts of all combinations of levels, sums over pairs and larger
+There are three kinds of release: counts of all combinations of levels, sums for pairs and larger
 sets of columns, and second moments of rows of numbers, or of levels coded by a few numbers each.
 """
 
@@ -32,7 +32,10 @@ Points = tuple[tuple[float, ...], ...]
 
 
 def counts_levels(own_levels: Sequence[int]) -> bool:
-    """Whether levels are counted in any case; own_levels: see `NumberSource`."""
+    """Whether a column has more than two levels; own_levels: see `NumberSource`.
+
+    Levels are then counted, even if other columns are numeric.
+    """
     return max(own_levels) > YES_NO
 
 
@@ -86,7 +89,7 @@ def _checked(document: Mapping[str, Any], readers: _Readers) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """JSON-ready."""
+    """The value with lists in place of arrays and tuples, as JSON needs."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     return list(map(_plain, value)) if isinstance(value, tuple) else value
@@ -94,11 +97,12 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class ReleasedTable:
-    """Counts of all combinations of levels.
+    """Noisy counts of all combinations of levels.
 
-    n: number of rows. counts: shape = levels. scale: of the discrete Laplace noise on each count;
-    for a combination of several releases, the scale with the same variance. topped: whether a
-    further release may refine the counts, which is possible only for a single release of one table.
+    n: number of rows. counts: shape = levels. scale: scale of the discrete Laplace noise on each
+    count; for a combination of several releases, the scale with the same variance. topped: whether
+    a further release may refine the counts, which is possible only for a single release of one
+    table.
     """
 
     n: int
@@ -129,9 +133,7 @@ class ReleasedTable:
         return tuple(own_levels) == self.levels
 
     def same_rows(self, other: ReleasedTable) -> ReleasedTable:
-        """This release combined with another of the same rows; counts have inverse-variance
-        weights.
-        """
+        """Combine with another release of the same rows, with inverse-variance weights."""
         one, two = map(discrete_laplace_variance, (self.scale, other.scale))
         # If the noise is 0 in floating point, either count is right.
         share = two / (one + two) if one + two > 0 else 1.0
@@ -139,19 +141,19 @@ class ReleasedTable:
         return ReleasedTable(self.n, counts, discrete_laplace_scale(one * share), topped=False)
 
     def other_rows(self, other: ReleasedTable) -> ReleasedTable:
-        """This release combined with a release of other rows with the same columns."""
+        """Combine with a release of the same columns for other rows; the counts are added."""
         variance = sum(map(discrete_laplace_variance, (self.scale, other.scale)))
         counts, scale = self.counts + other.counts, discrete_laplace_scale(variance)
         return ReleasedTable(self.n + other.n, counts, scale, topped=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """The release as a dictionary that `json` can write."""
         flat = {"levels": list(self.levels), "counts": self.counts.ravel().tolist()}
         return {"n": self.n, **flat, "scale": self.scale, "topped": self.topped}
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read what `as_dict` made; raises KeyError, TypeError or ValueError for anything else."""
+        """Read what `as_dict` wrote; raises KeyError, TypeError or ValueError for anything else."""
         readers = {"n": _rows, "levels": _levels, "counts": _numbers, "scale": _positive}
         values, topped = _checked(document, readers), document["topped"] is True
         counts = values["counts"].reshape(values["levels"])
@@ -161,8 +163,8 @@ class ReleasedTable:
 class WithMu:
     """Released numbers with Gaussian noise.
 
-    mu: Gaussian-DP parameter of all releases so far, for a row; 0 if no further release is
-    possible.
+    mu: Gaussian-DP parameter of all releases so far, for one row replaced; 0 if no further release
+    is possible.
     """
 
     mu: float
@@ -180,10 +182,10 @@ class WithMu:
 
 @dataclass(frozen=True)
 class ReleasedSums(WithMu):
-    """Sums over pairs of columns, and over larger sets.
+    """Noisy sums for pairs and larger sets of columns.
 
-    moments: all released sums. noise: see `MomentPlan`; it determines how the search starts.
-    points: cut points of numeric columns, None for columns with levels.
+    moments: all released sums. noise: see `MomentPlan`; this ratio determines how the search
+    starts. points: cut points of numeric columns; None if all columns have levels.
     """
 
     n: int
@@ -206,7 +208,7 @@ class ReleasedSums(WithMu):
         return 0 in own_levels and len(own_levels) == len(cut) and tuple(cut) == self.levels
 
     def same_rows(self, other: ReleasedSums) -> ReleasedSums:
-        """Combined with another release of the same rows; sums have inverse-variance weights."""
+        """Combine with another release of the same rows, with inverse-variance weights for sums."""
         self._check(other)
         both = self.moments.copy()
         for columns, sums, variance in other.moments.parts():
@@ -215,9 +217,7 @@ class ReleasedSums(WithMu):
         return replace(self, moments=both, noise=noise, mu=0.0)
 
     def other_rows(self, other: ReleasedSums) -> ReleasedSums:
-        """This release combined with a release of other rows with the same columns: common sums are
-        added.
-        """
+        """Combine with a release of the same columns for other rows; common sums are added."""
         self._check(other)
         total = self.n + other.n
         both, theirs = Moments(total, self.levels), {c: (s, v) for c, s, v in other.moments.parts()}
@@ -229,15 +229,15 @@ class ReleasedSums(WithMu):
         return ReleasedSums(total, both, noise, 0.0, self.points)
 
     def _check(self, other: ReleasedSums) -> None:
-        """Raises DataError if numbers were cut at different points."""
+        """Raise DataError if the two releases cut numbers at different points."""
         if self.points != other.points:
             raise DataError(
-                "The files cut numbers into levels at different points, since each release chose "
-                "its own; cut the numbers at public points before the releases."
+                "The files cut numbers into levels at different points, because each release chose "
+                "its own points; cut the numbers at public points before the releases."
             )
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """The release as a dictionary that `json` can write."""
         return {
             "n": self.n,
             "levels": list(self.levels),
@@ -252,7 +252,7 @@ class ReleasedSums(WithMu):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read what `as_dict` made; raises KeyError, TypeError or ValueError for anything else."""
+        """Read what `as_dict` wrote; raises KeyError, TypeError or ValueError for anything else."""
         levels, n = _levels(document["levels"]), _rows(document["n"])
         moments = Moments(n, levels)
         # A search uses all pairs, and every subset of a larger set.
@@ -271,10 +271,11 @@ class ReleasedSums(WithMu):
 
 
 class NumberUnits(NamedTuple):
-    """Units of numeric rows.
+    """Units of rows of numbers.
 
-    centre, scale: of each column, shape (p,). radius: maximum length of rows in these units, over
-    √p. half: half the range of each column in the units of the data, shape (p,).
+    centre, scale: middle and spread of each column, shape (p,). radius: maximum length of a row in
+    these units, divided by √p. half: half the range of each column in the units of the data, shape
+    (p,).
     """
 
     centre: Vector
@@ -284,11 +285,11 @@ class NumberUnits(NamedTuple):
 
 
 class LineUnits(NamedTuple):
-    """Units of rows of levels.
+    """Units of rows in which levels are coded by a few numbers.
 
-    counts: for the levels of each column, with normal noise of standard deviation counts_sigma.
-    bases: the coordinates of the levels, computed from these counts; rows are shortened to length
-    1.
+    counts: noisy counts of the levels of each column. counts_sigma: standard deviation of the
+    normal noise on each count. bases: the coordinates of the levels, computed from these counts;
+    longer rows are shortened to length 1.
     """
 
     counts: tuple[Vector, ...]
@@ -300,9 +301,10 @@ class LineUnits(NamedTuple):
 class ReleasedRows(WithMu):
     """Second moments of rows of numbers, or of columns with levels coded by a few numbers each.
 
-    units: the first release, which determines the coordinates of a row. noisy: means, times
-    mean_share, and products, as the upper triangle of (d + 1, d + 1) without (0, 0), each with
-    normal noise of deviation sigma; the noise on squares has `squares` times that variance.
+    units: the first release, which determines the coordinates of a row. noisy: means (times
+    mean_share) and products of the d coordinates, as the upper triangle of a (d + 1, d + 1) matrix
+    without entry (0, 0). sigma: standard deviation of the normal noise on each entry. squares:
+    ratio of the noise variance on squares to sigma².
     """
 
     n: int
@@ -319,7 +321,7 @@ class ReleasedRows(WithMu):
 
     @property
     def bases(self) -> Bases:
-        """Coordinates of the levels of each column; numbers have none."""
+        """Coordinates of the levels of each column; empty if the columns are numeric."""
         return self.units.bases if isinstance(self.units, LineUnits) else ()
 
     @property
@@ -328,7 +330,7 @@ class ReleasedRows(WithMu):
 
     @property
     def ordered(self) -> tuple[int, ...]:
-        """Number of ordered levels of each column; 0 if there are none."""
+        """Number of ordered levels of each column; 0 for a column without order."""
         return tuple(len(basis) if basis.shape[1] == 1 else 0 for basis in self.bases)
 
     @property
@@ -339,7 +341,7 @@ class ReleasedRows(WithMu):
 
     @property
     def moments(self) -> Moments:
-        """The one-way counts of each column; none for numeric columns."""
+        """The one-way counts of columns with levels; empty if the columns are numeric."""
         moments = Moments(self.n, self.levels)
         if isinstance(self.units, LineUnits):
             for column, counts in enumerate(self.units.counts):
@@ -354,11 +356,11 @@ class ReleasedRows(WithMu):
         return as_numbers and len(own_levels) == len(self.coordinates)
 
     def same_rows(self, other: ReleasedRows) -> ReleasedRows:
-        """This release combined with another of the same rows, by inverse-variance weights."""
+        """Combine with another release of the same rows, with inverse-variance weights."""
         if _plain((*self.units, self.mean_share)) != _plain((*other.units, other.mean_share)):
             raise DataError(
-                "The files hold moments in different units, since each release chose its own; "
-                "only a release that adds to another has the same units."
+                "The files hold moments in different units, because they are separate releases; "
+                "combine a release only with a release that was added to it."
             )
         rows, columns = upper_triangle(sum(self.coordinates), centred=True)
         own, more = (k.sigma**2 * np.where(rows == columns, k.squares, 1.0) for k in (self, other))
@@ -369,21 +371,21 @@ class ReleasedRows(WithMu):
         return replace(self, noisy=noisy, sigma=sigma, squares=squares, mu=0.0)
 
     def other_rows(self, other: ReleasedRows) -> ReleasedRows:
-        """Raises DataError: each release has its own units."""
+        """Always raises DataError, because each release has its own units."""
         raise DataError(
             "Each site's release chose its own units, so moments cannot be added; cut numbers "
             "into levels at public points before the releases, and count these levels."
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """The release as a dictionary that `json` can write."""
         own = {name: getattr(self, name) for name in _MOMENTS}
         parts = {"n": self.n, **self.units._asdict(), **own}
         return {name: _plain(value) for name, value in parts.items()}
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read what `as_dict` made; raises KeyError, TypeError or ValueError for anything else."""
+        """Read what `as_dict` wrote; raises KeyError, TypeError or ValueError for anything else."""
         units: NumberUnits | LineUnits
         if document["form"] == "lines":
             units = LineUnits(**_checked(document, _LINES))
@@ -423,7 +425,7 @@ _FORMS: dict[str, type[ReleasedStatistics]] = {
 
 
 def released_as_dict(statistics: Keepable) -> dict[str, Any]:
-    """The released numbers, JSON-ready, with the name of their form."""
+    """The released numbers and the name of their form, as a dictionary that `json` can write."""
     return {"form": statistics.form, **statistics.as_dict()}
 
 
@@ -436,17 +438,21 @@ def read_released(document: Any) -> ReleasedStatistics:
 
 
 def together(parts: Sequence[ReleasedStatistics], *, same_rows: bool) -> ReleasedStatistics:
-    """Combine releases over the same columns, from the same or from different rows; raises
-    DataError.
+    """Combine releases of the same columns.
+
+    same_rows: whether all releases come from the same rows. Raises DataError if the releases cannot
+    be combined.
     """
     whole = parts[0]
     for other in parts[1:]:
         if type(whole) is not type(other) or whole.levels != other.levels:
-            raise DataError("The files hold different kinds of releases, which cannot be combined.")
+            raise DataError(
+                "The files differ in the kind of release or in levels; give files that agree."
+            )
         if same_rows and whole.n != other.n:
             raise DataError(
-                f"The files were made from {whole.n:,} and {other.n:,} rows, so not from the same "
-                "rows; say that they come from different sites."
+                f"The files were made from {whole.n:,} and {other.n:,} rows, so they do not hold "
+                "the same rows; combine them as files from different sites."
             )
         add: Any = whole.same_rows if same_rows else whole.other_rows
         whole = add(other)

@@ -1,6 +1,6 @@
 """The result of a run: the graph, the findings on each pair of columns, and the released numbers.
 
-All of it is post-processing of released numbers.
+Every part is computed from released numbers alone (post-processing).
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from privcore.algorithms.search.skeleton import Skeleton
 from privcore.graphs import cpdag_of_dag
 
 MEASURED = (
-    "each column is measured by a few numbers: ordered levels as one trend, other levels as the "
-    "two most frequent and the rest"
+    "each column is measured by a few numbers: ordered levels by one linear trend, other levels by "
+    "the two most frequent levels and the rest"
 )
 
 
 class Found(NamedTuple):
-    """What a search found.
+    """The result of a search.
 
-    dag: the result. evidence: the tests for the findings. around: per column, its possible
-    neighbours. skeletons: intermediate skeletons, in order. statistics: all released numbers.
+    dag: the DAG found. evidence: the tests that the findings use. around: the possible neighbours
+    of each column. skeletons: intermediate skeletons, in order. statistics: all released numbers.
     """
 
     dag: Parents
@@ -53,7 +53,7 @@ def outcome(
     recorder: common.Recorder,
     proofs: tuple[str, ...],
 ) -> Outcome:
-    """The outcome of a search on sums or on rows."""
+    """The outcome of a run whose search used released sums or second moments of rows."""
     parameters, known, statistics = run.parameters, run.known, result.statistics
     columns, rows = len(result.dag), isinstance(statistics, ReleasedRows)
     graph = known.completed(cpdag_of_dag(run.source.names, edges_of(result.dag)))
@@ -119,7 +119,7 @@ def outcome(
 
 
 def released_margins(moments: Moments) -> tuple[Margin, ...]:
-    """Probabilities of each column's levels that are nearest to the counts from all releases."""
+    """For each column, the probabilities of its levels that are nearest to the released counts."""
     margins = []
     for column in range(len(moments.levels)):
         probabilities = nearest_probabilities(moments.table([column]), 0.0)
@@ -129,7 +129,7 @@ def released_margins(moments: Moments) -> tuple[Margin, ...]:
 
 
 def _in_units(statistics: ReleasedSums | ReleasedRows, evidence: Evidence) -> NoisyMoments | None:
-    """The moments of numeric columns in the units of a release; none for coded levels."""
+    """The moments of numeric columns in the units of a release; None for columns with levels."""
     if not isinstance(evidence, LineEvidence) or not isinstance(statistics, ReleasedRows):
         return None
     if isinstance(statistics.units, LineUnits):

@@ -1,6 +1,6 @@
-"""Moment search on columns with many combinations of levels: pairs, then rounds of tables.
+"""Moment search on columns with many combinations of levels: counts of pairs, then larger tables.
 
-The results of one round determine the tables of the next.
+The tables are released in rounds; the results of one round determine the tables of the next round.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from privcore.algorithms.search.skeleton import (
 from privcore.arrays import Columns
 from privcore.privacy.mechanisms.no_noise import width_of
 
-# Maximum cells of a table of more than four columns. The noise on every marginal count grows with
-# the cells of the table: a test on a few of its columns has the noise of all.
+# Maximum number of cells of a table with more than four columns. The noise on every marginal count
+# grows with the number of cells: a test on a few of the table's columns has the noise of all cells.
 _MANY_CELLS = 4000
 _FEW_COLUMNS = 4
 
@@ -44,11 +44,11 @@ def choose_tables(
     levels: Sequence[int],
     cells: float,
 ) -> list[tuple[int, ...]]:
-    """Sets of columns to count: each column with its neighbours, the strongest first.
+    """Sets of columns to count: each column with its neighbours, the strongest neighbours first.
 
-    cells: maximum per table; lower for sets of many columns. Neighbours that do not fit go into
-    further tables of the same column. In addition, each column with its parents in the best DAG so
-    far forms a set if that fits. Subsets of other sets are left out.
+    cells: maximum number of cells per table; the limit is lower for tables of many columns.
+    Neighbours that do not fit go into further tables for the same column. Each column with its
+    parents in the DAG is another set, if the table fits. Subsets of other sets are left out.
     """
     families = (frozenset({column, *causes}) for column, causes in enumerate(dag) if causes)
     chosen = {family for family in families if prod(levels[c] for c in family) <= cells}
@@ -77,10 +77,10 @@ def run_in_rounds(
     before: Moments | None = None,
     points: Points | None = None,
 ) -> Found:
-    """Spends the plan's budget in rounds, with searches for edges in between.
+    """Spend the plan's budget in rounds, with a search for edges between rounds.
 
-    before: moments already released in this run, to be added to. points: cut points of numeric
-    columns.
+    before: moments that this run has already released, to which new moments are added. points: cut
+    points of numeric columns.
     """
     penalty = run.parameters.penalty
     noise, earlier = plan.noise * width_of(run.noise, 1.0) ** 2, run.earlier.statistics
@@ -115,7 +115,7 @@ def searched_sums(
     spent: Spent,
     recorder: common.Recorder,
 ) -> Found:
-    """Search the released statistics only; these can be searched again."""
+    """Search the released sums only, so that the search can be repeated at no further cost."""
     evidence = TableEvidence(statistics.moments, run.parameters.penalty)
     searched = _skeletons(run, evidence, statistics.noise, recorder, refined=True)
     dag, around = sparsest_dag(run, evidence, _neighbours(searched[0]))
@@ -130,9 +130,9 @@ def _skeletons(
     *,
     refined: bool,
 ) -> tuple[Skeleton, ...]:
-    """Candidates, from tests given few columns, each of which may delete an edge.
+    """The candidate skeleton, from tests with few conditioning columns.
 
-    refined: the candidates that remain after tests on tables.
+    refined: whether to return also the skeleton that remains after tests on tables.
     """
     candidates = _narrowed(run, 1 if noise > 1 else 2, evidence, recorder, None)
     if not refined:
@@ -147,7 +147,7 @@ def _narrowed(
     recorder: common.Recorder,
     within: Skeleton | None,
 ) -> Skeleton:
-    """PC's search: over all pairs, or within the edges of an earlier one.
+    """PC's skeleton search, over all pairs or over the edges of an earlier skeleton.
 
     order: maximum number of conditioning columns, unless the run sets a lower limit.
     """
@@ -165,7 +165,7 @@ def _narrowed(
 
 
 def _neighbours(skeleton: Skeleton) -> Around:
-    """Neighbours of each column."""
+    """The neighbours of each column in a skeleton."""
     return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
 
 
@@ -174,9 +174,10 @@ _AT_ONCE = 512
 
 
 class _NoiseAware(Decision):
-    """Independent if the noise-aware test does not reject, and had the information to do so.
+    """Decides for independence if the noise-aware test does not reject and is informative.
 
-    tabulated: conditioning sets of two and more columns count only where a table holds them.
+    tabulated: whether conditioning sets of two or more columns are used only if a table covers the
+    test.
     """
 
     def __init__(
@@ -198,7 +199,7 @@ class _NoiseAware(Decision):
     def _answered(
         self, order: int, pairs: list[Edge], adjacent: list[set[int]]
     ) -> Iterator[Answer]:
-        """All pairs given the first set of each, then those left given the next, and so on."""
+        """Test all pairs given their first sets, the rest given their second sets, and so on."""
         needs_table = self._tabulated and order > 1
         sets = [conditioning_sets(adjacent, x, y, order) for x, y in pairs]
         separating: list[Columns | None] = [None] * len(pairs)

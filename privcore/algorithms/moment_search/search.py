@@ -1,8 +1,8 @@
 """Search for the best DAG over orders of the columns (BOSS: Andrews et al. 2023).
 
-Given an order, a column's set of parents grows and shrinks among the columns before it; each column
-in turn moves to the place with the largest total score, until none moves. This finds DAGs that
-searches over single edges miss.
+Given an order, the parents of a column are chosen among the columns before it, by adding and then
+deleting one column at a time. Each column in turn moves to the place in the order with the largest
+total score, until no column moves. The search finds DAGs that searches over single edges miss.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privcore.graphs.constraints import Constraints
 
 Parents = tuple[frozenset[int], ...]
 Scorer = Callable[[int, frozenset[int]], float]
-# Gain of adding each column to the parents of a column.
+# For a column and its parents, the gain from adding each other column to the parents.
 Gains = Callable[[int, frozenset[int]], Mapping[int, float] | Vector]
 Between = Callable[[int], None]
 
@@ -44,7 +44,7 @@ def total(score: Scorer, dag: Parents) -> float:
 
 
 def causes_first(dag: Parents) -> list[int]:
-    """An order of the columns in which each comes after its parents."""
+    """An order of the columns in which each column comes after its parents."""
     return topological_order(len(dag), edges_of(dag))
 
 
@@ -59,9 +59,9 @@ def best_of_orders(
 ) -> Parents:
     """The best DAG of searches from several orders.
 
-    candidates: per column, its possible neighbours. between: see `OrderSearch.best`. start: a DAG
-    whose edges are candidates; the result is at least as good. orders: number of fixed orders to
-    start from.
+    candidates: the possible neighbours of each column. between: see `OrderSearch.best`. start: a
+    DAG whose edges are candidates; the result scores at least as high. orders: number of fixed
+    orders to start from.
     """
     columns = len(candidates)
 
@@ -94,14 +94,14 @@ class _Gains(dict[int, float]):
 
 
 class _Order:
-    """place: of each column. before: the columns before each, as a bit set."""
+    """An order; place: of each column. before: the columns before each column, as a bit set."""
 
     def __init__(self, start: Sequence[int]) -> None:
         self.columns, self.place, self.before = list(start), [0] * len(start), [0] * len(start)
         self._number()
 
     def move(self, column: int, place: int) -> None:
-        """Move the column to this place among the others."""
+        """Move the column to this place among the other columns."""
         self.columns.remove(column)
         self.columns.insert(place, column)
         self._number()
@@ -114,13 +114,13 @@ class _Order:
 
 
 class OrderSearch:
-    """Searches over orders, each from a given first order, with shared caches.
+    """Searches over orders of the columns, with caches that all searches share.
 
-    Sets of earlier columns are bit sets: a search makes millions of them.
+    Sets of earlier columns are stored as bit sets, because a search makes millions of such sets.
     """
 
     def __init__(self, gains: Gains, candidates: Sequence[Iterable[int]]) -> None:
-        """candidates: per column, its possible parents."""
+        """candidates: the possible parents of each column."""
         self._gains = gains
         self._candidates = [
             sorted(set(others) - {column}) for column, others in enumerate(candidates)
@@ -136,8 +136,8 @@ class OrderSearch:
     def best(self, start: Sequence[int], between: Between = lambda moves: None) -> Parents:
         """The parents of each column in the best DAG found.
 
-        start: the first order. between: called with the number of moves made before each column is
-        moved; it may raise.
+        start: the first order. between: called before each column is tried, with the number of
+        moves so far; may raise an exception to end the search.
         """
         order, moves, improved = _Order(start), 0, True
         while improved:
@@ -152,7 +152,7 @@ class OrderSearch:
         return tuple(self._parents(c, order.before[c])[0] for c in range(len(order.place)))
 
     def _best_place(self, order: _Order, column: int) -> int | None:
-        """The place among the others where the total is largest; None unless another one gains.
+        """The column's place with the largest total score; None if no other place is better.
 
         All places between two consecutive possible neighbours have the same total.
         """
@@ -175,7 +175,7 @@ class OrderSearch:
         return last + (last < here)
 
     def _parents(self, column: int, earlier: int) -> tuple[frozenset[int], float]:
-        """The parents by growing and shrinking among the columns before, and their gain."""
+        """The parents chosen among the earlier columns, and their gain in score."""
         possible, known = earlier & self._bits[column], self._grown[column]
         if possible not in known:
             left = [c for c in self._candidates[column] if possible >> c & 1]
@@ -183,7 +183,7 @@ class OrderSearch:
         return known[possible]
 
     def _grow_and_shrink(self, column: int, left: list[int]) -> tuple[frozenset[int], float]:
-        """left: columns that may be parents, in order."""
+        """Add columns while the score rises, then delete; left: possible parents, in order."""
         chosen: frozenset[int] = frozenset()
         gain = 0.0
         while left:
@@ -203,11 +203,11 @@ class OrderSearch:
 
 
 def parent_log_prior(known: Constraints, n: int) -> Matrix:
-    """Log prior of a parent (second) of a column (first) from background knowledge, shape (p, p).
+    """Log prior of each arrow from background knowledge, indexed [effect, cause], shape (p, p).
 
-    Very negative where no arrow is allowed; very large, in either direction, where an edge is
-    required; 0 elsewhere. n: number of rows; these add less than 1,000 n to a score, for columns of
-    up to e²⁵⁰ levels.
+    An entry is very negative if the arrow is not allowed, very large if an edge is required (in
+    each allowed direction), and otherwise 0. n: number of rows; the rows add less than 1,000 n to a
+    score, for columns with up to e²⁵⁰ levels.
     """
     much = 1e6 + 1e3 * n
     log_prior = np.where(known.allowed.T, 0.0, -much)
@@ -219,7 +219,7 @@ def parent_log_prior(known: Constraints, n: int) -> Matrix:
 
 
 def obeying(score: Scorer, known: Constraints, n: int) -> Scorer:
-    """The score plus the log prior of parents from background knowledge; n: number of rows."""
+    """A scorer that adds the log prior from background knowledge to `score`; n: rows."""
     if known.empty:
         return score
     log_prior = parent_log_prior(known, n)

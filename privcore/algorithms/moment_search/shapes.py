@@ -1,10 +1,10 @@
-"""Whether numbers depend on each other linearly, from noisy counts of evenly cut pairs.
+"""Whether numeric columns depend on each other linearly, from noisy counts of evenly cut pairs.
 
 For jointly normal columns, the correlation determines the table of a pair. The deviation of the
-noisy tables from the nearest such tables is dependence that second moments miss. For a number and a
-yes/no column, the missed part is orthogonal to the tables of two normal columns of which one is
-dichotomised; for two yes/no columns a moment captures all dependence. Shares are of φ², summed over
-the pairs and corrected for noise.
+noisy tables from the nearest such tables is dependence that second moments miss. For a numeric and
+a yes/no column, the missed part is orthogonal to the tables of two normal columns, one of them
+dichotomised; for two yes/no columns, second moments capture all dependence. Dependence is measured
+by φ², summed over the pairs and corrected for noise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from privcore.arrays import Matrix, Vector
 # Share of the dependence that moments may miss before levels have more power, although levels
 # spread rows and noise over more numbers: chosen on random graphs, docs/experiments/numbers.md.
 _MISSED = 0.03
-# Or as much as noise and sampling alone explain, in standard deviations.
+# Missed dependence that noise and sampling error alone explain, in standard deviations.
 _CLEAR = 3.0
 _STEPS = 60
 # The share of yes is rounded to twentieths.
@@ -35,9 +35,10 @@ _SHARES = 20
 def even_points(
     centre: Vector, scale: Vector, intervals: int, own_levels: Sequence[int] = ()
 ) -> list[Vector]:
-    """Per column, points that cut a normal distribution with this middle and spread evenly.
+    """The cut points of each column, which divide a normal distribution into equal parts.
 
-    own_levels: see `NumberSource`; the points of such a column are between its levels.
+    centre, scale: mean and standard deviation of each distribution. own_levels: see `NumberSource`;
+    the cut points of a column with levels lie between its levels.
     """
     quantiles = ndtri(np.arange(1, intervals) / intervals)
     return [
@@ -47,10 +48,10 @@ def even_points(
 
 
 def in_lines(pairs: Moments) -> bool:
-    """Whether moments of the numbers capture nearly all of the dependence in the pairs.
+    """Whether second moments capture nearly all of the dependence in the pairs.
 
-    pairs: noisy moments of all pairs of columns; each column is yes/no or cut by `even_points` into
-    intervals, at least three and equally many for all such columns.
+    pairs: noisy moments of all pairs of columns; each column is yes/no or cut by `even_points`. All
+    cut columns have the same number of intervals, at least three.
     """
     whole = missed = variance = 0.0
     for a, b in combinations(range(len(pairs.levels)), 2):
@@ -83,8 +84,9 @@ def in_lines(pairs: Moments) -> bool:
 def normal_tables(rows: int, columns: int, share: float = 0.5) -> Matrix:
     """Moments of two evenly cut normal columns, shape (correlations, rows − 1, columns − 1).
 
-    rows, columns: numbers of intervals. share: probability of the first of two levels.
-    Probabilities in the coordinates of `features`; correlations from −0.99 to 0.99.
+    rows, columns: numbers of intervals. share: probability of the first interval if `columns` is 2.
+    The moments are joint probabilities in the coordinates of `features`; the correlations
+    range from −0.99 to 0.99.
     """
     # Midpoints of equal probability stand for the values within an interval.
     within = ndtri((np.arange(40 * rows) + 0.5) / (40 * rows))

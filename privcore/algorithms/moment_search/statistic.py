@@ -1,10 +1,11 @@
-"""A quadratic statistic whose parts are weighted by how little of their variance is noise.
+"""A quadratic test statistic in which parts with more noise have less weight.
 
-A covariance is turned into parts that are independent under the null: whitened by the sampling
-variance, and rotated so that the variance of the noise is diagonal too. Part k then has variance 1
-+ v_k, where v_k comes from the noise, and weight w_k = 1/(1 + v_k); the statistic Σ w_k z_k² with
-z_k standard normal is compared with a scaled χ² of the same mean and variance (Satterthwaite 1946).
-Without noise every weight is 1, and the statistic is χ² itself.
+The sample covariances of two columns are transformed into parts that are independent under the null
+hypothesis: they are whitened by the sampling covariance, then rotated so that the covariance of the
+noise is diagonal too. Part k then has variance 1 + v_k, where v_k comes from the noise, and weight
+w_k = 1/(1 + v_k); the statistic Σ w_k z_k² with z_k standard normal is compared with a scaled χ² of
+the same mean and variance (Satterthwaite 1946). Without noise every weight is 1, and the statistic
+follows a χ² distribution.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ _LEAST_LEFT = 0.05
 
 
 class Statistic(NamedTuple):
-    """A weighted statistic.
+    """A weighted statistic of a test of x and y.
 
-    value: Σ w z². first, second: Σ w and Σ w². among: number of tests that this one was chosen from
-    as the best; its p-value accounts for the choice. left: the product of the shares of the
-    variances of x and y that the conditioning set leaves unexplained. If left is close to 0, as it
-    is given the inputs of a gate, the test has no information.
+    value: Σ w z². first, second: Σ w and Σ w². among: number of tests from which this test was
+    chosen as the most significant; the p-value is corrected for this choice. left: product of the
+    shares of the variances of x and y that the conditioning set leaves unexplained. If left is
+    close to 0, as when y is a function of the conditioning set, the test has no information.
     """
 
     value: float
@@ -44,7 +45,7 @@ class Statistic(NamedTuple):
 
     @property
     def dof(self) -> float:
-        """Degrees of freedom of the matching χ², at most the number of parts."""
+        """Degrees of freedom of the approximating χ², at most the number of parts."""
         return self.first * self.first / self.second
 
     @property
@@ -54,7 +55,7 @@ class Statistic(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """Probability of a value as large under independence; 1 if the test has no information."""
+        """The p-value, corrected for choosing among tests; 1 if the test has no information."""
         return min(self.among * self.alone, 1.0)
 
     @property
@@ -66,12 +67,12 @@ class Statistic(NamedTuple):
 
     @property
     def noncentrality(self) -> float:
-        """Noncentrality of the χ², unbiased but for the cut at 0; 0 without information."""
+        """Estimated noncentrality of the χ², at least 0; 0 if the test has no information."""
         return max(self.value / self.scale - self.dof, 0.0) if self.second else 0.0
 
 
 class Statistics(NamedTuple):
-    """Several statistics, each field of shape (tests,)."""
+    """The statistics of several tests; each field has shape (tests,)."""
 
     value: Vector
     first: Vector
@@ -79,7 +80,7 @@ class Statistics(NamedTuple):
     left: Vector
 
     def copy(self) -> Statistics:
-        """A copy that can be changed."""
+        """A copy with its own arrays, which can be changed."""
         return Statistics(*(field.copy() for field in self))
 
     def put(self, k: int, statistic: Statistic) -> None:
@@ -92,12 +93,12 @@ class Statistics(NamedTuple):
 
     @property
     def informative(self) -> NDArray[np.bool_]:
-        """See `Statistic`."""
+        """Whether a non-significant result is informative, for each test."""
         return self.left >= _LEAST_LEFT
 
     @property
     def p_values(self) -> Vector:
-        """As `Statistic.alone`."""
+        """The p-value of each test, without a correction for choosing among tests."""
         known = self.second > 0
         first, second = (np.where(known, field, 1.0) for field in (self.first, self.second))
         p_values = gammaincc(first * first / second / 2, self.value / (second / first) / 2)
@@ -106,5 +107,5 @@ class Statistics(NamedTuple):
 
 @lru_cache(maxsize=10_000)
 def chi_squared_quantile(dof: float, level: float) -> float:
-    """The value that χ² of this many degrees of freedom exceeds with probability `level`."""
+    """The value that χ² with `dof` degrees of freedom exceeds with probability `level`."""
     return 2 * float(gammainccinv(dof / 2, level))

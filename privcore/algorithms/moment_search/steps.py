@@ -15,7 +15,7 @@ Around = dict[int, set[int]]
 
 
 def record_release(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:
-    """Record a release; sigma: scale of its noise. share: of the budget. number: from 1."""
+    """Record release `number` (from 1); sigma: scale of its noise. share: share of the budget."""
     recorder.add(Step(0, -1, -1, (), "release", nan, sigma, nan, nan, False, share, number))
 
 
@@ -25,12 +25,12 @@ def most_parents(run: Run[MomentSearchParameters]) -> int:
 
 
 def between(run: Run[MomentSearchParameters], moves: int) -> None:
-    """Report the progress of a search; raises Cancelled if the run is cancelled."""
+    """Report the progress of a search; raise Cancelled if the run is cancelled."""
     run.hooks.progress(Progress(0, moves, 0, moves, "change"))
     end_if_cancelled(run)
 
 
 def end_if_cancelled(run: Run[MomentSearchParameters]) -> None:
-    """Raises Cancelled if the run is cancelled."""
+    """Raise Cancelled if the run is cancelled."""
     if run.hooks.cancelled():
         raise Cancelled

@@ -1,8 +1,8 @@
 """Tests and scores from counts of all pairs of columns and of some larger tables.
 
-Each test and score uses the released counts that suit it best. Families without a table still have
-a log-linear model; in families with a table, the model is less sensitive to the noise on single
-cells.
+Each test and score uses the released counts that suit it best. A family of a column and its parents
+has a log-linear model even if no table covers the family; if a table does, the model is still
+useful because it is less sensitive to the noise on single cells.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _SUSPECT = 0.01
 
 
 class TableEvidence(Evidence):
-    """Evidence from counts.
+    """Evidence from noisy counts.
 
-    moments: all released moments. penalty: subtracted from a score per degree of freedom.
+    moments: all released moments. penalty: amount subtracted from a score per degree of freedom.
     """
 
     def __init__(self, moments: Moments, penalty: float) -> None:
@@ -48,20 +48,17 @@ class TableEvidence(Evidence):
         return self.pairs.test(x, y, conditioning_set)
 
     def strength(self, x: int, y: int) -> float:
-        """The significance of the marginal dependence of a pair."""
+        """Strength of the marginal dependence of a pair, to rank a column's neighbours."""
         statistic = self.pairs.test(x, y)
         return statistic.value / statistic.dof**0.5 if statistic.second else 0.0
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """The test on a table that covers the columns, if its strata exceed the noise.
-
-        Otherwise the linear test on pairs.
-        """
+        """The test within strata where `within_strata` allows it, otherwise the linear test."""
         within = self.within_strata(x, y, conditioning_set)
         return within or self.pairs.test(x, y, conditioning_set)
 
     def tests(self, tests: Sequence[tuple[int, int, Columns]]) -> Statistics:
-        """Like `test`, for conditioning sets of one size."""
+        """Like `test`, for several tests whose conditioning sets have the same size."""
         made = Statistics(*np.empty((4, len(tests))))
         within = [self.within_strata(*each) for each in tests]
         left = np.array([k for k, statistic in enumerate(within) if statistic is None], np.int64)
@@ -76,8 +73,8 @@ class TableEvidence(Evidence):
     def within_strata(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The test within the strata of a table that covers all these columns.
 
-        None without a table, or if the noise may hide relevant strata: the test could miss a
-        dependence in rare strata.
+        None if no table covers the columns, or if the noise may hide relevant strata: the test
+        could then miss a dependence in rare strata.
         """
         if not conditioning_set or not self.tabulated(x, y, *conditioning_set):
             return None
@@ -101,7 +98,7 @@ class TableEvidence(Evidence):
         return Statistic(*statistic) if applies else None
 
     def final(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """The test with the larger p-value: the model's, or the one within strata of a table."""
+        """Of the model's test and the test within strata, the test with the larger p-value."""
         modelled = self._models.test(x, y, conditioning_set)
         within = self.within_strata(x, y, conditioning_set)
         if modelled is None:
@@ -109,15 +106,18 @@ class TableEvidence(Evidence):
         return modelled if within is None or within.p_value <= modelled.p_value else within
 
     def unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
-        """The test of two columns without an edge; None if the columns are too many for a model."""
+        """The test of two columns that have no edge.
+
+        None if the columns have too many combinations of levels for a model.
+        """
         modelled = self._models.test(x, y, conditioning_set)
         return None if modelled is None else self.final(x, y, conditioning_set)
 
     def surely_unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
-        """The same test as `unexplained`, but only if the model is complete.
+        """The test of `unexplained`, or None if the model may be incomplete.
 
-        None also if the model may lack an interaction that no table covers, which would look like a
-        dependence between x and y.
+        The model may lack an interaction that no table covers, and this interaction would look like
+        a dependence between x and y.
         """
         pairs = combinations(conditioning_set, 2)
         if all(self.tabulated(end, *two) for two in pairs for end in (x, y)):
@@ -125,9 +125,9 @@ class TableEvidence(Evidence):
         return None
 
     def suspects(self, column: int, conditioning_set: Columns) -> list[int]:
-        """Columns that a test might find dependent on this one.
+        """Columns that may depend on `column` given the conditioning set.
 
-        Linear tests, made for all columns together, exclude the others.
+        Linear tests, which are made for all columns together, exclude the other columns.
         """
         suspicious = self.pairs.tests_of(column, conditioning_set).p_values < _SUSPECT
         if column in self.pairs.together:
@@ -138,7 +138,10 @@ class TableEvidence(Evidence):
         return list(range(self.pairs.columns))
 
     def row(self, column: int, parents: Columns) -> Statistics:
-        """Linear gains, except for parents and for columns that may depend on this one."""
+        """Tests of `column` with every other column, given the column's other parents.
+
+        The tests are linear, except for parents and for columns that may depend on `column`.
+        """
         row = self.pairs.tests_of(column, parents).copy()
         for other in {*self.suspects(column, parents), *parents} - {column}:
             others = tuple(c for c in parents if c != other)
@@ -151,7 +154,7 @@ class TableEvidence(Evidence):
         return table_information(self.moments.n, (levels[x], levels[y]), statistic)
 
     def score(self, column: int, parents: frozenset[int]) -> float:
-        """Deviance that the parents explain, minus its expectation from noise and a penalty."""
+        """Deviance that the parents explain, minus a penalty that grows with the noise."""
         key = (column, parents)
         if key not in self._scores:
             score = self._family_score(column, parents) if parents else 0.0
@@ -159,7 +162,7 @@ class TableEvidence(Evidence):
         return self._scores[key]
 
     def _family_score(self, column: int, parents: frozenset[int]) -> float:
-        """The larger of the deviances explained by the model and by a table, if there is one."""
+        """The larger of the scores from the model and from a table that covers the family."""
         score, listed = -inf, sorted(parents)
         explained = self._models.explained(column, parents)
         if explained is not None:
@@ -169,9 +172,7 @@ class TableEvidence(Evidence):
         return score
 
     def tabulated_score(self, column: int, parents: list[int]) -> float:
-        """Deviance explained in the column's counts by its parents' levels; see
-        `kernels.table_tests`.
-        """
+        """Score of a column from a table of counts with its parents; see `kernels.table_tests`."""
         counts = self.moments.table([*parents, column])
         return float(
             kernels.table_tests.family_score(

@@ -1,10 +1,10 @@
 """Search for the best DAG by a score that is not a sum over families.
 
-Steps are tried in the order of their approximate gain. A search moves from a DAG to the best
-neighbour of that DAG or of another member of its equivalence class (Castelo & Kočka 2003), reached
-by a few random reversals of covered edges. At a local optimum it restarts from the best DAG without
-the edges of one column, or with one edge reversed and fixed until the rest has adapted; a better
-optimum becomes the best DAG.
+The search moves from a DAG to a better neighbour of that DAG or of another member of its
+equivalence class (Castelo & Kočka 2003), reached by a few random reversals of covered edges.
+Neighbours are tried in the order of their approximate gain. At a local optimum the search restarts
+from the best DAG without the edges of one column, or with one edge reversed and fixed until the
+rest of the DAG has adapted; a better optimum becomes the best DAG.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from privcore.algorithms.moment_search.search import Between, Parents
 
 Edge = tuple[int, int]
 
-# Number of steps that are fitted, the most promising first, and of class members that they start
-# from.
+# Number of neighbours that are fitted, the most promising first, and number of class members whose
+# neighbours are considered.
 _FITTED, _MEMBERS = 24, 6
 _TURNS = 10
 # Fits stop this far below their maximum.
@@ -52,9 +52,10 @@ class Better(Exception):
 
 
 class TableSearch:
-    """The best DAG so far, and its fit.
+    """A search for the best DAG; holds the best DAG so far and its fit.
 
-    between: called before each step with the number of steps made; it may raise.
+    between: called before each step with the number of steps so far; may raise an exception to end
+    the search.
     """
 
     def __init__(self, score: TableScore, between: Between = lambda moves: None) -> None:
@@ -71,7 +72,10 @@ class TableSearch:
         self._sampled_from = self.fit.value
 
     def exact(self, dag: Masks, wanted: float) -> float:
-        """The score of a DAG, −∞ if it is far below `wanted`; raises Better."""
+        """The score of a DAG, or −∞ if the score is far below `wanted`.
+
+        Raises Better if the samplers have found a DAG clearly better than their start.
+        """
         fit = self._score.fit(dag, wanted)
         if not fit.exact:
             return -math.inf
@@ -82,12 +86,12 @@ class TableSearch:
         return fit.value
 
     def climb_on(self) -> None:
-        """Search from the best DAG that samplers found."""
+        """Continue the search from the best DAG that the samplers found."""
         self.dag, self.fit = self._climbed(self.dag, self.fit)
         self._sampled_from = self.fit.value
 
     def _cooled(self, dag: Masks, mixed: float) -> tuple[Masks, Fit]:
-        """Search by walks near a fit, each from the end of the previous one."""
+        """Search by random walks near a fit, each walk from the end of the previous walk."""
         score, fit = self._score, self._score.fit(dag)
         steps = 5 * score.columns * score.columns
         while True:
@@ -100,7 +104,7 @@ class TableSearch:
             dag, fit = new, reached
 
     def _climbed(self, dag: Masks, fit: Fit, held: Edge = _ANY) -> tuple[Masks, Fit]:
-        """held: an edge (cause, effect) that stays."""
+        """Climb to a local optimum; held: an edge (cause, effect) that stays."""
         while True:
             self._between(self._moves)
             self._moves += 1
@@ -134,7 +138,7 @@ class TableSearch:
         return list(options.values())[1:]
 
     def _member(self, dag: Masks) -> Masks:
-        """Another DAG of the class."""
+        """A random DAG from the equivalence class of this DAG."""
         turned = list(dag)
         for _ in range(_TURNS):
             ways = covered(turned)
@@ -166,9 +170,10 @@ class TableSearch:
 
 
 def steps(scores: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Masks, float]:
-    """Graphs one step from a DAG, with gains near a fit; some have cycles.
+    """The graphs one step from a DAG, each with its gain by `scores`; some have cycles.
 
-    A step adds, deletes or reverses an edge, or exchanges a parent.
+    A step adds, deletes or reverses an edge, or replaces a parent by another column. most: maximum
+    number of parents. held: an edge (cause, effect) that stays.
     """
     columns, many = range(len(dag)), sum(mask.bit_count() for mask in dag)
     own = [scores.of(*family) for family in enumerate(dag)]
@@ -201,7 +206,7 @@ def steps(scores: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Ma
 
 
 def _beginnings(dag: Masks, member: Masks) -> Iterator[tuple[Masks, Edge]]:
-    """DAGs to restart from, each with an edge to fix at first."""
+    """DAGs to restart from, each with the edge to fix at first, if any."""
     for column in range(len(dag)):
         less = tuple(0 if c == column else mask & ~(1 << column) for c, mask in enumerate(dag))
         if less != dag:
@@ -247,15 +252,15 @@ def is_acyclic(dag: Masks) -> bool:
 
 
 def covered(dag: Sequence[int]) -> list[Edge]:
-    """Covered edges (cause, effect): their ends have the same other parents.
+    """Covered edges (cause, effect), whose two columns have the same other parents.
 
-    Reversing one leads to an equivalent DAG.
+    Reversing a covered edge gives an equivalent DAG.
     """
     return [(a, b) for b, mask in enumerate(dag) for a in bits(mask) if mask == dag[a] | 1 << a]
 
 
 class Sampled(NamedTuple):
-    """The result of sampling; dag: the best DAG found, with its fit."""
+    """The best DAG found, its fit, and the posterior from sampled DAGs."""
 
     dag: Masks
     fit: Fit
@@ -267,9 +272,10 @@ class Sampled(NamedTuple):
 
 
 def sampled(score: TableScore, between: Between = lambda moves: None) -> Sampled:
-    """The posterior of DAGs; the same for the same score.
+    """Search for the best DAG and sample DAGs from the posterior; equal scores give equal results.
 
-    between: called now and then with the number of steps made; it may raise.
+    between: called regularly with the number of steps so far; may raise an exception to end the
+    search.
     """
     search = TableSearch(score, between)
     while True:

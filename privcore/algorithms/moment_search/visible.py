@@ -1,15 +1,15 @@
 """The dependences that a budget can detect, from public facts, before anything is spent.
 
-Columns with levels are assumed balanced, numbers normal, and all columns independent except for the
-pair itself; rarer levels need larger dependences. The threshold for a single edge is taken from
-`edges` or from the posterior.
+Columns with levels are assumed to be balanced, numeric columns to be normal, and all columns to be
+independent except for the tested pair; if levels are rare, only larger dependences can be detected.
+The threshold for a single edge is taken from `edges` or from the posterior.
 
-A test compares a statistic of f degrees of freedom with a threshold. Under a dependence of size V
-the statistic is noncentral χ², with V² times the test's information as noncentrality. This is exact
-if all parts of the statistic have equal weights; otherwise the dependence is assumed to be spread
-evenly over them, and the distribution to be a scaled χ² (see `statistic`). V is Cramér's V for two
-columns with levels, and the absolute correlation for two numbers; given other columns, it refers to
-the residuals.
+A test compares a statistic that has f degrees of freedom with a threshold. Under a dependence of
+size V the statistic is noncentral χ², with V² times the test's information as noncentrality. This
+distribution is exact if all parts of the statistic have equal weights; otherwise the dependence is
+assumed to be spread evenly over the parts, and the statistic to follow a scaled χ² (see
+`statistic`). V is Cramér's V for two columns with levels, and the absolute correlation for two
+numeric columns; given other columns, V refers to the residuals.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ Levels = tuple[int, int]
 class Visible(NamedTuple):
     """The smallest dependence that is detected with probability `POWER`.
 
-    For the median pair of columns: marginally, given one column, and given two. If not all
-    combinations are counted, the marginal value uses the pairs alone, and a conditional value uses
-    one table in a single round with one table per column; further releases only add power. For
-    numbers all three are the same. None if not even a dependence of 1 is detected, or no such table
-    fits.
+    The values are for the median pair of columns: marginally, given one other column, and given
+    two. If not all combinations of levels are counted, the marginal value is based on the counts of
+    pairs alone, and a conditional value on a single round with one table per column; further
+    releases only add power. For second moments all three values are equal. A value is None if not
+    even a dependence of size 1 is detected, or if the table does not fit.
     """
 
     alone: float | None
@@ -76,8 +76,8 @@ def visible(
 ) -> Visible:
     """The smallest dependences that a plan can detect.
 
-    pairs: number of pairs over which the FDR is controlled. pair: the levels of the two columns, if
-    not the median pair.
+    pairs: number of pairs over which the FDR is controlled. pair: numbers of levels of the two
+    columns; None for the median pair.
     """
 
     def least(pair: Levels, others: int) -> float | None:
@@ -98,7 +98,7 @@ def visible(
 def _in_tables(
     plan: MomentPlan, pair: Levels, others: int, parameters: MomentSearchParameters, pairs: int
 ) -> float | None:
-    """On the pairs alone; given this many others, on tables of candidate pairs."""
+    """Without other columns, from the counts of pairs; otherwise from tables of candidate pairs."""
     strata = median_low(plan.levels) ** others
     level = parameters.false_edges / pairs
     candidates = parameters.level_of_candidates(len(plan.levels))
@@ -132,18 +132,19 @@ def _in_whole(plan: WholePlan, pair: Levels, others: int, level: float) -> float
 
 
 def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float) -> float | None:
-    """weight: of each part of the statistic.  threshold: of χ²."""
+    """weight: of each part of the statistic.  threshold: for the χ² statistic."""
     dof = strata * (pair[0] - 1) * (pair[1] - 1)
     return smallest_visible(dof, threshold, n * (min(pair) - 1) * weight)
 
 
 def _in_rows(plan: RowsPlan, level: float) -> float | None:
-    """The correlation of two of p independent columns.
+    """The smallest correlation detected between two of p independent columns.
 
-    Each is coded in one number, assumed standard normal, in rows no longer than R = radius · √p.
+    Each column is coded by one number, assumed standard normal, in rows that are shortened to
+    length R = radius · √p.
 
-    With g = min(1, R²/|x|²) and |x|² a χ² of p degrees of freedom, E g x² = E g|x|²/p,
-    E g x²y² = E g|x|⁴/(p(p + 2)), and so with g².
+    With g = min(1, R²/|x|²) and |x|² a χ² with p degrees of freedom, E g x² = E g|x|²/p and
+    E g x²y² = E g|x|⁴/(p(p + 2)); the same holds with g² in place of g.
     """
     n, p = plan.n, plan.columns
     most = p * plan.radius * plan.radius
@@ -162,18 +163,19 @@ def _in_rows(plan: RowsPlan, level: float) -> float | None:
 
 
 def table_information(n: float, levels: Levels, statistic: Statistic) -> float:
-    """Noncentrality of a test of two columns with levels for V = 1.
+    """Noncentrality of a test of two columns with levels if V = 1.
 
-    n: number of rows. statistic: the test's statistic, for the weights of its (r − 1)(s − 1) parts.
+    n: number of rows. statistic: the test's statistic, which holds the sum of the weights of its
+    (r − 1)(s − 1) parts.
     """
     r, s = levels
     return n * (min(r, s) - 1) * statistic.first / ((r - 1) * (s - 1))
 
 
 def smallest_visible(dof: float, threshold: float, information: float) -> float | None:
-    """The smallest V from 0 to 1 that is detected with probability `POWER`.
+    """The smallest V from 0 to 1 that a test detects with probability `POWER`.
 
-    None if not even V = 1 is detected.
+    None if not even V = 1 is detected. information: noncentrality of the test if V = 1.
     """
     if not (dof > 0 and information > 0):
         return None
@@ -182,12 +184,12 @@ def smallest_visible(dof: float, threshold: float, information: float) -> float 
 
 
 def probable_from(rows: float, levels: Levels, strata: int, level: float) -> float:
-    """The deviance from which an edge between two columns is as probable as 1 − level.
+    """The deviance at which an edge between two columns reaches probability 1 − level.
 
-    The BDeu penalty for the parameters that the edge adds, for balanced columns with an equivalent
-    sample size of 1, plus the required log odds, minus the prior log odds of two directions. rows:
-    effective number of rows in the noisy counts. levels: of cause and effect. strata:
-    configurations of the effect's other parents.
+    The value is the BDeu penalty for the parameters that the edge adds, for balanced columns and an
+    equivalent sample size of 1, plus twice the log of half the required odds, as the edge may have
+    either direction. rows: effective number of rows in the noisy counts. levels: numbers of levels
+    of cause and effect. strata: number of configurations of the effect's other parents.
     """
     cause, effect = levels
 
@@ -204,11 +206,11 @@ def probable_from(rows: float, levels: Levels, strata: int, level: float) -> flo
 def plan_levels(
     n: int, levels: Sequence[int], ordered: Sequence[int], parameters: MomentSearchParameters
 ) -> Plan:
-    """The form in which columns with levels are measured; levels, ordered: see `CountSource`.
+    """The plan for columns with levels; levels, ordered: see `CountSource`.
 
-    All combinations of levels if these are few; otherwise pairs of columns, level by level, and
-    larger tables. If these would detect only large dependences, each column is coded by a few
-    numbers.
+    All combinations of levels are counted if there are few; otherwise pairs of columns, level by
+    level, and larger tables. If such counts would detect only large dependences, each column is
+    coded by a few numbers instead.
     """
     whole = plan_whole(n, levels, parameters.epsilon, cells=parameters.whole_table)
     if whole and parameters.measured == "levels":
@@ -231,9 +233,9 @@ def plan_levels(
 class PublicShape:
     """The public shape of a table.
 
-    n: number of rows. levels: number for each column, 0 for numeric columns that are cut; empty if
-    all are treated as numbers. columns: number of columns. open_pairs: pairs that background
-    knowledge leaves open; None for all. ordered: see `CountSource`.
+    n: number of rows. levels: number of levels of each column, 0 for numeric columns that are cut;
+    empty if all columns are treated as numbers. columns: number of columns. open_pairs: number of
+    pairs that background knowledge leaves open; None for all pairs. ordered: see `CountSource`.
     """
 
     n: int
@@ -249,7 +251,7 @@ class PublicShape:
 
     @classmethod
     def of(cls, source: MomentSource | MixedRows, knowledge: str = "") -> PublicShape:
-        """The shape of a source; knowledge: background knowledge, as the parameter's text."""
+        """The shape of a data source; knowledge: the text of the parameter `knowledge`."""
         levels: Sequence[int] = ()
         ordered: Sequence[int] = ()
         if isinstance(source, MixedRows):
@@ -267,7 +269,7 @@ class PublicShape:
         return cls(n, levels if any(levels) else (), len(columns), ordered=places)
 
     def plan(self, parameters: MomentSearchParameters) -> Plan:
-        """The quantities that a run measures."""
+        """The plan of what a run measures, and of how the budget is split."""
         levels = self.levels or (0,) * self.columns
         if 0 not in levels:
             return plan_levels(self.n, levels, self.ordered, parameters)
@@ -299,16 +301,18 @@ class PublicShape:
 def visible_effects(
     shape: PublicShape, parameters: MomentSearchParameters, pair: Levels | None = None
 ) -> Visible:
-    """The smallest dependences that a run can detect; parameters: the run's, checked. pair: see
-    `visible`.
+    """The smallest dependences that a run can detect.
+
+    parameters: checked parameters of the run. pair: see `visible`.
     """
     return visible(shape.plan(parameters), parameters, shape.pairs, pair)
 
 
 def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) -> str:
-    """Changes that would make a clear dependence detectable; empty if it is detectable already.
+    """A sentence on changes that would make a clear dependence detectable.
 
-    A clear dependence has a correlation, or Cramér's V, of `_CLEAR`.
+    Empty if a clear dependence is detectable already. A clear dependence has a correlation, or a
+    Cramér's V, of `_CLEAR`.
     """
 
     def shows(rows: int, epsilon: float) -> bool:
@@ -323,30 +327,31 @@ def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) ->
     epsilon = next((e for e in epsilons if e <= _LARGEST and shows(n, e)), None)
     rows = next((m for m in (int(n * 1.25**k) for k in range(1, 40)) if shows(m, own)), None)
     ways = [
-        *([f"ε = {epsilon:.2g} with these rows"] if epsilon else []),
-        *([f"about {float(f'{rows:.2g}'):,.0f} rows with this ε"] if rows else []),
+        *([f"ε = {epsilon:.2g} with the present rows"] if epsilon else []),
+        *([f"about {float(f'{rows:.2g}'):,.0f} rows with the present ε"] if rows else []),
         "fewer columns, or coarser levels",
     ]
     return (
-        f"A dependence of {_CLEAR:g} would be missed here. Any of these would make it detectable: "
-        f"{'; '.join(ways)}."
+        f"A dependence of {_CLEAR:g} would be missed here. Any of these changes would make it "
+        f"detectable: {'; '.join(ways)}."
     )
 
 
 def visible_sentence(
     shape: PublicShape, parameters: MomentSearchParameters, epsilon: float | None = None
 ) -> str:
-    """The detectable dependences, in plain words.
+    """A sentence that states the smallest detectable dependence in plain words.
 
-    parameters: of the run on rows. epsilon: total for a person, if a person has several rows.
+    parameters: the run's parameters for single rows. epsilon: the total per person, if a person may
+    have several rows.
     """
     plan = shape.plan(parameters)
     least = visible(plan, parameters, shape.pairs).alone
     where = f"At ε = {epsilon or parameters.epsilon:g} and {shape.n:,} rows, moment search"
     if least is None:
         return (
-            f"{where} would miss even a perfect dependence of two columns in more than one run in "
-            "ten; raise ε."
+            f"{where} would miss even a perfect dependence between two columns in more than one "
+            "run in ten; raise ε."
         )
     if isinstance(plan, RowsPlan):
         return (
@@ -354,16 +359,16 @@ def visible_sentence(
             "probability."
         )
     return (
-        f"{where} detects a dependence of Cramér's V {least:.2g} or more between two columns with "
-        "at least 90 % probability: for balanced yes/no columns, shares that differ by "
-        f"{100 * least:.1f} percentage points."
+        f"{where} detects a dependence with a Cramér's V of {least:.2g} or more between two "
+        "columns with at least 90 % probability. For balanced yes/no columns, this is a difference "
+        f"of {100 * least:.1f} percentage points."
     )
 
 
 def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
-    """How numbers are treated in a table that also has levels, from public facts.
+    """How numeric columns are treated in a table that also has columns with levels, as a clause.
 
-    checked: the parameters.
+    checked: the checked parameters.
     """
     if not counts_levels(source.own_levels):
         return "columns with two levels count as −1 and 1"

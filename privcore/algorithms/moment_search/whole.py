@@ -1,7 +1,7 @@
 """Moment search on columns with few combinations of levels: one release counts all combinations.
 
-This pure-DP release takes the whole budget; everything else is post-processing: the best DAG by its
-posterior score, and a sampler for the probability of each edge. Proof:
+This pure-DP release uses the whole budget; the rest is post-processing: a search for the DAG with
+the best posterior score, and a sampler for the probability of each edge. Proof:
 docs/proofs/moment_search.md, statement 5.
 """
 
@@ -69,8 +69,8 @@ def run_on_whole_table(
     before = run.earlier.statistics if isinstance(run.earlier.statistics, ReleasedTable) else None
     if before is not None and (before.scale <= plan.scale or before.levels != run.source.levels):
         raise ParameterError(
-            f"The earlier release has used all of ε = {run.parameters.epsilon:g}, or it has other "
-            "levels; give a larger total and the table that was released."
+            f"The earlier release has used all of ε = {run.parameters.epsilon:g}, or its columns "
+            "have other levels; set a larger total ε and use the same table as before."
         )
     released = release_whole(run.source, plan, run.noise, before)
     record_release(recorder, plan.scale, 1.0, 1)
@@ -80,7 +80,7 @@ def run_on_whole_table(
 def searched_whole(
     run: Run[MomentSearchParameters], statistics: ReleasedTable, recorder: common.Recorder
 ) -> Outcome:
-    """Search the noisy counts only; these can be searched again."""
+    """Search the noisy counts only, so that the search can be repeated at no further cost."""
     parameters, names, counts = run.parameters, run.source.names, statistics.counts
     moments = statistics.moments
     known = run.known
@@ -132,10 +132,10 @@ def searched_whole(
 
 
 def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
-    """The edges of the best DAG that are kept.
+    """The edges of the best DAG that are kept: required edges, and the most probable others.
 
-    These are the required edges, and as many others as possible while the expected share of false
-    edges, by their probabilities, is within the FDR level.
+    The largest number of other edges is kept whose share of false edges, by their posterior
+    probabilities, is expected to be at most `level`.
     """
     dag, probable = known.repaired(best.parents), best.posterior.edges
     held = {edge for edge in edges_of(dag) if ordered(*edge) in known.required}
@@ -151,7 +151,7 @@ def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
 def drawn(
     names: tuple[str, ...], posterior: Posterior, kept: set[Edge], known: Constraints
 ) -> PDAG:
-    """The equivalence class of the DAG with the kept edges, without improbable arrows."""
+    """The CPDAG of the kept edges; arrows no more probable than their reverse become undirected."""
     graph = known.completed(cpdag_of_dag(names, kept))
     arrows = {
         (cause, effect)
@@ -170,7 +170,7 @@ def _findings(
     graph: PDAG,
     stated: Matrix,
 ) -> dict[Edge, PairFinding]:
-    """Findings, by post-processing of the noisy counts."""
+    """The finding on each pair, by post-processing of the noisy counts."""
     seen = WholeEvidence(score.levels, score.scale, best.fit.expected, parameters.false_edges)
     findings = {}
     for pair in combinations(range(score.columns), 2):
@@ -189,10 +189,10 @@ def _findings(
 
 
 class WholeEvidence:
-    """`findings.Powers` from a DAG's fit.
+    """Effect sizes and power from the fit of a DAG; see `findings.Powers`.
 
-    levels: number for each column. scale: of the noise. expected: expectation of each cell in the
-    fit. level: the accepted share of false edges.
+    levels: number of levels of each column. scale: scale of the noise. expected: expectation of
+    each cell in the fit. level: the FDR level.
     """
 
     def __init__(self, levels: Sequence[int], scale: float, expected: Vector, level: float) -> None:
@@ -200,7 +200,7 @@ class WholeEvidence:
         self._information = expected * expected * cell_information(expected, scale)
 
     def effect(self, x: int, y: int) -> float:
-        """Cramér's V of the pair in the fit."""
+        """Cramér's V of a pair of columns in the fitted table."""
         joint = self._margin(self._expected, (x, y))
         joint = joint / joint.sum()
         product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
@@ -210,9 +210,9 @@ class WholeEvidence:
     def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
         """Power to detect an edge x → y given other parents of y, on the fitted counts.
 
-        A dependence of size V moves a cell's expectation m by V m a(x) b(y), for a and b of mean 0
-        and variance 1 in each stratum; the information on V is the mean of Σ m² a² b² I over all
-        such a and b.
+        A dependence of size V changes a cell's expectation m by V m a(x) b(y), where a and b have
+        mean 0 and variance 1 in each stratum. The information about V is the mean of Σ m² a² b² I
+        over all such a and b, where I is the information about m.
         """
         columns = (x, y, *conditioning_set)
         expected = self._margin(self._expected, columns)
