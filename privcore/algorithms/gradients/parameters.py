@@ -76,9 +76,9 @@ UNITS = Parameter(
     choices=("original", "bounds"),
     labels=(("original", "As they are"), ("bounds", "Scaled by their bounds")),
     help="original: columns are centred but not scaled; weights are in units of the effect per "
-    "unit of the cause. bounds: each column is scaled to −1 … 1 by its public bounds. Least squares orients "
-    "edges by the columns' variances, so the choice matters. Levels are coded −1 … 1 in their "
-    "order.",
+    "unit of the cause. bounds: each column is scaled to −1 … 1 by its public bounds. Least "
+    "squares orients edges by the columns' variances, so the choice matters. Levels are coded "
+    "−1 … 1 in their order.",
     source="Reisach, Seiler & Weichwald 2021",
 )
 MOMENT_UNITS = replace(
