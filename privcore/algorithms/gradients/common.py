@@ -108,7 +108,7 @@ def check_rows(run: Run[GraphParameters]) -> None:
     n, p = run.source.n, len(run.source.names)
     if n < p:
         raise DataError(
-            f"There are only {n:,} rows for {p} columns, but least squares needs at least one row "
+            f"There are {n:,} rows for {p} columns, but least squares needs at least one row "
             "per column; add rows or leave columns out."
         )
 

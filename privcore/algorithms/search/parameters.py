@@ -131,9 +131,9 @@ COLLIDER_RULE = Parameter(
     "neighbour is in their separating sets. majority: the neighbour must be absent from more than "
     "half of all separating sets among the neighbours of either column; if it is absent from "
     "exactly half, the edges stay undirected. conservative: it must be absent from all of these "
-    "sets; if it is in only some, the edges stay undirected. union: it must be absent from all separating sets of the size at which the "
-    "pair was separated. first: it must be absent from the one set that the search found, which "
-    "depends on the order of the columns.",
+    "sets; if it is in only some, the edges stay undirected. union: it must be absent from all "
+    "separating sets of the size at which the pair was separated. first: it must be absent from "
+    "the one set that the search found, which depends on the order of the columns.",
     source="Colombo & Maathuis 2014 (majority); Ramsey, Zhang & Spirtes 2006 (conservative); "
     "causal-learn (union); Spirtes, Glymour & Scheines 2000 (first)",
 )
