@@ -56,7 +56,7 @@ TEST_LIMIT = Parameter(
     high=10**12,
     optional=True,
     auto_help="no limit",
-    help="A search that works by tests stops after this number of tests and reports the orders "
+    help="A search by independence tests stops after this number of tests and reports the orders "
     "that it did not finish. The limit is on tests rather than on time, because time depends on "
     "the exact data.",
     source="privcore.algorithms.work",
@@ -338,8 +338,8 @@ def planned_events(
 ) -> tuple[Event, ...]:
     """The steps that a proven run would take; empty if they are not fixed before the run.
 
-    They follow from public facts of the source alone: the number of rows and the columns' names,
-    levels or bounds.
+    The steps follow from public facts of the source alone: the number of rows and the columns'
+    names, levels or bounds.
     before, only: see `discover`; the steps of the earlier run are included.  Raises ParameterError.
     """
     return _row_level(algorithm, parameters, source, Earlier(before, frozenset(only)))[1]

@@ -22,7 +22,7 @@ from privcore.privacy.mechanisms import SieveAndExamine, SieveScales
 
 _SOURCE = "Wang, Pang & Song 2020, Algorithm 2"
 _FLAW = (
-    "the printed noise scales do not add up to ε per round when sub-sampling, the threshold is "
+    "the paper's noise scales do not add up to ε per round with sub-sampling, the threshold is "
     "reused after a failed examination, and the total is computed after the run from a count that "
     "depends on the data"
 )

@@ -226,7 +226,7 @@ def _regressed(
 
 
 class NoisyFisher(FreeDecision):
-    """Compare √(n − k − 3) |z| with a normal quantile, raised for the noise variance if chosen."""
+    """Compares √(n − k − 3) |z| with a normal quantile, raised for the noise variance if chosen."""
 
     def __init__(
         self, run: Run[PrivPCStarParameters], released: Released, recorder: common.Recorder

@@ -71,7 +71,7 @@ class Estimate(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Likely seconds, without the time to count the rows."""
+        """Likely time in seconds, not including the time to count the rows."""
         return self.tests * self.seconds_each
 
     def as_dict(self) -> dict[str, Any]:

@@ -47,7 +47,10 @@ class PublishedRounds:
         self.rounds = 0
 
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:
-        """Choose in one round which candidates to remove: β̂ by q₂, then β̂ by q₁ at ε₁/β̂ each."""
+        """Choose the number β̂ of candidates to remove by q₂, then β̂ candidates by q₁.
+
+        Each selection by q₁ costs ε₁/β̂. Returns the chosen candidates.
+        """
         if self.rounds == _PARTS // 2:
             raise BudgetError("The budget is used up.")
         self.rounds += 1

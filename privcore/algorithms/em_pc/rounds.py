@@ -1,4 +1,4 @@
-"""EM-PC's private selections and their cost: docs/proofs/em_pc.md."""
+"""EM-PC's private selections and their cost. Proof: docs/proofs/em_pc.md."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ProvenRounds:
         self._number, self._which = down(size * number), down(size * (1 - number))
 
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:
-        """Choose in one round how many candidates to remove and then which of them."""
+        """Choose how many candidates to remove, and then which; returns the chosen candidates."""
         if self.rounds == self.planned:
             raise BudgetError("All rounds that the budget pays for are used up.")
         self.rounds += 1
@@ -103,7 +103,7 @@ class ProvenRounds:
         return [candidates[position] for position in chosen]
 
     def separate(self, removals: dict[Edge, Removal]) -> dict[Edge, frozenset[int]]:
-        """Choose a separating set for each pair, splitting the remaining budget evenly."""
+        """Choose a separating set for each pair, with equal shares of the remaining budget."""
         left = self.filter.left
         if not removals or not left > 0:
             return {}

@@ -87,7 +87,10 @@ class PublishedUtilities:
         return cells_of_test(self._source, node, other, conditioning_set) <= MAX_CELLS
 
     def candidate(self, node: int, other: int, sets: tuple[Columns, ...]) -> Candidate:
-        """The candidate, with the distance for its largest p-value (Algorithm 3, lines 4–6)."""
+        """The candidate `other` for removal from the neighbours of `node`.
+
+        Its utility is the distance of the test with the largest p-value (Algorithm 3, lines 4–6).
+        """
         values = [self._p_value(node, other, conditioning_set) for conditioning_set in sets]
         best = sets[int(np.argmax(values))]
         return Candidate(other, self._distance(node, other, best), sets, best)
@@ -116,7 +119,7 @@ class PublishedUtilities:
 
 
 def published_counts(distances: Vector) -> Vector:
-    """q₂ of Xu, Yuan & Wu 2017: the utility of removing 0, 1, …, a candidates, shape (a + 1,).
+    """q₂ of Xu, Yuan & Wu 2017: utilities of removing 0 to a of the candidates, shape (a + 1,).
 
     distances: in decreasing order, shape (a,); positive for independent pairs.
     """

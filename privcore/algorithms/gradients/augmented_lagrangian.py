@@ -119,7 +119,7 @@ def solve(
 
     inner: maps weights and a penalty to better weights, or raises Exhausted if it cannot find any.
     objective: value of the weights, without the penalties on h. watch: called after each iteration
-    with the iteration and its number, from 1; an exception that it raises ends the run.
+    with its number (from 1) and its values; an exception raised by `watch` ends the run.
     """
     with one_thread():
         return _solve(inner, nodes, settings, objective, watch)
@@ -257,10 +257,10 @@ def noisy_steps(
     limit: float | Matrix,
     search: Search | None = None,
 ) -> Inner:
-    """An inner solver that takes `count` noisy gradient steps; after `total` steps, weights stay.
+    """An inner solver that takes `count` noisy gradient steps, and none after `total` steps in all.
 
     The penalties need no data, so each step minimises them exactly, together with a local model of
-    the loss that is made from the noisy gradient.
+    the loss based on the noisy gradient.
     steps: public step sizes to try, at most 2 over the largest eigenvalue of the second moments.
     search: chooses among the resulting weights; not needed for a single step size.
     """

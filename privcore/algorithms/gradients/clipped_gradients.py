@@ -111,7 +111,7 @@ def published_gradient(moments: Matrix, weights: Matrix, clip: float) -> Matrix:
 
 
 def published_sensitivity(nodes: int, clip: float, n: int) -> float:
-    """The claimed sensitivity √(d(d − 1))·2s/n, which does not bound `published_gradient`."""
+    """The claimed sensitivity √(d(d − 1))·2s/n of `published_gradient`, not a valid bound."""
     return math.sqrt(nodes * (nodes - 1)) * 2 * clip / n
 
 

@@ -142,7 +142,7 @@ def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
 
 
 class Watching:
-    """Report progress to the run's hooks after every step, so that the hooks can cancel the run."""
+    """Reports progress to the run's hooks after every step, so that they can cancel the run."""
 
     def __init__(
         self, run: Run[GraphParameters], noun: Literal["iteration", "gradient"], planned: int

@@ -24,7 +24,10 @@ def least_squares(moments: Matrix, weights: Matrix) -> tuple[float, Matrix]:
 
 
 def linearised(gradient: Matrix, at: Matrix, step: float, weights: Matrix) -> tuple[float, Matrix]:
-    """Local model ⟨g, W − A⟩ + |W − A|²/(2 step) of a loss with gradient g at A; its gradient."""
+    """Local model ⟨g, W − A⟩ + |W − A|²/(2 step) of a loss, and the gradient of this model.
+
+    gradient: g, the gradient of the loss at A.
+    """
     moved = weights - at
     value = float((gradient * moved).sum() + (moved * moved).sum() / (2 * step))
     return value, gradient + moved / step

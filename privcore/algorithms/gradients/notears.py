@@ -1,4 +1,4 @@
-"""NOTEARS (Zheng, Aragam, Ravikumar & Xing 2018): least squares without cycles; not private."""
+"""NOTEARS (Zheng, Aragam, Ravikumar & Xing 2018): acyclic least squares, not private."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def optimise(run: Run[NotearsParameters], sigma: Matrix) -> Solution:
 
 
 def fit(run: Run[_Parameters]) -> Outcome:
-    """Find weights and graph; raises DataError for collinear columns if these are refused."""
+    """Find weights and graph; raises DataError for constant or collinear columns, unless the
+    parameter `degenerate` is "keep".
+    """
     run = prepared(run)
     moments = run.source.moments()
     check_finite(moments)

@@ -224,7 +224,7 @@ STEP_RULE = Parameter(
     help="line search: the loss is evaluated at three step sizes, with noise, for a quarter of "
     "each gradient's budget. At equal budgets a line search does worse than a fixed step if "
     "ε is small, and no better than a larger fixed step if ε is large. In the published "
-    "calibration: the authors' line search, on 1,000 of the rows without noise.",
+    "calibration: the authors' line search, on 1,000 rows and without noise.",
     source=f"{MA}; docs/proofs/clipped_gradients.md",
 )
 CENTRING = Parameter(
@@ -295,8 +295,8 @@ REACH = Parameter(
     slider=(1.0, 20.0),
     unit="standard deviations",
     help="Assumed distance of the public bounds from their middle, in standard deviations. λ, C "
-    "and the step size are in units of the variance that this implies, so no variance has to be "
-    "estimated from the data.",
+    "and the step size are in units of the variance that this assumption implies, so no variance "
+    "has to be estimated from the data.",
     source=_OURS,
     calibrations=("proven",),
     only_with=("centring", ("middle",)),

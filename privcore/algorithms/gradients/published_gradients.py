@@ -51,7 +51,7 @@ FLAW = (
 )
 SEARCH_FLAW = (
     "its line search uses 1,000 rows without noise, and the δ that it charges for these rows is "
-    "only the probability of being among them"
+    "only a record's probability of being among them"
 )
 SEARCH_ROWS = 1_000
 

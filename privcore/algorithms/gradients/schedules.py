@@ -101,8 +101,8 @@ def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
 def published_schedules(epsilon: float, first: float) -> dict[str, NDArray[np.float64]]:
     """The ε of each iteration that Lemma 2 allows for (ε_total, ε₀), by schedule.
 
-    Schedules for which it allows no iteration are left out, and so are schedules of more than ten
-    thousand iterations, which no figure could show.
+    Schedules without any iteration are left out, and so are schedules of more than ten thousand
+    iterations, which no figure could show.
     """
     counts = {name: lemma_count(name, epsilon, first) for name in SCHEDULES}
     return {

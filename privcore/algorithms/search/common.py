@@ -157,6 +157,6 @@ def checked_rows(n: int, rate: float) -> int:
     rows = int(n * rate)
     if rows < 2:
         raise ParameterError(
-            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; raise it to keep 2 rows."
+            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; raise the rate to keep 2."
         )
     return rows

@@ -1,4 +1,4 @@
-"""Finds edges and their marks if unobserved confounders are allowed, at no privacy cost."""
+"""Finds the edges and the edge marks of a PAG by tests that cost no privacy."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from privcore.privacy.mechanisms import NoiseSource
 
 
 class Progress(NamedTuple):
-    """Progress of a search: `done` of the `pairs` pairs that order `order` tests are finished.
+    """Progress of a search: in order `order`, `done` of `pairs` pairs are finished.
 
     noun: what is counted; an optimiser counts iterations or gradients in place of pairs. pairs: 0
     if the total is not known, as for changes to a graph.
@@ -49,7 +49,7 @@ class Progress(NamedTuple):
 
 
 class Hooks(Protocol):
-    """Callbacks of a run; `cancelled` is called between tests, and True stops the run."""
+    """Callbacks of a run. `cancelled` is called between tests and returns True to stop the run."""
 
     def progress(self, progress: Progress) -> None: ...
 
@@ -133,18 +133,19 @@ class Algorithm:
     published_flaw: why the published calibration is not proven. published_epsilon: the meaning of ε
     in the published calibration: the cost of one "round" or test, with the total computed after the
     run; a total to "split", with the spent part computed after the run; or the "total" itself, as
-    in the proven form. planned: a function to the steps of a proven run, from public facts alone:
-    parameters, number of rows, and columns. planned_delta: total δ of a run from the same facts, if
-    it may be less than the parameter δ. fixed: a function to the parameters that follow from others
-    and from public facts and are needed before a person's budget is split; its arguments are a run,
-    the number of rows per person, and whether the total number of rows is private. needs:
+    in the proven form. planned: returns the steps of a proven run from public facts alone: the
+    parameters, the number of rows, and the columns. planned_delta: returns the total δ of a run
+    from the same facts, if it may be less than the parameter δ. fixed: returns the parameters that
+    follow from others and from public facts and are needed before a person's budget is split; the
+    arguments of `fixed` are a run, the number of rows per person, and whether the total number of
+    rows is private. needs:
     contingency "tables" of categorical columns; "moments", which numeric columns have as well; or
     "either" (tables for levels, moments for numbers). reference: maps parameters to the parameters
     of the non-private reference algorithm, by default PC. output: a CPDAG, or one DAG.
 
     mixed: for an algorithm that uses numeric columns uncut in a table with levels
-    (`MixedRows.numbers`), a function to a sentence that describes this; for other algorithms,
-    numeric columns are cut into `mixed_levels` levels. available_cases: whether values may be
+    (`MixedRows.numbers`), returns a sentence that describes this; for other algorithms, numeric
+    columns are cut into `mixed_levels` levels. available_cases: whether values may be
     missing at random: tests then use exact counts without a guarantee, or noisy counts in which
     missing values are a level. again: for an algorithm that returns its released numbers, a
     function that searches these numbers at no cost; a further run can add to them (`Run.earlier`).
@@ -211,7 +212,7 @@ class Algorithm:
         offered = (calibration.choices, calibration.default) if calibration else ((), None)
         yield (
             offered != (had, had[0]),
-            f"has the calibrations {had}, but offers {offered[0]}, {offered[1]} by default; let "
+            f"has the calibrations {had}, but offers {offered[0]}, by default {offered[1]}; let "
             f"{self.takes.__name__} extend ProvenParameters (proven alone) or PrivateParameters "
             "(proven and published) of privcore/algorithms/search/parameters.py",
         )

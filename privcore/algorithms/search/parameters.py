@@ -52,8 +52,8 @@ EPSILON = Parameter(
     scale="log",
     slider=(0.05, 20.0),
     help="A single record may change the probability of any result by at most a factor of e^ε. "
-    "This is the total for the whole run; if a published calibration computes its total after the "
-    "run, ε is the cost of one round or test.",
+    "Usually ε is the total for the whole run; if a published calibration computes its total after "
+    "the run, ε is the cost of one round or test.",
     source="Dwork & Roth 2014, Definition 2.4",
 )
 DELTA = Parameter(
@@ -268,7 +268,7 @@ BLOCKS = Parameter(
     high=1001,
     slider=(3, 301),
     help="Number of random blocks that the rows are split into; it must be odd. With more blocks "
-    "one record has less influence, but each block has fewer rows and so less power.",
+    "one record has less influence, but each block has fewer rows and therefore less power.",
     source=f"{_WANG}, Algorithm 6",
     only_with=("score", (*BLOCK_SCORES, *MEDIAN_SCORES)),
 )
@@ -340,16 +340,16 @@ CALIBRATION = Parameter(
     default="proven",
     choices=("proven", "published"),
     labels=(("published", "As in the paper"),),
-    help="Proven: the noise is derived and tested here, and the total (ε, δ) is fixed before the "
-    "run. Published: the noise has the paper's constants, to reproduce the paper's figures; the "
-    "paper's guarantee does not hold.",
+    help="Proven: the noise scale is derived and tested in this project; the total (ε, δ) is fixed "
+    "before the run. Published: the noise has the paper's constants, to reproduce the paper's "
+    "figures; the paper's guarantee does not hold.",
     source="docs/guarantees.md",
 )
 
 PROVEN_ONLY = replace(
     CALIBRATION.offering(("proven",)),
-    help="Proven: the noise is derived and tested here, and the total (ε, δ) is fixed before the "
-    "run.",
+    help="Proven: the noise scale is derived and tested in this project; the total (ε, δ) is fixed "
+    "before the run.",
 )
 
 

@@ -70,7 +70,7 @@ def measure_of(parameters: ScoreParameters) -> Measure:
 def plan_of(
     run: Run[PerTestParameters], measure: Measure, rounds: int, shares: Sequence[float] = (1.0,)
 ) -> tuple[Plan, float]:
-    """The plan of a proven run, and the δ of each test, for measures whose tests need a δ."""
+    """The plan of a proven run, and the δ of each test if the measure needs a δ."""
     epsilon = run.parameters.epsilon * share_for_tests(run)
     delta = test_delta = run.parameters.delta
     if measure.needs_delta:
@@ -193,7 +193,7 @@ class PerTest(Generic[T], Decision):
         return self.rounds + sum(skeleton.unreached.values())
 
     def epsilon_to_finish(self, skeleton: Skeleton) -> float | None:
-        """The total ε that would have paid for `rounds_to_finish` at the same noise, if planned."""
+        """The total ε that would pay for `rounds_to_finish` rounds at this noise, if planned."""
         if self.plan is None:
             return None
         return self.plan.epsilon_of(self.rounds_to_finish(skeleton)) / share_for_tests(self.run)

@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 
 class Decision(ABC):
-    """Decides whether two columns are independent given others; each algorithm has its own."""
+    """The decision whether two columns are independent given others; each algorithm has its own."""
 
     @abstractmethod
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:

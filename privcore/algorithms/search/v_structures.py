@@ -39,15 +39,15 @@ class Answered(NamedTuple):
 
 
 class FreeDecision(Decision):
-    """A decision whose tests cost no privacy, so that more can be made after the search."""
+    """A decision whose tests cost no privacy, so that further tests can follow the search."""
 
     @abstractmethod
     def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
         """The same decision as `independent`, with the logarithm of the p-value."""
 
     def prepare(self, families: list[tuple[int, ...]]) -> None:
-        """Prepare for tests within these sets of columns, so that rows outside memory are read
-        once.
+        """Prepare for tests within these sets of columns, so that rows that are not in memory are
+        read only once.
         """
 
     def answers(
@@ -148,9 +148,9 @@ def with_v_structures(
 ) -> Skeleton:
     """The skeleton, oriented by the run's rules.
 
-    Further tests count towards the run's test limit. If the limit does not cover all of them, no
-    further test is made, and the separating sets of the search decide, as under the rule "first".
-    Raises Cancelled if `hooks.cancelled` returns True.
+    The rules may need further tests. If these exceed the run's test limit, no further test is made,
+    and the separating sets of the search decide, as under the rule "first". Raises Cancelled if
+    `hooks.cancelled` returns True.
     """
     rule, conflicts = run.parameters.collider_rule, run.parameters.conflict_rule
     if run.parameters.hidden_causes:
@@ -180,8 +180,9 @@ def with_hidden_causes(
     *,
     confirmed: bool = False,
 ) -> Skeleton:
-    """The skeleton oriented to a PAG, after tests of edges that may be due to confounders alone.
+    """The skeleton oriented as a PAG, without edges that further tests remove.
 
+    The search leaves edges that are due to unobserved confounders alone; further tests remove them.
     confirmed: whether a triple counts as ambiguous also if the rule contradicts the separating set
     that the search found.
     """
