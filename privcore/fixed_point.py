@@ -46,7 +46,7 @@ def sum_of_columns(rows: Matrix) -> Vector:
 def within(rows: Matrix, radius: float, step: float) -> Matrix:
     """Rows shortened to norm at most `radius` and rounded to the grid; entries stay in [−1, 1].
 
-    Rows are shortened slightly more, because rounding moves each entry by up to half a step.
+    Rows are first shortened to slightly less, since rounding moves each entry by up to half a step.
     """
     room = radius * (1 - _HAIR) - step / 2 * math.sqrt(rows.shape[1])
     shrink = np.minimum(1.0, max(room, 0.0) / np.maximum(lengths(rows), 1e-300))

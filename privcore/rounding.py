@@ -28,7 +28,7 @@ def up(scale: float) -> float:
 
 
 def sum_up(steps: Iterable[tuple[float, int]]) -> float:
-    """Sum of number · count over (number, count) pairs, rounded up to a double; ∞ for an ∞."""
+    """Sum of number · count over (number, count) pairs, rounded up to a double; may be ∞."""
     counted = [(number, count) for number, count in steps if count]
     if not all(math.isfinite(number) for number, _ in counted):
         return math.fsum(number for number, _ in counted)

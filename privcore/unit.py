@@ -21,8 +21,8 @@ _SUFFIX = re.compile(r"[\s_.\-]*(id|ids|nr|no|number|key|code)$", re.IGNORECASE)
 class Unit:
     """The unit of privacy, such as a patient, whose rows are protected together.
 
-    noun: name of the unit, such as "patient".  rows: maximum number of rows of one unit.  column:
-    the column that identified the units; empty if there is none.
+    noun: name of the unit, such as "patient".  rows: maximum number of rows per unit.  column: the
+    column that identified the units; empty if there is none.
 
     Raises ParameterError unless rows is 1 to 10,000 and the noun is not blank.
 
