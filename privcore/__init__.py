@@ -6,8 +6,8 @@
 >>> result.guarantee.calibration
 'proven'
 
-`dir(privcore)` lists the public interface; the docstrings, such as `privcore.discover?`, have
-examples.  Everything else is internal and may change.
+`dir(privcore)` lists the public interface, whose docstrings have examples; in a notebook, try
+`privcore.discover?`.  All other names are internal and may change.
 """
 
 import lazy_loader

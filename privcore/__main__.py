@@ -1,4 +1,4 @@
-"""`python -m privcore`, and the command `causalveil`."""
+"""Entry point of `python -m privcore` and of the `causalveil` command."""
 
 import sys
 

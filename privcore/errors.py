@@ -1,7 +1,7 @@
 """The errors that a user may see.
 
-Every message is one sentence that says what is wrong and what to do about it;
-pages and the command line show it as it is, so it never carries rows of data.
+Every message is one sentence that says what is wrong and what to do about it.  The pages and the
+command line show messages unchanged, so no message contains rows of data.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Literal
 
 
 class PrivcoreError(ValueError):
-    """Base of all errors caused by what the user requested."""
+    """Base class of all errors caused by a user's request."""
 
 
 class DataError(PrivcoreError):
@@ -22,9 +22,10 @@ class ParameterError(PrivcoreError):
 
 
 class BudgetError(PrivcoreError):
-    """A charge would exceed the privacy budget or buy only noise, or the work exceeds its limit.
+    """The privacy budget is too small for a charge or a useful result, or a work limit is reached.
 
-    reason: "budget"; "noise" if the remaining budget is too small for a useful result; or "work".
+    reason: "budget" if a charge would exceed the budget; "noise" if the remaining budget is too
+    small for a useful result; "work" if the work would exceed its limit.
     """
 
     def __init__(self, message: str, reason: Literal["budget", "noise", "work"] = "budget") -> None:
@@ -37,7 +38,7 @@ class LedgerError(PrivcoreError):
 
 
 class ReleaseError(PrivcoreError):
-    """A release failed after it was charged; the charge stays."""
+    """A release failed after its cost was charged; the charge stays."""
 
 
 class CertificateError(PrivcoreError):
@@ -45,12 +46,12 @@ class CertificateError(PrivcoreError):
 
 
 class SweepError(PrivcoreError):
-    """The worker processes of a sweep cannot be reached, or keep ending."""
+    """The worker processes of a sweep cannot be reached, or repeatedly stop."""
 
 
 class KernelError(PrivcoreError):
-    """Loops cannot be compiled on this machine."""
+    """The engine's loops cannot be compiled on this machine."""
 
 
 class Cancelled(Exception):
-    """The user stopped a run; not an error, and never shown as one."""
+    """The user stopped a run; this is not an error and is never shown as an error."""

@@ -1,4 +1,4 @@
-"""Reads files up to a size limit, and writes them completely or not at all."""
+"""Read files up to a size limit, and write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from privcore.text import short
 
 
 def read_most(name: Path | str, most: int) -> bytes:
-    """Bytes of a file, at most `most` + 1, so that the caller notices a file that is too large.
+    """Return the first `most` + 1 bytes of a file, or all bytes of a shorter file.
 
-    Raises DataError for a path that is no regular file, or cannot be read.
+    The extra byte shows the caller that a file is too large.  Raises DataError if the path is not a
+    regular file or cannot be read.
     """
     path = Path(name)
     try:
@@ -29,7 +30,7 @@ def read_most(name: Path | str, most: int) -> bytes:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file and flush it to disk; if that fails, raises OSError and changes nothing."""
+    """Write a file and flush it to disk; on failure, raise OSError and keep any old file."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with part.open("x", encoding="utf-8", errors="surrogatepass") as file:

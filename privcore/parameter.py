@@ -1,4 +1,4 @@
-"""Declarations of parameters: each gives the slider, the option, the check and the docs."""
+"""Declarations of parameters, which define their sliders, options, checks and docs."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ CALIBRATIONS = ("proven", "published", "none")
 class Parameter:
     """One parameter of an algorithm, or of an example's data.
 
-    low, high: smallest and largest allowed value; open_low, open_high: whether that value itself is
+    low, high: bounds of the allowed values; open_low, open_high: whether the bound itself is
         excluded.
-    slider: the range of a slider, if it is narrower than the allowed one.
-    optional: None is allowed and means `auto_help`.
+    slider: the range of the slider, if it is narrower than the allowed range.
+    optional: whether None ("auto") is allowed; `auto_help` says what it means.
     calibrations: the calibrations in which the parameter has an effect.
-    only_with: name of another parameter, and its values with which this one has an effect.
-    limited: for calibrations without all choices, the choices that they have.
-    labels: (choice, words) for choices whose names are not plain.
-    advanced: whether a page may hide it among advanced settings.
-    read: for a text, converts any spelling to the normal one; it raises ParameterError.
+    only_with: name of another parameter, and the values of that parameter with which this parameter
+        has an effect.
+    limited: (calibration, choices) for each calibration that offers only some of the choices.
+    labels: (choice, words) for choices whose names do not explain themselves.
+    advanced: whether a page may hide the parameter among advanced settings.
+    read: for a text parameter, a function that converts a value to the canonical text or raises
+        ParameterError.
 
     Raises ParameterError for a declaration that contradicts itself.
     """
@@ -65,47 +67,57 @@ class Parameter:
 
     def _faults(self) -> Iterator[tuple[bool, str]]:
         """Conditions that a declaration must not meet, each with the end of an error message."""
-        yield not self.name.isidentifier(), "has no name that a program can use"
-        yield self.kind not in get_args(Kind), f"has the unknown kind {self.kind}"
+        yield (
+            not self.name.isidentifier(),
+            "needs a name that a program can use: letters, digits and underscores",
+        )
+        yield (
+            self.kind not in get_args(Kind),
+            f"has the unknown kind {self.kind}; use float, int, choice, bool or text",
+        )
         yield (
             (self.kind == "choice") != bool(self.choices),
-            f"is a {self.kind} with {len(self.choices)} choices; only the kind choice has choices",
+            f"is a {self.kind} with {len(self.choices)} choices; "
+            "a choice needs some, and other kinds have none",
         )
-        yield len(set(self.choices)) < len(self.choices), "has a choice twice"
+        yield len(set(self.choices)) < len(self.choices), "lists a choice twice; leave one out"
         yield (
             (self.kind == "text") != (self.read is not None),
-            "is a text without a function to read it",
+            "needs a function `read` if its kind is text, and only then",
         )
-        yield not self.low <= self.high, f"has no values from {self.low} to {self.high}"
+        yield (
+            not self.low <= self.high,
+            f"has no values from {self.low} to {self.high}; low must not exceed high",
+        )
         yield (
             self.optional != bool(self.auto_help),
-            "must explain what auto means, because it is allowed",
+            "must explain in auto_help what auto means if it is optional, and only then",
         )
-        yield not self.takes(self.default), f"does not take its own default, {self.default}"
+        yield not self.takes(self.default), f"does not allow its own default, {self.default}"
         inside = self.slider is None or (
             self.slider[0] < self.slider[1] and all(self.takes(end) for end in self.slider)
         )
         yield not inside, f"has the slider {self.slider}, which is not within its range"
         yield (
             not 0 < len(set(self.calibrations) & set(CALIBRATIONS)) == len(self.calibrations),
-            f"matters in the calibrations {self.calibrations}; they must be among {CALIBRATIONS}",
+            f"has the calibrations {self.calibrations}; give one or more of {CALIBRATIONS}",
         )
         for calibration, choices in self.limited:
             known = calibration in self.calibrations and set(choices) <= set(self.choices)
-            yield not known, f"has choices in {calibration} that it does not have"
+            yield not known, f"limits {calibration} to choices that it does not have"
         unknown = {choice for choice, _ in self.labels} - set(self.choices)
-        yield bool(unknown), f"has labels of choices that it does not have, {sorted(unknown)}"
+        yield bool(unknown), f"has labels for choices that it does not have: {sorted(unknown)}"
         yield self.only_with is not None and self.only_with[0] == self.name, "depends on itself"
 
     def takes(self, value: Any) -> bool:
-        """Whether a value is allowed, without conversion."""
+        """Whether a value is allowed as it is, without conversion."""
         try:
             return bool(self.parse(value) == value)
         except ParameterError:
             return False
 
     def matters(self, values: Mapping[str, Any]) -> bool:
-        """Whether it has any effect, given the values of the other parameters."""
+        """Whether the parameter has any effect, given the values of the other parameters."""
         if values.get("calibration", "none") not in self.calibrations:
             return False
         return self.only_with is None or values.get(self.only_with[0]) in self.only_with[1]
@@ -128,12 +140,12 @@ class Parameter:
         return dataclasses.field(default=self.default, metadata={"declared": self})
 
     def offering(self, choices: Sequence[str]) -> Self:
-        """The same parameter with only these choices, in every calibration."""
+        """A copy of the parameter that offers only these choices, in every calibration."""
         kept = tuple((choice, words) for choice, words in self.labels if choice in choices)
         return dataclasses.replace(self, choices=tuple(choices), limited=(), labels=kept)
 
     def label(self, choice: str) -> str:
-        """A choice, or "auto", for a list: plain words, and its name if that differs.
+        """The label of a choice (or "auto") in a list: plain words, then the name if different.
 
         Example:
             >>> from privcore.algorithms.search.parameters import SCORE
@@ -166,7 +178,7 @@ class Parameter:
         return f"{noun} {' and '.join(parts)}".strip() + (", or auto" if self.optional else "")
 
     def explained_range(self) -> str:
-        """As `range_text`, with plain words for the choices."""
+        """The allowed values, as in `range_text`, with the labels of the choices."""
         if not self.labels:
             return self.range_text()
         words = dict(self.labels)
@@ -174,7 +186,7 @@ class Parameter:
         return f"one of {', '.join(each)}" + (", auto" if self.optional else "")
 
     def parse(self, value: Any) -> Any:
-        """The value, given as such or as text, checked; raises ParameterError with one sentence."""
+        """Check a value and convert it from text; raises ParameterError if it is not allowed."""
         if value is None or (isinstance(value, str) and value.strip().lower() == "auto"):
             if self.optional:
                 return None
@@ -208,7 +220,7 @@ class Parameter:
         return number
 
     def _read_number(self, value: Any) -> float | int:
-        """A finite number, or a whole one, without rounding; raises ValueError for others."""
+        """The value as a finite number, whole for the kind int; raises ValueError, never rounds."""
         number = float(value)
         if not math.isfinite(number) or (self.kind == "int" and number % 1):
             raise ValueError
@@ -226,16 +238,19 @@ class Parameter:
 def parse_all(
     parameters: Sequence[Parameter], stated: Mapping[str, Any], owner: str
 ) -> dict[str, Any]:
-    """All parameters, checked, with defaults for those not given.
+    """Values of all parameters by name: the stated values, checked, and defaults for the rest.
 
-    Raises ParameterError for an unknown name (listing the known ones), a bad value, or a value
-    other than the default that has no effect given the other parameters.
+    owner: name of the algorithm, for error messages.  Raises ParameterError for an unknown name
+    (with a list of the known names), for a value that is not allowed, or for a value other than the
+    default that has no effect given the other parameters.
     """
     known = {parameter.name: parameter for parameter in parameters}
     for name in stated:
         if name.replace("-", "_") not in known:
             options = ", ".join(parameter.option for parameter in parameters)
-            raise ParameterError(f"{owner} has no parameter {short(name)!r}; it has {options}.")
+            raise ParameterError(
+                f"{owner} has no parameter {short(name)!r}; choose from {options}."
+            )
     by_name = {name.replace("-", "_"): value for name, value in stated.items()}
     values = {
         name: parameter.parse(by_name.get(name, parameter.default))
@@ -249,7 +264,7 @@ def parse_all(
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """Values of an algorithm's parameters: one field each, with the parameter's name and type.
+    """Values of an algorithm's parameters, one field with the name and type of each parameter.
 
     Example:
         >>> from privcore.algorithms.search.parameters import EPSILON
@@ -263,27 +278,27 @@ class Parameters:
     @classmethod
     @cache
     def declared(cls) -> tuple[Parameter, ...]:
-        """The parameters, basic ones before advanced ones.
+        """The declared parameters: first the basic, then the advanced parameters.
 
         Raises ParameterError for a field that is not made by `Parameter.field`, or whose name
-        differs from its parameter's.
+        differs from the parameter's name.
         """
         parameters: list[Parameter] = []
         for field in dataclasses.fields(cls):
             parameter = field.metadata.get("declared")
             if parameter is None or parameter.name != field.name:
                 raise ParameterError(
-                    f"The field {field.name!r} of {cls.__name__} must be the field of a parameter "
-                    "of that name."
+                    f"The field {field.name!r} of {cls.__name__} must be made by `field` of "
+                    "a parameter of that name."
                 )
             parameters.append(parameter)
         return tuple(sorted(parameters, key=lambda parameter: parameter.advanced))
 
     @classmethod
     def checked(cls, stated: Mapping[str, Any], owner: str) -> Self:
-        """`stated` by name, checked as in `parse_all`; those not given take their defaults."""
+        """The stated values, checked as in `parse_all`, with defaults for all other parameters."""
         return cls(**parse_all(cls.declared(), stated, owner))
 
     def as_dict(self) -> dict[str, Any]:
-        """The values by name, in the order of declaration."""
+        """The values by name, in the order of `declared`."""
         return {parameter.name: getattr(self, parameter.name) for parameter in self.declared()}

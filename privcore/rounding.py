@@ -1,9 +1,9 @@
 """Conservative rounding: shares go down; scales and costs go up.
 
-Plans and scales are formulas of a few dozen floating-point operations, each with a relative error
-of at most 1.1e-16.  `down` and `up` move the result of a formula by far more than that, and by far
-less than any printed digit, so the number holds in exact arithmetic.  Where a formula loses digits
-(the conversions between ε and δ), it is evaluated with many more digits, and rounded up once.
+Plans and noise scales come from formulas of a few dozen floating-point operations, each with a
+relative error of at most 1.1e-16.  `down` and `up` move the result by far more than the total error
+and by far less than the last printed digit, so bounds also hold in exact arithmetic.  Formulas that
+lose digits (the conversions between ε and δ) are evaluated with many more digits and rounded once.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _HAIR = 1e-12
 
 
 def down(share: float) -> float:
-    """Slightly less: for a share of ε, δ, ρ or μ from a formula in floating point."""
+    """Slightly reduce a share of ε, δ, ρ or μ that was computed in floating point."""
     return share * (1 - _HAIR)
 
 
 def up(scale: float) -> float:
-    """Slightly more: for a scale, a sensitivity or a cost from a formula in floating point."""
+    """Slightly increase a scale, sensitivity or cost that was computed in floating point."""
     return scale * (1 + _HAIR)
 
 
 def sum_up(steps: Iterable[tuple[float, int]]) -> float:
-    """The least double not below the sum of numbers with multiplicities; ∞ if one is ∞."""
+    """Sum of number · count over (number, count) pairs, rounded up to a double; may be ∞."""
     counted = [(number, count) for number, count in steps if count]
     if not all(math.isfinite(number) for number, _ in counted):
         return math.fsum(number for number, _ in counted)
@@ -36,7 +36,7 @@ def sum_up(steps: Iterable[tuple[float, int]]) -> float:
 
 
 def round_up(exact: Fraction) -> float:
-    """The least double not below a number; ∞ if all are below it."""
+    """The smallest double that is at least `exact`; ∞ if `exact` exceeds every finite double."""
     try:
         nearest = float(exact)
     except OverflowError:
@@ -45,9 +45,10 @@ def round_up(exact: Fraction) -> float:
 
 
 def largest(holds: Callable[[float], bool], guess: float) -> float:
-    """The largest finite double for which `holds`, which is true up to some number and false above.
+    """The largest finite double for which `holds` is true; 0 if it is false for all positive ones.
 
-    0 if it holds for no positive number.  guess: where to look first; a poor one only costs time.
+    holds: a function that is true up to some number and false above it.  guess: where the search
+    starts; a poor guess only costs time.
     """
     # Non-negative doubles are in the order of their bits.
     low, high = 0, _bits(sys.float_info.max) + 1

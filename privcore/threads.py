@@ -25,11 +25,11 @@ _held: Any = _Held()
 def one_thread() -> Iterator[None]:
     """A context in which linear algebra uses one thread.
 
-    The limit lasts until the last of several contexts ends, in any of Python's threads, because the
-    number of threads decides the last bits of a product.
+    The number of threads affects the last bits of a matrix product.  If contexts overlap, even in
+    different Python threads, the limit therefore lasts until the last context ends.
 
-    On small matrices several threads slow each other down, a hundredfold if another process is
-    busy as well.
+    On small matrices, several threads slow each other down, up to a hundredfold if another process
+    is busy as well.
     """
     with _held.lock:
         if not _held.contexts:

@@ -1,4 +1,4 @@
-"""Who is protected: one unit, such as a patient, and how neighbouring tables differ."""
+"""The unit of privacy, such as a patient, and the way in which neighbouring tables differ."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SUFFIX = re.compile(r"[\s_.\-]*(id|ids|nr|no|number|key|code)$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Unit:
-    """Whose rows are protected together.
+    """The unit of privacy, such as a patient, whose rows are protected together.
 
-    noun: its name, such as "patient".  rows: the most rows that it has.  column: the column that
-    identified it; empty if there is none.
+    noun: name of the unit, such as "patient".  rows: maximum number of rows per unit.  column: the
+    column that identified the units; empty if there is none.
 
     Raises ParameterError unless rows is 1 to 10,000 and the noun is not blank.
 
@@ -40,16 +40,16 @@ class Unit:
                 f"A unit has {short(self.rows)} rows; it must have 1 to {MOST_ROWS:,}."
             )
         if not self.noun.strip():
-            raise ParameterError("The unit has no name; give it one, such as patient.")
+            raise ParameterError("The unit has no name; give the unit a name, such as patient.")
 
     @property
     def name(self) -> str:
-        """Its name in a sentence: a record with several rows is called a person."""
+        """The unit's name in a sentence: a record with several rows is called a person."""
         return "person" if self.noun == RECORD.noun and self.rows > 1 else self.noun
 
     @property
     def words(self) -> str:
-        """ "one patient with at most 5 rows"."""
+        """The unit in words, such as "one patient with at most 5 rows"."""
         if self.rows == 1:
             return f"one {self.name}"
         return f"one {self.name} with at most {self.rows:,} rows"
@@ -98,7 +98,7 @@ def understood(sentence: str) -> tuple[Unit, Relation]:
 
 
 def noun_of(column: str) -> str:
-    """What a column of identifiers identifies.
+    """The name of the unit that an identifier column identifies, from the column's name.
 
     >>> noun_of("patient_id"), noun_of("Customer No"), noun_of("id")
     ('patient', 'Customer', 'unit')

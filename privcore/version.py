@@ -1,3 +1,3 @@
-"""The version, in one place: the wheel, certificates and saved results take it from here."""
+"""The version number, from which the wheel, certificates and saved results take theirs."""
 
 __version__ = "1.0.0"

@@ -1,4 +1,4 @@
-"""Algorithms that discover causal graphs, private and not."""
+"""Private and non-private algorithms that discover causal graphs."""
 
 from privcore.algorithms.engine import count, discover
 from privcore.algorithms.registry import ALGORITHMS, get_algorithm

@@ -18,24 +18,25 @@ def check_before(
 ) -> None:
     """Check that a run can add to an earlier release.
 
-    Raises ParameterError if the algorithm or the protection does not allow it, and DataError if the
-    table is not the one that was released.
+    Raises ParameterError if the algorithm or the protection does not allow an addition, and
+    DataError if the earlier release was made from a different table.
     """
     before, only = earlier
     if before is None:
         if only:
             raise ParameterError(
-                "Single pairs can be measured only in addition to an earlier release."
+                "Single pairs can be measured only in addition to an earlier release; give such a "
+                "release, or do not choose pairs."
             )
         return
     if only and before.form != "sums":
         raise ParameterError(
-            "The earlier release measured all columns together, and an addition must do the same; "
-            "do not choose pairs."
+            "The earlier release measured all columns together, so an addition must measure all "
+            "columns too; do not choose pairs."
         )
     if chosen.again is not None and before.n == source.n and not before.fits(_own_levels(source)):
         raise DataError(
-            "The earlier release has other columns or levels; give the table that was released."
+            "The earlier release has other columns or levels; give the table that it was made from."
         )
     if not all(0 <= a < b < len(source.names) for a, b in only):
         raise ParameterError(
@@ -48,17 +49,17 @@ def check_before(
         )
     if protection.relation == ADDED:
         raise ParameterError(
-            "A release that hides the number of rows draws its own rows, so it cannot be added to; "
-            "make a new release."
+            "A release that hides the number of rows uses a random choice of rows, so it cannot be "
+            "added to; make a new release."
         )
     if not before.topped:
         raise ParameterError(
-            "A combination of several releases cannot be added to; add to one of them."
+            "A combination of several releases cannot be added to; add to a single release."
         )
     if before.n != source.n:
         raise DataError(
             f"The earlier release was made from {before.n:,} rows, but this table has "
-            f"{source.n:,}; give the table that was released."
+            f"{source.n:,}; give the table that the release was made from."
         )
 
 

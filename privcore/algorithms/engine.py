@@ -1,4 +1,4 @@
-"""Run an algorithm: the call that pages, scripts and the command line share."""
+"""Run an algorithm: the functions that pages, scripts and the command line share."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from privcore.text import short
 from privcore.unit import ADDED
 
 MISSING_AT_RANDOM = (
-    "missing values are taken as missing at random: each test uses the rows in which its columns "
-    "have values"
+    "missing values are assumed to be missing at random: each test uses the rows in which its "
+    "columns have values"
 )
 NO_NOISE = "This run has no noise: it is not private, and its output may reveal any record."
 TEST_LIMIT = Parameter(
     name="test_limit",
-    title="Most tests",
+    title="Maximum number of tests",
     symbol="limit",
     kind="int",
     default=None,
@@ -56,9 +56,9 @@ TEST_LIMIT = Parameter(
     high=10**12,
     optional=True,
     auto_help="no limit",
-    help="A search that works by tests stops after this number of tests and reports the orders "
-    "that it did not finish. The limit is on tests, not on time, which would depend on the "
-    "exact data.",
+    help="A search by independence tests stops after this number of tests and reports the orders "
+    "that it did not finish. The limit is on tests rather than on time, because time depends on "
+    "the exact data.",
     source="privcore.algorithms.work",
 )
 
@@ -76,18 +76,18 @@ def discover(
     before: Keepable | None = None,
     only: Collection[Edge] = (),
 ) -> Discovery:
-    """Run an algorithm on a data set, or on the counts or moments made from one (`source_of`).
+    """Run an algorithm on a data set, or on counts or moments of a data set (see `source_of`).
 
-    parameters: by name; missing ones take their defaults.
-    seed: for simulated noise; noise: a noise source, such as `SecureNoise()`. Private algorithms
-        need a seed or a noise source. With `NoNoise()` they give no guarantee (see `no_noise`).
-    test_limit: maximum number of tests if the search works by tests, None for no limit; edges not
-        tested by then stay (see `work`).
+    parameters: values by name; all other parameters take their defaults.
+    seed: seed of simulated noise; noise: a noise source, such as `SecureNoise()`. Private
+        algorithms need one of the two. With `NoNoise()` there is no guarantee (see `no_noise`).
+    test_limit: maximum number of tests if the search works by tests, None for no limit; edges that
+        are not tested within the limit stay (see `work`).
     before: the release of an earlier run on the same rows (`Released.statistics`), to which this
-        run adds; epsilon is then the total of both runs.
-    only: pairs of column positions (i < j) to measure, empty for all.
+        run adds; epsilon is then the total for both runs.
+    only: pairs of column positions (i < j) to measure; empty for all pairs.
 
-    Raises ParameterError, DataError, or Cancelled if the hooks say so.
+    Raises ParameterError or DataError, and Cancelled if `hooks.cancelled` returns True.
     """
     chosen = get_algorithm(algorithm)
     checked = checked_parameters(algorithm, parameters)
@@ -96,7 +96,9 @@ def discover(
     if seed is not None:
         noise = SimulatedNoise(seed)
     if chosen.private and noise is None:
-        raise ParameterError(f"{chosen.name} needs a seed, or a noise source.")
+        raise ParameterError(
+            f"{chosen.name} needs a seed, or a noise source such as SecureNoise()."
+        )
     counted = source_of(data) if isinstance(data, Dataset | ParquetTable) else data
     protection = of_source(chosen, checked, counted)
     noise = noise or SimulatedNoise(0)
@@ -153,7 +155,7 @@ def discover(
 
 
 def _unpromised(chosen: Algorithm, outcome: Outcome) -> Outcome:
-    """The outcome of a run without noise: no guarantee, and no exact numbers kept."""
+    """The outcome of a run without noise, stripped of its guarantee and of exact numbers."""
     if not chosen.private:
         return outcome
     return outcome._replace(
@@ -172,22 +174,26 @@ def search_again(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
 ) -> Discovery:
-    """Search a run's released numbers with other settings; as post-processing this costs nothing.
+    """Search released numbers with different settings, which is post-processing and costs nothing.
 
     statistics: see `Released`. columns: column names. parameters: settings of the search, by name;
-    the budget is not used. guarantee: of the release; it covers everything computed from it.
+    the budget is not used. guarantee: the guarantee of the release, which covers all results
+    computed from it.
 
-    Raises ParameterError for an algorithm that keeps no released numbers, and DataError for columns
-    that the release does not have.
+    Raises ParameterError if the algorithm keeps no released numbers, and DataError if the release
+    has a different number of columns.
     """
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     if chosen.again is None:
         raise ParameterError(
-            f"{chosen.name} keeps no released numbers that could be searched again."
+            f"{chosen.name} keeps no released numbers to search again; choose moment-search."
         )
     source = PublicColumns(tuple(columns), statistics.n, statistics.levels)
     if len(source.own_levels) != len(columns):
-        raise DataError("The release does not have the number of columns that the file names.")
+        raise DataError(
+            "The release file names more or fewer columns than its numbers have; use an "
+            "unaltered file."
+        )
     run = Run(
         cast(CountSource, source),
         chosen.takes(**checked),
@@ -200,7 +206,7 @@ def search_again(
     seconds = time.perf_counter() - start
     wrong = run.known.violation(outcome.graph)
     if wrong is not None:
-        raise ParameterError(f"The graph contradicts what is known: {wrong}.")
+        raise ParameterError(f"The graph contradicts the background knowledge: {wrong}.")
     return _discovery(chosen, outcome, checked, seconds, noise="secure", planned=(), rows=None)
 
 
@@ -240,31 +246,34 @@ def _discovery(
 
 
 def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None:
-    """Check that a run returns the requested graph and guarantee; raises ParameterError otherwise.
+    """Check the outcome of a run before it reaches a page or a certificate.
 
-    No other guarantee may reach a page or certificate.
+    Raises ParameterError if the guarantee is not the requested guarantee, or if the graph has other
+    columns than the data or contradicts the background knowledge.
     """
     requested = _calibration(run)
     stated = outcome.guarantee
     if stated.calibration != requested:
         raise ParameterError(
-            f"{algorithm.name} was run with the {requested} calibration and returned a "
+            f"{algorithm.name} was run with the {requested} calibration but returned a "
             f"{stated.calibration} guarantee; its `run` must respect parameters.calibration."
         )
     if requested == "proven" and stated.epsilon != run.parameters.epsilon:
         raise ParameterError(
-            f"{algorithm.name} was run with a total epsilon of {run.parameters.epsilon:g} and "
+            f"{algorithm.name} was run with a total epsilon of {run.parameters.epsilon:g} but "
             f"returned a guarantee of {stated.epsilon:g}; its `run` must stay within the given "
             "total."
         )
     if outcome.graph.nodes != tuple(run.source.names):
         raise ParameterError(
-            f"{algorithm.name} returns a graph whose columns are not those in the data."
+            f"{algorithm.name} returned a graph whose columns are not the columns of the data; its "
+            "`run` must name the nodes after the data's columns."
         )
     wrong = run.known.violation(outcome.graph)
     if wrong is not None:
         raise ParameterError(
-            f"{algorithm.name} returns a graph that contradicts what is known: {wrong}."
+            f"{algorithm.name} returned a graph that contradicts the background knowledge: "
+            f"{wrong}; its `run` must respect run.known."
         )
 
 
@@ -281,15 +290,16 @@ def accepts(algorithm: Algorithm, source: MomentSource | MixedRows) -> bool:
 def levelled(
     source: MomentSource | MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]
 ) -> MomentSource:
-    """The source for an algorithm: mixed columns become counts, with numbers cut, or all numbers.
+    """Convert a source to the form that an algorithm needs.
 
-    Raises DataError for an algorithm that does not cut numbers, and for values missing at random if
-    the algorithm has no form for such values.
+    A mixed source becomes counts, with numeric columns cut into levels, or numbers throughout.
+    Raises DataError if the algorithm can use neither, and for values missing at random if the
+    algorithm cannot handle such values.
     """
     if _has_gaps(source) and not algorithm.available_cases:
         raise DataError(
-            f"{algorithm.name} has no form for values that are missing at random; make them a "
-            "level of their own (--missing level), or choose lapmech, or pc without privacy."
+            f"{algorithm.name} cannot handle values missing at random; make missing values a level "
+            "of their own (--missing level), or choose lapmech, or pc without privacy."
         )
     if not isinstance(source, MixedRows):
         return source
@@ -297,8 +307,8 @@ def levelled(
         level = next(name for name in source.names if name not in source.cut_names)
         raise DataError(
             f"Column {short(source.cut_names[0])!r} is continuous and {short(level)!r} has levels; "
-            "cut the continuous columns into levels, leave one kind out, or choose moment-search, "
-            "which takes both."
+            "cut the continuous columns into levels, leave out one kind of column, or choose "
+            "moment-search, which takes both kinds."
         )
     if algorithm.mixed is not None:
         return source.numbers()
@@ -310,7 +320,7 @@ def _has_gaps(source: MomentSource | MixedRows) -> bool:
 
 
 def cut_sentence(source: MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]) -> str:
-    """How a run treats numeric columns in a table that also has levels."""
+    """A sentence on how a run treats numeric columns in a table that also has levels."""
     if algorithm.mixed is not None:
         return algorithm.mixed(source, checked)
     return (
@@ -326,10 +336,10 @@ def planned_events(
     before: Keepable | None = None,
     only: Collection[Edge] = (),
 ) -> tuple[Event, ...]:
-    """The planned steps of a proven run, without running it; empty if they are not fixed.
+    """The steps that a proven run would take; empty if they are not fixed before the run.
 
-    Uses only public facts of the source: the number of rows and the columns' names, levels or
-    bounds.
+    The steps follow from public facts of the source alone: the number of rows and the columns'
+    names, levels or bounds.
     before, only: see `discover`; the steps of the earlier run are included.  Raises ParameterError.
     """
     return _row_level(algorithm, parameters, source, Earlier(before, frozenset(only)))[1]
@@ -341,8 +351,8 @@ def row_parameters(
     """Parameters for the run on rows, with the budget that gives each person the requested
     guarantee.
 
-    Unchanged if the unit is one replaced row. Uses the same public facts as `planned_events`;
-    raises ParameterError.
+    The parameters are unchanged if the unit is one replaced row. Uses the same public facts as
+    `planned_events`; raises ParameterError.
     """
     return _row_level(algorithm, parameters, source)[0]
 
@@ -367,7 +377,7 @@ def _on_rows(
     protection: Protection,
     earlier: Earlier,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
-    """Parameters of the run on rows, and the steps of a proven run as a person pays for them."""
+    """Parameters of the run on rows, and the steps of a proven run at their cost per person."""
 
     def planned(tried: Mapping[str, Any]) -> tuple[Event, ...]:
         return _planned(chosen, _public_run(chosen, tried, source, earlier))
@@ -386,7 +396,7 @@ def _fixed(
     protection: Protection,
     earlier: Earlier,
 ) -> dict[str, Any]:
-    """The parameters with all values that are needed before a person's budget is split."""
+    """The parameters, with every value that must be fixed before a person's budget is split."""
     run = _public_run(chosen, checked, source, earlier)
     private = protection.relation == ADDED
     return {**checked, **chosen.fixed(run, protection.unit.rows, private)}
@@ -438,7 +448,10 @@ def _public_run(
 
 
 def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-    """All parameters of an algorithm, with defaults; raises ParameterError."""
+    """All parameters of an algorithm by name: checked values, and defaults for the rest.
+
+    Raises ParameterError.
+    """
     chosen, stated = get_algorithm(algorithm), dict(parameters or {})
     if not any(parameter.name == HIDDEN_CAUSES.name for parameter in chosen.parameters):
         wanted = [stated.pop(name, None) for name in (HIDDEN_CAUSES.name, HIDDEN_CAUSES.option)]
@@ -461,7 +474,7 @@ def _calibration(run: Run[GraphParameters]) -> Literal["proven", "published", "n
 
 
 def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:
-    """`count` of a data set, or the counts of a table in Parquet files; raises DataError."""
+    """Counts or moments of a data set (see `count`) or of Parquet files; raises DataError."""
     if isinstance(data, Dataset):
         return count(data)
     # Imported here, as few runs read files.
@@ -471,7 +484,7 @@ def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:
 
 
 def count(dataset: Dataset) -> InMemoryCounts | AvailableCases | NumericRows | MixedRows:
-    """The source that algorithms need: counts of levels, moments of numbers, or both.
+    """Make the source that algorithms read: counts of levels, moments of numbers, or both.
 
     Raises DataError for constant columns.
     """

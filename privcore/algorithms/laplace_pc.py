@@ -55,22 +55,25 @@ class LaplacePCParameters(parameters.PerTestParameters):
 
 
 def default_tests(p: int, max_order: int | None) -> int:
-    """Number of tests of every pair, marginal and given each other column, within the maximum
-    order.
+    """The default number of tests: each pair marginally and, if the order allows, given each other
+    column.
     """
     pairs = comb(p, 2)
     return pairs if max_order == 0 else pairs * (p - 1)
 
 
 def planned_tests(run: Run[PerTestParameters], max_tests: int | None) -> int:
-    """The number of tests that a run pays for, less tests that background knowledge decides."""
+    """The number of tests that a run pays for.
+
+    By default, tests that background knowledge makes unnecessary are not counted.
+    """
     if max_tests or run.known.empty:
         return max_tests or default_tests(len(run.source.names), run.parameters.max_order)
     return max(1, count_tests(run.known, 1 if run.parameters.max_order == 0 else 2))
 
 
 class _NoisyThreshold(PerTest[LaplacePCParameters]):
-    """Compare the value plus Laplace noise with the threshold."""
+    """Compare the test's value plus Laplace noise with the threshold."""
 
     proofs = ("docs/proofs/laplace.md",)
     flaw = _FLAW

@@ -38,8 +38,8 @@ _NOISE = Parameter(
     default="discrete",
     choices=("discrete", "laplace"),
     labels=(("discrete", "Whole numbers"), ("laplace", "Continuous Laplace")),
-    help="discrete: whole numbers, with probability proportional to exp(−ε|k|/2). laplace: the "
-    "continuous distribution of the same scale, as in the paper.",
+    help="discrete: the noise is a whole number k, with probability proportional to exp(−ε|k|/2). "
+    "laplace: continuous Laplace noise of the same scale, as in the paper.",
     source=f"{_SOURCE}; Ghosh, Roughgarden & Sundararajan 2012",
 )
 
@@ -105,8 +105,8 @@ LAPMECH = Algorithm(
     name="lapmech",
     title="LapMech",
     citation=_SOURCE,
-    summary="Noise is added once to every cell of the full table, empty ones included; PC then "
-    "tests the noisy counts without further cost. For few columns only.",
+    summary="Noise is added once to every cell of the full contingency table, including empty "
+    "cells; PC then tests the noisy counts at no further cost. Suitable only for few columns.",
     takes=LapMechParameters,
     calibrations=("proven", "published"),
     run=_run,

@@ -29,7 +29,7 @@ class PCParameters(parameters.OrientedParameters):
 
 
 class Threshold(FreeDecision):
-    """Decides for independence if the exact p-value is at least the significance level."""
+    """Decides that a pair is independent if the p-value is at least the significance level."""
 
     def __init__(
         self, source: CountSource, score: str | None, level: float, recorder: common.Recorder
@@ -57,7 +57,7 @@ class Threshold(FreeDecision):
         return Answered(verdict, self._score.log_p(self._source, x, y, conditioning_set))
 
     def _tested(self, x: int, y: int, conditioning_set: Columns) -> tuple[float, float, bool]:
-        """The value, its threshold, and whether the comparison means independence."""
+        """The value, the threshold, and whether the pair counts as independent."""
         if self._score.scale == "z":
             # |Z| against its quantile, not p against the level: the same test, but as the
             # private algorithms make it, so that they agree to the last bit without noise.
@@ -108,9 +108,9 @@ class Threshold(FreeDecision):
 
 
 def score_of(source: MomentSource, name: str | None) -> Score:
-    """The requested score; auto is G² for levels and Fisher's z for numbers.
+    """The requested score; by default G² for columns with levels and Fisher's z for numeric ones.
 
-    Raises DataError for a score that needs levels if columns are numeric.
+    Raises DataError if the score needs levels and the columns are numeric.
     """
     numeric = has_numbers(source)
     score = get_score(name or ("fisher-z" if numeric else "g2"))
@@ -137,8 +137,8 @@ PC = Algorithm(
     name="pc",
     title="PC (not private)",
     citation="Spirtes, Glymour & Scheines 2000; Colombo & Maathuis 2014",
-    summary="The constraint-based search that the private algorithms make private: it tests every "
-    "adjacent pair given larger and larger sets of neighbours and deletes the edges of "
+    summary="The constraint-based search on which many of the private algorithms build: it tests "
+    "every adjacent pair given larger and larger sets of neighbours and deletes the edges of "
     "independent pairs.",
     takes=PCParameters,
     calibrations=("none",),

@@ -22,7 +22,7 @@ from privcore.privacy.mechanisms import SieveAndExamine, SieveScales
 
 _SOURCE = "Wang, Pang & Song 2020, Algorithm 2"
 _FLAW = (
-    "the printed noise scales do not add up to ε per round when sub-sampling, the threshold is "
+    "the paper's noise scales do not add up to ε per round with sub-sampling, the threshold is "
     "reused after a failed examination, and the total is computed after the run from a count that "
     "depends on the data"
 )
@@ -38,10 +38,10 @@ TWEAK = Parameter(
     high=100.0,
     slider=(0.0, 20.0),
     unit="standard deviations of Z",
-    help="The sieve passes on a pair whose noisy |Z| is below the threshold plus t. The shift "
-    "keeps its coarse noise from holding back truly independent pairs; the examination then "
-    "tests the pair with less noise. For p-values t is converted; for votes (of blocks of "
-    "rows) it is a number of blocks.",
+    help="The sieve passes a pair on to the examination if its noisy |Z| is below the threshold "
+    "plus t. Without this margin, the sieve's coarse noise would hold back many independent pairs. "
+    "The examination then tests the pair with less noise. For p-values t is converted to their "
+    "scale; for votes of blocks t is a number of blocks.",
     source=f"{_SOURCE} and Theorem 2",
 )
 RATE_MODE = Parameter(
@@ -52,8 +52,9 @@ RATE_MODE = Parameter(
     kind="choice",
     default="fixed",
     choices=("fixed", "optimised"),
-    help="Fixed: the rate below. Optimised: the paper's rate, which minimises the sieve's noise "
-    "but ignores that the signal shrinks too. The signal-to-noise ratio is best at rate 1.",
+    help="Fixed: the chosen sub-sampling rate. Optimised: the paper's rate, which minimises the "
+    "sieve's noise but ignores that the signal shrinks too. The signal-to-noise ratio is best at "
+    "rate 1.",
     source="Wang, Pang & Song 2020, Section 3.2",
 )
 MAX_ROUNDS = Parameter(
@@ -105,10 +106,10 @@ class PrivPCParameters(parameters.PerTestParameters):
 
 
 def default_rounds(pairs: int) -> int:
-    """Two rounds for each pair that may be deleted.
+    """The default number of rounds: two for each pair whose edge may be deleted.
 
-    One round deletes the pair; the other is for an examination that finds the pair dependent. With
-    one round per pair, rounds spent on pairs that stay would leave too few for the others.
+    One round deletes the edge; the other allows for an examination that finds the pair dependent.
+    With one round per pair, pairs that keep their edge would use up the rounds of other pairs.
     """
     return 2 * max(1, pairs)
 
@@ -129,7 +130,7 @@ def optimal_rate(epsilon: float) -> float:
 
 
 def sample_size(n: int, parameters: PrivPCParameters, round_epsilon: float) -> int:
-    """Rows in the sieve's sub-sample: n times the rate, rounded down.
+    """Number of rows in the sieve's sub-sample: n times the rate, rounded down.
 
     Raises ParameterError if fewer than 2 rows are left.
     """
@@ -190,7 +191,7 @@ class _SieveAndExamine(PerTest[PrivPCParameters]):
         charge = 0.0
         if self._mechanism.needs_round:
             if self.plan and self.rounds == self.plan.rounds:
-                raise BudgetError("All rounds that were paid for are used up.")
+                raise BudgetError("All rounds that the budget pays for are used up.")
             charge = self.pay(self.epsilons[0])
             if self._rows < self.run.source.n:
                 drawn = self.run.source.subsample(self._rows, self.run.noise)
@@ -246,8 +247,8 @@ PRIV_PC = Algorithm(
     name="priv-pc",
     title="Priv-PC",
     citation="Wang, Pang & Song 2020",
-    summary="A cheap sparse-vector sieve screens the tests; only pairs that look independent are "
-    "examined, with the larger share of the budget.",
+    summary="A sparse-vector sieve screens the tests cheaply; only pairs that look independent are "
+    "examined once more, with less noise.",
     takes=PrivPCParameters,
     calibrations=("proven", "published"),
     run=_run,

@@ -1,4 +1,4 @@
-"""PrivPC*: noise is added once to second moments of numbers, then PC (Xu, Yuan & Wu 2017, V).
+"""PrivPC*: PC on second moments to which noise is added once (Xu, Yuan & Wu 2017, V).
 
 Columns are scaled to [−1, 1] by their public bounds.  All later steps are post-processing.
 Sensitivities and proof: docs/proofs/second_moments.md.
@@ -52,8 +52,8 @@ MECHANISM = Parameter(
     default="gaussian",
     choices=("gaussian", "laplace"),
     help="gaussian: needs a small failure probability δ; noise is scaled to the L2 sensitivity of "
-    "the matrix, which is far smaller for many columns. laplace: δ = 0; noise is scaled to the L1 "
-    "sensitivity, as in the paper.",
+    "the matrix, which for many columns is far below the L1 sensitivity. laplace: δ = 0; noise is "
+    "scaled to the L1 sensitivity, as in the paper.",
     source=f"Balle & Wang 2018; {SOURCE}",
     calibrations=("proven",),
 )
@@ -68,9 +68,9 @@ RADIUS = Parameter(
     open_low=True,
     high=1.0,
     slider=(0.05, 1.0),
-    help="Rows longer than R times √p, with columns scaled to −1 … 1, are shortened to that "
-    "length: a smaller R needs less Gaussian noise but cuts off more. It is a public choice, made "
-    "without looking at the rows; 1 cuts nothing off.",
+    help="Rows longer than R times √p, with p columns scaled to −1 … 1, are shortened to that "
+    "length. A smaller R needs less Gaussian noise but shortens more rows; R = 1 shortens none. "
+    "R is public, so choose it without looking at the rows.",
     source="docs/proofs/second_moments.md",
     calibrations=("proven",),
     only_with=("mechanism", ("gaussian",)),
@@ -84,9 +84,9 @@ CENTRING = Parameter(
     default="released",
     choices=("released", "middle"),
     labels=(("released", "Noisy means"), ("middle", "Middle of the bounds")),
-    help="released: noisy means are released too, and covariances are centred by them. middle: the "
-    "middle of the bounds is taken as the mean. This needs a little less noise but is biased "
-    "where the mean lies elsewhere.",
+    help="released: noisy means are released too, and used to centre the covariances. middle: the "
+    "middle of the bounds is taken as the mean. This needs a little less noise but is biased if "
+    "the true mean lies elsewhere.",
     source="docs/proofs/second_moments.md",
     calibrations=("proven",),
 )
@@ -123,7 +123,7 @@ class PrivPCStarParameters(parameters.OrientedParameters, parameters.PrivatePara
 class Released(NamedTuple):
     """A noisy covariance matrix of the scaled columns, positive definite.
 
-    scale: of the noise; deviation: its standard deviation, per entry.
+    scale: scale of the noise; deviation: standard deviation of the noise on each entry.
     """
 
     sigma: Matrix
@@ -159,7 +159,7 @@ def release(run: Run[PrivPCStarParameters]) -> Released:
 
 
 def _published(run: Run[PrivPCStarParameters]) -> Released:
-    """Laplace noise of the printed scale on the covariances of standardised columns."""
+    """Covariances of standardised columns with Laplace noise of the scale in the paper."""
     p, n = len(run.source.names), run.source.n
     exact = covariance(run.source.moments())
     # A constant column has no correlation with any other.
@@ -177,7 +177,7 @@ def _published(run: Run[PrivPCStarParameters]) -> Released:
 
 @lru_cache(maxsize=64)
 def _strictly_above(size: int) -> NDArray[np.bool_]:
-    """Which entries of a square matrix are above its diagonal."""
+    """Mask of the entries above the diagonal, shape (size, size)."""
     return np.triu(np.ones((size, size), dtype=bool), 1)
 
 
@@ -189,13 +189,13 @@ def noise_variance(
     conditioning_set: Sequence[int],
     known: dict[tuple[int, ...], Vector] | None = None,
 ) -> float:
-    """Variance that noise on covariances adds to a partial correlation near 0.
+    """Variance that noise on covariances adds to a partial correlation near 0, to first order.
 
-    To first order: the residual covariance is aᵀΣb, where a and b are the vectors (1, −β) from the
-    regressions of x and y on the conditioning set, and each entry of Σ has independent noise, the
-    same above and below the diagonal.
+    The residual covariance is aᵀΣb, where a and b are the vectors (1, −β) from the regressions of x
+    and y on the conditioning set. The noise on Σ is symmetric and independent across the entries on
+    and above the diagonal.
 
-    known: −β by column and conditioning set, filled on demand and shared by many pairs.
+    known: cache of −β by column and conditioning set, which many pairs share.
     """
     known = {} if known is None else known
     nodes = np.array([x, y, *conditioning_set])
@@ -226,7 +226,7 @@ def _regressed(
 
 
 class NoisyFisher(FreeDecision):
-    """Compare √(n − k − 3) |z| with its quantile, widened by the noise variance if chosen."""
+    """Compares √(n − k − 3) |z| with a normal quantile, raised for the noise variance if chosen."""
 
     def __init__(
         self, run: Run[PrivPCStarParameters], released: Released, recorder: common.Recorder
@@ -256,7 +256,7 @@ class NoisyFisher(FreeDecision):
         return Answered(value <= threshold, float(log_ndtr(-value / deviation)))
 
     def _tested(self, x: int, y: int, conditioning_set: Columns) -> tuple[float, float]:
-        """|Z| and its threshold."""
+        """|Z| of the test and the threshold for it."""
         sigma = self._released.sigma
         r, order = partial_correlation(sigma, x, y, conditioning_set), len(conditioning_set)
         value = abs(fisher_z(r, self._n, order))
@@ -313,7 +313,7 @@ PRIVPC_STAR = Algorithm(
     title="PrivPC*",
     citation=SOURCE,
     summary="For numeric columns: noise is added once to the second moments; PC with Fisher's z "
-    "then tests the noisy matrix without further cost. Levels are coded −1 … 1 in their order.",
+    "then tests the noisy matrix at no further cost. Levels are coded −1 … 1 in their order.",
     takes=PrivPCStarParameters,
     calibrations=("proven", "published"),
     run=_run,

@@ -1,9 +1,9 @@
-"""From a guarantee for a person to an algorithm's guarantee for a row.
+"""Converts a requested guarantee per person into an algorithm's guarantee per row, and back.
 
-Algorithms protect one replaced row in a table with a public number of rows. A person has up to k
-rows: the run gets the budget per row at which k rows together have the requested guarantee
-(`group`). If a person's presence is private, a noisy number of rows is released first, and the
-table is resized to it (`resizing`). Proof: docs/proofs/units.md.
+Algorithms protect one replaced row in a table with a public number of rows. If a person has up to k
+rows, the run gets the budget per row at which k rows together have the requested guarantee
+(`group`). If a person's presence in the table is private, a noisy number of rows is released first,
+and the table is resized to fit this number (`resizing`). Proof: docs/proofs/units.md.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Planned = Callable[[Mapping[str, Any]], Sequence[Event]]
 
 @dataclass(frozen=True)
 class Protection:
-    """The unit of protection.
+    """The unit of privacy and the relation between neighbouring tables.
 
     unit: whose rows are protected together. relation: how neighbouring tables differ.
     """
@@ -51,9 +51,9 @@ class Protection:
 
     @classmethod
     def of(cls, checked: Mapping[str, Any], unit: Unit) -> Protection:
-        """The protection that the parameters give for a table with this unit.
+        """The protection that a run with these parameters gives in a table with this unit.
 
-        Raises ParameterError if it would cover fewer rows than the table allows per unit.
+        Raises ParameterError if the protection covers fewer rows per unit than the table allows.
         """
         if checked.get("calibration") != "proven":
             # No other guarantee is proven, whatever the unit.
@@ -61,21 +61,21 @@ class Protection:
         rows = checked["rows_per_unit"] or unit.rows
         if rows < unit.rows:
             raise ParameterError(
-                f"The table allows each {unit.noun} up to {unit.rows:,} rows, and rows_per_unit "
-                f"is {rows:,}; give {unit.rows:,} or more, or set a new bound on the table's rows "
+                f"The table allows each {unit.noun} up to {unit.rows:,} rows, but rows_per_unit "
+                f"is {rows:,}; set it to {unit.rows:,} or more, or lower the table's bound on rows "
                 "per unit."
             )
         return cls(Unit(unit.noun, rows), checked["neighbours"])
 
     def stated(self, checked: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters with the number of protected rows filled in."""
+        """The parameters, with the number of protected rows filled in."""
         if self.unit.rows == 1:
             return dict(checked)
         return {**checked, "rows_per_unit": self.unit.rows}
 
     @property
     def plain(self) -> bool:
-        """Whether algorithms give this protection without any conversion."""
+        """Whether algorithms give this protection directly, without conversion."""
         return self.unit.rows == 1 and self.relation == REPLACED
 
     @property
@@ -83,17 +83,18 @@ class Protection:
         return self.unit.sentence(self.relation)
 
     def count_epsilon(self, epsilon: float) -> float:
-        """ε spent on the number of rows, 0 where this number is public."""
+        """ε spent on releasing the number of rows; 0 if this number is public."""
         return down(_SHARE * epsilon) if self.relation == ADDED else 0.0
 
     def row_parameters(
         self, checked: Mapping[str, Any], delta: float, planned: Planned
     ) -> tuple[dict[str, Any], tuple[Event, ...]]:
-        """Parameters of the run on rows, and the cost of its steps for the unit.
+        """Parameters for the run on rows, and the steps of the run at their cost for the unit.
 
-        checked: the parameters of the whole run. delta: actual δ of the run, 0 if it needs none.
-        planned: gives the steps of a run on rows from its parameters. Where the number of rows is
-        private, the run counts as one step, since its own steps may depend on that number.
+        checked: parameters of the whole run. delta: δ that the run uses, 0 if it needs none.
+        planned: a function from the parameters of a run on rows to the steps of that run. If the
+        number of rows is private, the run counts as one step, because the steps within the run may
+        depend on that number.
         """
         own = {**checked, "rows_per_unit": 1, "neighbours": REPLACED}
         first = self.count_epsilon(checked["epsilon"])
@@ -112,10 +113,11 @@ class Protection:
     def sized(
         self, source: MomentSource | MixedRows, epsilon: float, noise: NoiseSource
     ) -> MomentSource | MixedRows:
-        """The table that a run uses; epsilon: total for the whole run.
+        """The table for the run on rows, resized if the number of rows is private.
 
-        Raises DataError for rows that are not in memory, and ParameterError, by public facts, for
-        an ε at which the noise on their number would exceed any table.
+        epsilon: total for the whole run. Raises DataError if the rows are not in memory, and
+        ParameterError if ε is so small that the noise on the number of rows would exceed the size
+        of any table; this check uses public facts only.
         """
         if self.relation == REPLACED:
             return source
@@ -135,9 +137,10 @@ class Protection:
     def promised(
         self, outcome: Outcome, checked: Mapping[str, Any], size: int, bounded: int
     ) -> Outcome:
-        """The outcome of a run on rows, with the guarantee and the cost for the unit.
+        """The outcome of a run on rows, with its guarantee and cost converted to the unit.
 
-        size: number of rows that the run used. bounded: maximum rows per unit of the table.
+        size: number of rows that the run used. bounded: the table's maximum number of rows per
+        unit.
         """
         stated, rows = outcome.guarantee, self.unit.rows
         public, accountant = stated.public, stated.accountant
@@ -146,7 +149,7 @@ class Protection:
         if self.relation == ADDED:
             accountant = f"{accountant}, and a twentieth of ε for the number of rows"
             public = tuple(
-                f"a noisy number of rows ({size:,}), paid for from ε"
+                f"a noisy number of rows ({size:,}), released with part of ε"
                 if fact.startswith(_NUMBER_OF_ROWS)
                 else fact
                 for fact in public
@@ -188,10 +191,10 @@ def of_source(
 
 
 def _with_budget(values: Mapping[str, Any], epsilon: float, delta: float) -> dict[str, Any]:
-    """δ stays as it is if the run needs none or has no such parameter."""
+    """The parameters with this budget; δ is unchanged if the run does not need any."""
     return {**values, "epsilon": epsilon, **({"delta": delta} if delta > 0 else {})}
 
 
 def _with_delta(guarantee: Guarantee, checked: Mapping[str, Any]) -> Guarantee:
-    """A run that needs δ spends all of it, whatever the guarantee of a row."""
+    """The guarantee with the whole δ of the run, if it needs any: the run spends all of it."""
     return replace(guarantee, delta=float(checked["delta"])) if guarantee.delta > 0 else guarantee

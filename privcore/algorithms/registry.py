@@ -1,4 +1,4 @@
-"""The registry of algorithms. A new algorithm takes one file and one line here."""
+"""The registry of algorithms. A new algorithm needs one file of its own and one line here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RECOMMENDED = "moment-search"
 
 
 class _Registry(MutableMapping[str, Algorithm]):
-    """Algorithms by name, each loaded when it is first used."""
+    """Algorithms by name, each loaded on first use."""
 
     def __init__(self, places: dict[str, str]) -> None:
         self._held: dict[str, str | Algorithm] = dict(places)

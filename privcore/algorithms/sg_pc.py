@@ -33,8 +33,8 @@ _FLAW = (
 )
 SAMPLE_RATE = replace(
     parameters.RATE,
-    help="Every test uses this fraction of the rows, drawn anew. The signal-to-noise ratio is best "
-    "at rate 1: a sub-sample loses more signal than it saves noise.",
+    help="Every test uses a fresh sub-sample with this fraction of the rows. The signal-to-noise "
+    "ratio is best at rate 1: sub-sampling reduces the signal more than the noise.",
     source="Wang, Pang & Song 2020, Section 4.2",
 )
 
@@ -59,7 +59,7 @@ def _planned_multiplier(run: Run[SGPCParameters]) -> float:
 
 
 class _SampledGaussian(PerTest[SGPCParameters]):
-    """|Z| on m rows drawn without replacement, plus Gaussian noise, against the threshold."""
+    """Compare |Z| of m rows drawn without replacement, plus Gaussian noise, with the threshold."""
 
     proofs = ("docs/proofs/subsampled_gaussian.md",)
     flaw = _FLAW
@@ -89,7 +89,7 @@ class _SampledGaussian(PerTest[SGPCParameters]):
 
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         if self.proven and self.rounds == self._planned:
-            raise BudgetError("All tests that were paid for are used.")
+            raise BudgetError("All tests that the budget pays for are used up.")
         source = self.source
         if self._rows < self.run.source.n:
             drawn = self.run.source.subsample(self._rows, self.run.noise)
@@ -138,7 +138,7 @@ def _run(run: Run[SGPCParameters]) -> Outcome:
 
 
 def _planned(run: Run[SGPCParameters]) -> tuple[Event, ...]:
-    """These events leave out amplification by sub-sampling."""
+    """The planned events, without amplification by sub-sampling."""
     tests = Event(
         "gaussian", _planned_multiplier(run), planned_tests(run, run.parameters.max_tests)
     )
@@ -149,8 +149,8 @@ SG_PC = Algorithm(
     name="sg-pc",
     title="SG-PC",
     citation="Wang, Pang & Song 2020, Section 4.2; Wang, Balle & Kasiviswanathan 2019",
-    summary="Gaussian noise on every test, each on a fresh sub-sample; a moments accountant (Rényi "
-    "differential privacy) composes them.",
+    summary="Every test uses a fresh sub-sample and gets Gaussian noise; a moments accountant "
+    "(Rényi differential privacy) composes the tests.",
     takes=SGPCParameters,
     calibrations=("proven", "published"),
     run=_run,

@@ -19,7 +19,7 @@ from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import SparseVector, SparseVectorScales
 
 _FLAW = (
-    "the constant in the printed noise for δ > 0 is quoted for small ε only, and the reference "
+    "the constant in the paper's noise for δ > 0 is stated for small ε only, and the reference "
     "code draws the refreshed threshold from a normal distribution, which the proof of the sparse "
     "vector technique does not cover"
 )
@@ -56,7 +56,7 @@ def planned_deletions(run: Run[SVTPCParameters]) -> int:
 
 
 class _SparseVector(PerTest[SVTPCParameters]):
-    """Each deletion ends one run of the sparse vector technique; the next run is a new charge."""
+    """Each deletion ends a run of the sparse vector technique; the next run is charged anew."""
 
     noun = "deletions"
     proofs = ("docs/proofs/sparse_vector.md",)
@@ -80,7 +80,7 @@ class _SparseVector(PerTest[SVTPCParameters]):
         charge = 0.0
         if self._vector is None:
             if self.rounds == self._quota:
-                raise BudgetError("All deletions that were paid for are used.")
+                raise BudgetError("All deletions that the budget pays for are used up.")
             charge = self.pay(self._step)
             self._vector = SparseVector(0.0, self._scales, self.run.noise)
             self.rounds += 1
@@ -128,7 +128,10 @@ class _SparseVector(PerTest[SVTPCParameters]):
 def printed_scales(
     sensitivity: float, epsilon: float, delta: float, quota: int
 ) -> SparseVectorScales:
-    """Algorithm 5's σ = 2c/ε, or √(32 c ln(1/δ))/ε if δ > 0; threshold Lap(σ), query Lap(2σ)."""
+    """The noise scales in Algorithm 5, times the sensitivity: threshold Lap(σ), query Lap(2σ).
+
+    σ = 2c/ε, or √(32 c ln(1/δ))/ε if δ > 0.  quota: c, the number of deletions.
+    """
     sigma = sqrt(32 * quota * log(1 / delta)) / epsilon if delta > 0 else 2 * quota / epsilon
     return SparseVectorScales(sigma * sensitivity, 2 * sigma * sensitivity)
 

@@ -1,8 +1,8 @@
-"""Estimated work of a search, from public facts, and a limit on it.
+"""Estimates of the work of a search, from public facts.
 
-The limit counts tests and never time. The number of tests in a private search follows from its own
-noisy answers, so a limit on tests is post-processing; time depends on the exact data, and so would
-the graph of a search that a clock stops.
+A limit on the work counts tests, not time. The number of tests in a private search follows from its
+noisy answers, so a limit on tests is post-processing. Time depends on the exact data, so the graph
+of a search that is stopped by a clock would depend on them too.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from privcore.parameter import Parameter
 USUAL_DEGREE = 8
 # From this many likely tests on, a run is announced beforehand.
 LARGE = 20_000
-# And from this many seconds on, for algorithms that do not work by tests.
+# The same limit in seconds, for algorithms that do not work by tests.
 LARGE_SECONDS = 10.0
 
 DEGREE = Parameter(
     name="degree",
-    title="Neighbours supposed",
+    title="Assumed neighbours per column",
     symbol="d",
     kind="int",
     default=USUAL_DEGREE,
@@ -44,8 +44,9 @@ _COLUMNS, _ROWS, _TESTS = 10, 20_000, 150
 
 
 class OrderWork(NamedTuple):
-    """Number of tests in one order: the maximum for any data, and with `DEGREE` neighbours per
-    column.
+    """Number of tests in one order.
+
+    at_most: maximum for any data. likely: maximum if columns have at most `DEGREE` neighbours.
     """
 
     order: int
@@ -54,7 +55,7 @@ class OrderWork(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Work of a whole search. seconds_each: measured time per test, on simulated rows."""
+    """Estimated work of a whole search. seconds_each: time per test, measured on simulated rows."""
 
     orders: tuple[OrderWork, ...]
     seconds_each: float
@@ -70,7 +71,7 @@ class Estimate(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Likely seconds, without the time to count the rows."""
+        """Likely time in seconds, not including the time to count the rows."""
         return self.tests * self.seconds_each
 
     def as_dict(self) -> dict[str, Any]:
@@ -82,8 +83,8 @@ class Estimate(NamedTuple):
         }
 
     def sentence(self) -> str:
-        """The work in words, such as "About 19,000 tests up to order 3, 12 s (4,400,000 tests at
-        most).".
+        """The work in a sentence: "About 19,000 tests up to order 3, about 12 s (4,400,000 tests at
+        most)."
         """
         return (
             f"About {_rounded(self.tests)} tests up to order {self.orders[-1].order}, "
@@ -94,8 +95,8 @@ class Estimate(NamedTuple):
 def most_tests(columns: int, order: int, degree: int | None = None) -> int:
     """Maximum number of tests in one order, if columns have at most `degree` neighbours.
 
-    Every adjacent pair is tested given each set of `order` neighbours of either end; with all pairs
-    adjacent the two ends have the same neighbours.
+    Every adjacent pair is tested given each set of `order` neighbours of either end. If all pairs
+    are adjacent, the two ends have the same neighbours, so each set counts once.
     """
     all_sets = comb(columns, 2) * comb(columns - 2, order)
     if degree is None or degree >= columns - 1 or order == 0:
@@ -104,7 +105,7 @@ def most_tests(columns: int, order: int, degree: int | None = None) -> int:
 
 
 def searches_by_tests(algorithm: str) -> bool:
-    """Whether an algorithm works by tests, so that the number of tests measures its work."""
+    """Whether an algorithm searches by independence tests, whose number measures its work."""
     names = {parameter.name for parameter in get_algorithm(algorithm).parameters}
     return "stable" in names or algorithm == "em-pc"
 
@@ -117,9 +118,10 @@ def estimate(
     *,
     degree: int | str = USUAL_DEGREE,
 ) -> Estimate | None:
-    """The work of a run on n rows and columns with these levels; None if it does not work by tests.
+    """Estimated work of a run on n rows of columns with these numbers of levels.
 
-    No row of any data is used.  Raises ParameterError.
+    None if the algorithm does not work by tests.  No row of any data is used.  degree: assumed
+    neighbours per column.  Raises ParameterError.
     """
     checked = checked_parameters(algorithm, parameters)
     if not searches_by_tests(algorithm):
@@ -133,7 +135,7 @@ def estimate(
 def large_work_sentence(
     n: int, levels: tuple[int, ...], algorithm: str, parameters: Mapping[str, Any]
 ) -> str:
-    """A note on the expected duration of a long run; empty for a shorter one.
+    """A note on the expected duration of a long run; empty for a short run.
 
     Raises ParameterError.
     """
@@ -155,11 +157,11 @@ WIDE, _SOME = 450, 200
 
 
 def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float, float]:
-    """Seconds and GiB of memory of moment search on columns with these numbers of levels.
+    """Seconds and GiB of memory that moment search needs for columns with these numbers of levels.
 
-    Measured with 20,000 to 100,000 rows, where the search finds many edges; with more noise it
-    takes less time and memory. The release of pairs has one number for each pair of levels. See
-    docs/performance.md.
+    The formulas fit measurements with 20,000 to 100,000 rows, where the search finds many edges;
+    with more noise it needs less time and memory. The release of pairs has one number for each pair
+    of levels. See docs/performance.md.
     """
     if prod(levels) <= whole_table:
         return 1.0, 0.3
@@ -169,25 +171,28 @@ def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float
 
 
 def wide_sentence(columns: int, how: str) -> str:
-    """A note that a table has too many columns, with the time that fewer take and how to choose."""
+    """A note that a table has too many columns, with the time for fewer columns.
+
+    how: an instruction for choosing columns.
+    """
     some, many = (time_text(moment_search_work((8,) * k, 0)[0]) for k in (_SOME, WIDE))
     return (
         f"The table has {columns:,} columns, more than {WIDE}. Moment search takes {some} on "
-        f"{_SOME} columns and {many} on {WIDE}: {how}. To choose columns by their dependence on "
-        "an outcome would use the data and so cost ε."
+        f"{_SOME} columns and {many} on {WIDE}: {how}. Choosing columns by their dependence on an "
+        "outcome would use the data and therefore cost ε."
     )
 
 
 def moment_search_sentence(levels: tuple[int, ...], whole_table: int) -> str:
-    """The work in words, such as "moment-search … takes about 45 s and 0.5 GiB of memory; less
-    where …".
+    """The work in a sentence, such as "moment-search … takes about 45 s and 0.5 GiB of memory, or
+    less …".
     """
     seconds, memory = moment_search_work(levels, whole_table)
     return (
-        f"moment-search releases pairs and tables of columns and takes {time_text(seconds)} and "
-        f"{memory:.1f} GiB of memory; less where the noise hides most edges."
+        "moment-search releases the counts of pairs and of larger sets of columns and takes "
+        f"{time_text(seconds)} and {memory:.1f} GiB of memory, or less if noise hides most edges."
         if prod(levels) > whole_table
-        else "moment-search releases one table and takes about a second."
+        else "moment-search releases one contingency table and takes about a second."
     )
 
 
@@ -208,7 +213,7 @@ def _measured(
 ) -> float:
     """Seconds per test in a short run on simulated rows.
 
-    More than `_ROWS` rows hardly take longer, as equal rows are merged before they are counted.
+    A table of more than `_ROWS` rows hardly takes longer, because equal rows are merged first.
     """
     hidden = np.random.default_rng(1)
     share = hidden.random(rows)
@@ -228,7 +233,7 @@ def _measured(
 
 
 def _rounded(number: int) -> str:
-    """A large number with two digits, or as a power of ten."""
+    """A large number rounded to two digits, or written with a power of ten."""
     if number >= 10**9:
         return f"{number:.1e}"
     digits = max(len(str(number)) - 2, 0)

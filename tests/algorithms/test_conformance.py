@@ -815,7 +815,7 @@ def test_it_obeys_what_is_known_and_says_so(name, calibration, seed):
             assert finding.forward == pytest.approx(0.0, abs=1e-12)
     if calibration == "proven" and knowledge:
         bring(
-            any("what is known beforehand" in fact for fact in result.guarantee.public),
+            any("background knowledge" in fact for fact in result.guarantee.public),
             name,
             "takes background knowledge as public and does not say so",
             file_of(name),

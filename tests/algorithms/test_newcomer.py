@@ -219,7 +219,7 @@ CARELESS = {
     ),
     "ignorant": (
         {"run": ignorant},
-        "contradicts what is known",
+        "contradicts the background knowledge",
         conformance.test_it_obeys_what_is_known_and_says_so,
         {"calibration": "proven", "seed": 3},
     ),

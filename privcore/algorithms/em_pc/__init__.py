@@ -1,1 +1,1 @@
-"""EM-PC: tests chosen by the exponential mechanism."""
+"""EM-PC: the exponential mechanism chooses which edges to remove."""

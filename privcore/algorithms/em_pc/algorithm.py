@@ -28,16 +28,16 @@ from privcore.privacy.accounting import Guarantee
 from privcore.privacy.mechanisms.selection import peel, select
 
 FLAW = (
-    "the distance score is found greedily, and one replaced record can change it by 8 where the "
-    "proof says 1; the distance jumps by 2 at the threshold; which test is the most independent "
-    "depends on the data; and the exact separating sets are used without a charge"
+    "the distance score is found greedily, and one replaced record can change it by 8, not by 1 as "
+    "the proof claims; the distance jumps by 2 at the threshold; the choice of the most "
+    "independent test depends on the data; and the exact separating sets are used without a charge"
 )
 # The total covers this many rounds of ε₁ + ε₂, each ε/30.
 _PARTS = 30
 
 
 class PublishedRounds:
-    """The selections of Algorithm 3, until the total is used up."""
+    """The private selections of Algorithm 3, made until the total ε is used up."""
 
     def __init__(self, run: Run[EMPCParameters], recorder: common.Recorder) -> None:
         self._run = run
@@ -47,7 +47,10 @@ class PublishedRounds:
         self.rounds = 0
 
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:
-        """One round: β̂ by q₂, then β̂ nodes by q₁ at ε₁/β̂ each."""
+        """Choose the number β̂ of candidates to remove by q₂, then β̂ candidates by q₁.
+
+        Each selection by q₁ costs ε₁/β̂. Returns the chosen candidates.
+        """
         if self.rounds == _PARTS // 2:
             raise BudgetError("The budget is used up.")
         self.rounds += 1
@@ -99,12 +102,12 @@ class PublishedRounds:
         )
 
     def guarantee(self) -> Guarantee:
-        """The total that the paper claims."""
+        """The guarantee that the paper claims, with its flaw."""
         epsilon = self._run.parameters.epsilon
         return common.published_guarantee(self._run, epsilon, 0.0, "basic composition", (FLAW,))
 
     def spent(self) -> Spent:
-        """ε₁ + ε₂ for each round."""
+        """The ε used: ε₁ + ε₂ for each round."""
         total = self._run.parameters.epsilon
         used = 2 * self._part * self.rounds
         return Spent("epsilon", used, total, self.rounds, _PARTS // 2, "rounds")
@@ -113,10 +116,11 @@ class PublishedRounds:
 def remove_neighbours(
     run: Run[EMPCParameters], rounds: ProvenRounds | PublishedRounds, removals: dict[Edge, Removal]
 ) -> Skeleton:
-    """Algorithm 2: every column in turn, order by order, until no neighbourhood is large enough.
+    """Remove neighbours of each column in turn, order by order (Algorithm 2).
 
-    Tests that do not fit are skipped, by public facts alone. removals: a list that receives each
-    removed pair with its possible separating sets.
+    The search ends when no neighbourhood is large enough. Tests that are too large, as judged by
+    public facts, are skipped. removals: a dictionary, to which each removed pair is added with its
+    possible separating sets.
     """
     p, limit = len(run.source.names), run.parameters.max_order
     known = run.known
@@ -177,7 +181,7 @@ def remove_neighbours(
 
 
 def _wanted(skeleton: PDAG, removals: dict[Edge, Removal]) -> dict[Edge, Removal]:
-    """Removed pairs with a common neighbour and a non-empty set: their separating set matters."""
+    """The removed pairs whose separating set matters: non-empty, and with a common neighbour."""
     return {
         pair: removal
         for pair, removal in removals.items()
@@ -226,7 +230,7 @@ def _run(run: Run[EMPCParameters]) -> Outcome:
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The original PC, which removes edges immediately as EM-PC does, with the score of the run."""
+    """Parameters of the original PC with the run's score; it removes edges at once, like EM-PC."""
     settings = reference({**parameters, "stable": False})
     if parameters["calibration"] == "published":
         settings["score"] = "g2"
@@ -237,8 +241,8 @@ EM_PC = Algorithm(
     name="em-pc",
     title="EM-PC",
     citation=SOURCE,
-    summary="For each column, the exponential mechanism chooses how many neighbours to remove, and "
-    "which: a few selections replace many noisy tests.",
+    summary="For each column, the exponential mechanism chooses how many neighbours to remove and "
+    "which ones, so that a few selections replace many noisy tests.",
     takes=EMPCParameters,
     calibrations=("proven", "published"),
     run=_run,

@@ -19,8 +19,9 @@ SELECTION = Parameter(
     default="exponential",
     choices=("exponential", "permute-and-flip"),
     labels=(("exponential", "Exponential mechanism"), ("permute-and-flip", "Permute and flip")),
-    help="How a candidate is chosen. Permute-and-flip has a smaller error at the same ε; if many "
-    "choices are composed with δ above 0, the exponential mechanism costs a quarter as much.",
+    help="How a candidate is chosen. Permute-and-flip has a smaller error at the same ε, but "
+    "if many selections are composed with δ above 0, the exponential mechanism costs only a "
+    "quarter as much.",
     source="McSherry & Talwar 2007; McKenna & Sheldon 2020",
     calibrations=("proven",),
 )
@@ -54,7 +55,8 @@ DIRECTION_SHARE = Parameter(
     slider=(0.0, 0.9),
     help="Share of the budget reserved for choosing the separating sets, which determine "
     "directions. The paper uses the exact sets without paying for them. At 0, directions "
-    "come only from marginally independent pairs and from budget left over from the rounds.",
+    "come only from marginally independent pairs and from separating sets chosen with budget that "
+    "the rounds leave over.",
     source="docs/proofs/em_pc.md",
     calibrations=("proven",),
 )

@@ -1,4 +1,4 @@
-"""EM-PC's private selections and their cost: docs/proofs/em_pc.md."""
+"""EM-PC's private selections and their cost. Proof: docs/proofs/em_pc.md."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Removal(NamedTuple):
 
 
 def _rounds(run: Run[EMPCParameters]) -> int:
-    """Rounds that a run pays for: one per order for each column with an open pair."""
+    """Number of rounds that a run pays for: one per order for each column with an open pair."""
     p, limit = len(run.source.names), run.parameters.max_order
     open_columns = int(run.known.open.any(axis=0).sum())
     return max(1, open_columns) * ((p - 2 if limit is None else min(limit, p - 2)) + 1)
 
 
 def _new_filter(run: Run[EMPCParameters]) -> tuple[PrivacyFilter, float]:
-    """The filter, fixed before any data are used, and the ε of a round."""
+    """The privacy filter, fixed before any data are used, and the ε of one round."""
     parameters, planned = run.parameters, _rounds(run)
     number, kind = parameters.number_share, parameters.selection
     share = 1 - parameters.direction_share
@@ -52,15 +52,16 @@ def _new_filter(run: Run[EMPCParameters]) -> tuple[PrivacyFilter, float]:
 
 
 def planned_total(run: Run[EMPCParameters]) -> tuple[Event, ...]:
-    """A proven run as one step that costs the filter's total, since the last selections use all
-    that remains.
+    """The planned cost of a proven run, as a single step: the filter's total.
+
+    The last selections use the whole remaining budget.
     """
     whole, _ = _new_filter(run)
     return (Event("zcdp" if whole.unit == "rho" else "pure", whole.total),)
 
 
 class ProvenRounds:
-    """The private selections and their cost."""
+    """The private selections of a proven run and their cost."""
 
     def __init__(self, run: Run[EMPCParameters], recorder: common.Recorder) -> None:
         parameters = run.parameters
@@ -78,9 +79,9 @@ class ProvenRounds:
         self._number, self._which = down(size * number), down(size * (1 - number))
 
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:
-        """One round: choose how many of the candidates to remove, then which."""
+        """Choose how many candidates to remove, and then which; returns the chosen candidates."""
         if self.rounds == self.planned:
-            raise BudgetError("All rounds that were paid for are used up.")
+            raise BudgetError("All rounds that the budget pays for are used up.")
         self.rounds += 1
         charge = self._charge(self._number)
         quality = self.utilities.counts(candidates)
@@ -102,7 +103,7 @@ class ProvenRounds:
         return [candidates[position] for position in chosen]
 
     def separate(self, removals: dict[Edge, Removal]) -> dict[Edge, frozenset[int]]:
-        """Choose a separating set for each pair; the remaining budget is split evenly."""
+        """Choose a separating set for each pair, with equal shares of the remaining budget."""
         left = self.filter.left
         if not removals or not left > 0:
             return {}

@@ -1,8 +1,9 @@
 """Utilities of neighbours and separating sets for EM-PC's selections.
 
-Proven: the margin of the most independent test of each neighbour, in units of its sensitivity, so
-that one replaced record changes every utility by at most 1. Published: the greedy distance score
-(Xu, Yuan & Wu 2017, Equations 5–8), which one record can change by more. docs/proofs/em_pc.md.
+Proven: the margin of the most independent test of each neighbour, divided by the test's
+sensitivity, so that one replaced record changes every utility by at most 1. Published: the greedy
+distance score (Xu, Yuan & Wu 2017, Equations 5–8), which one record can change by more. See
+docs/proofs/em_pc.md.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from privcore.privacy.mechanisms.selection import count_utilities
 
 
 class Candidate(NamedTuple):
-    """A neighbour: its utility, and the conditioning sets that it was tested with.
+    """A neighbour that may be removed, with its utility and the conditioning sets of its tests.
 
-    best: the set with the most independent test; it must not be released without a selection.
+    best: the conditioning set of the most independent test, which is not private: it may be
+    released only through a private selection.
     """
 
     node: int
@@ -32,7 +34,7 @@ class Candidate(NamedTuple):
 
 
 class ProvenUtilities:
-    """Margins divided by their sensitivity."""
+    """Utilities of the proven form: margins of tests divided by the sensitivity of the score."""
 
     def __init__(self, measure: Measure, source: CountSource) -> None:
         self._measure = measure
@@ -41,57 +43,60 @@ class ProvenUtilities:
 
     @property
     def limit(self) -> float:
-        """The utility of an exactly independent pair: the public scale of the first and last
-        counts.
+        """The utility of an exactly independent pair, which `count_utilities` takes as its public
+        limit.
         """
         return self._measure.threshold(0, 1) / self._sensitivity
 
     def of_set(self, x: int, y: int, conditioning_set: Columns) -> float:
-        """How far the test of x and y given a set lies on the independent side; sensitivity 1."""
+        """Margin by which x and y test as independent given a set, scaled to sensitivity 1."""
         value = self._measure.value(self._source, x, y, conditioning_set)
         return margin(self._measure, value, x, y) / self._sensitivity
 
     def of_sets(self, x: int, y: int, sets: Sequence[Columns]) -> Vector:
-        """`of_set` for each set."""
+        """The value of `of_set` for each set, shape (sets,)."""
         return np.array([self.of_set(x, y, conditioning_set) for conditioning_set in sets])
 
     def fits(self, node: int, other: int, conditioning_set: Columns) -> bool:
-        """Whether a test is possible, by the levels and the number of rows alone."""
+        """Whether a test is possible, judged by the levels and the number of rows alone."""
         return self._measure.fits(self._source, node, other, conditioning_set)
 
     def candidate(self, node: int, other: int, sets: tuple[Columns, ...]) -> Candidate:
-        """Utility of removing `other` from the neighbours of `node`: the largest over the sets.
+        """The candidate `other` for removal from the neighbours of `node`.
 
-        A maximum of utilities with sensitivity 1 has sensitivity 1.
+        Its utility is the maximum over the sets, which has sensitivity 1 like each set's utility.
         """
         utilities = self.of_sets(node, other, sets)
         position = int(np.argmax(utilities))
         return Candidate(other, float(utilities[position]), sets, sets[position])
 
     def counts(self, candidates: Sequence[Candidate]) -> Vector:
-        """Utility of removing 0, 1, … candidates; sensitivity 1."""
+        """Utilities of removing 0, 1, … candidates, shape (candidates + 1,); sensitivity 1."""
         return count_utilities(np.array([c.utility for c in candidates]), self.limit)
 
 
 class PublishedUtilities:
-    """Greedy distances of G² tests."""
+    """Utilities of the published form: greedy distances of G² tests."""
 
     def __init__(self, source: CountSource, level: float) -> None:
         self._source = source
         self._level = level
 
     def fits(self, node: int, other: int, conditioning_set: Columns) -> bool:
-        """See `ProvenUtilities`."""
+        """Whether the table of a test is small enough, judged by the levels alone."""
         return cells_of_test(self._source, node, other, conditioning_set) <= MAX_CELLS
 
     def candidate(self, node: int, other: int, sets: tuple[Columns, ...]) -> Candidate:
-        """The distance for the test with the largest p-value (Algorithm 3, lines 4–6)."""
+        """The candidate `other` for removal from the neighbours of `node`.
+
+        Its utility is the distance of the test with the largest p-value (Algorithm 3, lines 4–6).
+        """
         values = [self._p_value(node, other, conditioning_set) for conditioning_set in sets]
         best = sets[int(np.argmax(values))]
         return Candidate(other, self._distance(node, other, best), sets, best)
 
     def counts(self, candidates: Sequence[Candidate]) -> Vector:
-        """Equations 6, 7 and 8, with their jumps at the boundary."""
+        """Utilities of removing 0, 1, … candidates by Equations 6 to 8, shape (candidates + 1,)."""
         return published_counts(np.sort([c.utility for c in candidates])[::-1])
 
     def _p_value(self, x: int, y: int, conditioning_set: Columns) -> float:
@@ -114,9 +119,9 @@ class PublishedUtilities:
 
 
 def published_counts(distances: Vector) -> Vector:
-    """q₂ of Xu, Yuan & Wu 2017 for distances in decreasing order, shape (a,), to (a + 1,).
+    """q₂ of Xu, Yuan & Wu 2017: utilities of removing 0 to a of the candidates, shape (a + 1,).
 
-    Positive distances are independent pairs.
+    distances: in decreasing order, shape (a,); positive for independent pairs.
     """
     a = distances.size
     quality = np.empty(a + 1)

@@ -37,7 +37,7 @@ def safe_weight(nodes: int) -> float:
 
 
 def acyclicity(weights: Matrix) -> tuple[float, Matrix]:
-    """h(W) = tr(exp(W∘W)) − d and its gradient exp(W∘W)ᵀ∘2W, shape (d, d); both without units.
+    """The constraint h(W) = tr(exp(W∘W)) − d and its gradient exp(W∘W)ᵀ∘2W, shape (d, d).
 
     h is 0 if and only if the graph of non-zero weights has no cycle (Zheng et al. 2018, Theorem 1).
     Raises WeightsTooLarge if the exponential overflows, as for weights above about 20 on a cycle.
@@ -59,7 +59,7 @@ Smooth = Callable[[Matrix], tuple[float, Matrix]]
 
 
 class Penalty(NamedTuple):
-    """λ|W|₁ + α h(W) + ρ h(W)²/2."""
+    """The penalty λ|W|₁ + α h(W) + ρ h(W)²/2; sparsity: λ."""
 
     rho: float
     alpha: float
@@ -75,7 +75,8 @@ class Penalty(NamedTuple):
 class Settings(NamedTuple):
     """When to stop, and how fast the penalty grows; the defaults follow Zheng et al.
 
-    sparsity: λ. progress: ρ grows by `rho_factor` unless h fell to this share of its last value.
+    sparsity: λ. progress: ρ is multiplied by `rho_factor` unless h fell to this share of its last
+    value.
     """
 
     sparsity: float
@@ -87,7 +88,10 @@ class Settings(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """weights: shape (d, d), zero diagonal.  converged: whether h fell to the tolerance."""
+    """The result of `solve`.
+
+    weights: shape (d, d), zero diagonal.  converged: whether h fell to the tolerance.
+    """
 
     weights: Matrix
     convergence: tuple[Iteration, ...]
@@ -95,7 +99,7 @@ class Solution(NamedTuple):
 
 
 class Exhausted(Exception):
-    """Raised by a loss that may not be evaluated again."""
+    """Raised by a loss that must not be evaluated again."""
 
 
 Inner = Callable[[Matrix, Penalty], Matrix]
@@ -111,11 +115,11 @@ def solve(
     objective: Callable[[Matrix], float] = lambda _: math.nan,
     watch: Watch = lambda number, iteration: None,
 ) -> Solution:
-    """Weights with h(W) near 0, starting from W = 0.
+    """Minimise a loss over weights with h(W) near 0, starting from W = 0.
 
-    inner: maps weights and a penalty to better weights; may raise Exhausted before it finds any.
+    inner: maps weights and a penalty to better weights, or raises Exhausted if it cannot find any.
     objective: value of the weights, without the penalties on h. watch: called after each iteration
-    with the iteration's number, from 1; an exception from it ends the run.
+    with its number (from 1) and its values; an exception raised by `watch` ends the run.
     """
     with one_thread():
         return _solve(inner, nodes, settings, objective, watch)
@@ -159,10 +163,11 @@ def minimise(
 ) -> Matrix:
     """A local minimum of smooth(W) + λ|W|₁ + αh + ρh²/2 with |W| at most `limit`.
 
-    limit: one bound, or one for each weight, shape (d, d). smooth: an exception from it ends the
-    search. keep: called with the weights after each iteration. If columns determine each other, the
-    loss is flat, and the first trial step may be so long that h overflows; the search then restarts
-    with bounds on the weights within which h cannot overflow.
+    limit: one bound for all weights, or a bound for each, shape (d, d). smooth: the loss and its
+    gradient; an exception that it raises ends the search. keep: called with the weights after each
+    iteration. If columns determine each other, the loss is flat, and the first trial step may be so
+    long that h overflows; the search then restarts with bounds on the weights within which h cannot
+    overflow.
     """
     try:
         return _minimised(smooth, start, penalty, limit, keep)
@@ -220,12 +225,12 @@ def _minimised(
 
 
 def exact_steps(smooth: Smooth, limit: float | Matrix = math.inf) -> Inner:
-    """Solve each inner problem for a loss that may be evaluated freely."""
+    """An inner solver for a loss that may be evaluated any number of times."""
     return partial(minimise, smooth, limit=limit)
 
 
 def limited_steps(smooth: Smooth, limit: float | Matrix) -> Inner:
-    """Solve each inner problem until the loss raises Exhausted."""
+    """An inner solver that returns its last weights if the loss raises Exhausted."""
 
     def inner(weights: Matrix, penalty: Penalty) -> Matrix:
         best = None
@@ -252,10 +257,10 @@ def noisy_steps(
     limit: float | Matrix,
     search: Search | None = None,
 ) -> Inner:
-    """Solve inner problems by `count` noisy gradients each; after `total` gradients weights stay.
+    """An inner solver that takes `count` noisy gradient steps, and none after `total` steps in all.
 
-    The penalties need no data, so each step minimises them exactly together with the linear model
-    of the gradient.
+    The penalties need no data, so each step minimises them exactly, together with a local model of
+    the loss based on the noisy gradient.
     steps: public step sizes to try, at most 2 over the largest eigenvalue of the second moments.
     search: chooses among the resulting weights; not needed for a single step size.
     """

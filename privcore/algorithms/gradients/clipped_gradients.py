@@ -1,7 +1,7 @@
 """Gradients of the least-squares loss with bounded sensitivity to one record.
 
-The gradient of record x is g = −x(x − Wᵀx)ᵀ; its diagonal is left out, since no column has a weight
-on itself.
+The gradient for record x is g = −x(x − Wᵀx)ᵀ. The diagonal of g is left out, since no column has a
+weight on itself.
 
 Proven: each record's g is scaled down to the Euclidean norm C before the mean over n rows is taken.
 Replacing one record moves the mean by the difference of two vectors of norm at most C, divided by
@@ -38,10 +38,10 @@ _HAIR = 2.0**-40
 def scaled_blocks(
     rows: Matrix, multiplicities: Vector, widths: Vector | float, centre: Vector | float
 ) -> Iterator[tuple[Matrix, Vector]]:
-    """(x − centre)·width in blocks of rows, so that no second copy of all rows is held, and their
-    multiplicities.
+    """Yield blocks of scaled rows (x − centre)·width, with the multiplicities of the rows.
 
-    Rounded to 24 bits of the largest possible value, for |x| ≤ 1.
+    Blocks avoid a second copy of all rows in memory. Values are rounded to 24 bits of the largest
+    possible value for |x| ≤ 1.
     """
     most = float(np.max(np.abs(widths) * (1 + np.abs(centre))))
     step = math.ldexp(1.0, max(math.frexp(most)[1] - _ROW_BITS, -1000))
@@ -58,12 +58,12 @@ def clipped_mean(
     widths: Vector | float = 1.0,
     centre: Vector | float = 0.0,
 ) -> Matrix:
-    """Mean over the rows of their clipped gradients, shape (d, d), zero diagonal.
+    """Mean over the rows of the clipped gradients, shape (d, d), zero diagonal.
 
     rows: unique rows, shape (u, d); multiplicities: how often each occurs, shape (u,).
     clip: C, in squared units of the scaled columns.
-    widths, centre: each column first becomes (x − centre)·width, with public or previously released
-        numbers.
+    widths, centre: public or previously released numbers, by which each column is first converted
+        to (x − centre)·width.
     """
     total, n = np.zeros(weights.shape), int(multiplicities.sum())
     step = step_of(n)
@@ -88,9 +88,9 @@ def clipped_mean(
 
 
 def residuals_of(x: Matrix, weights: Matrix) -> Matrix:
-    """x − Wᵀx of each row, without rounding error, for weights rounded to about 20 bits.
+    """Residuals x − Wᵀx of the rows, computed exactly after rounding W to about 20 bits.
 
-    A row's residual is then the same at any position and with any kernel. x: rows from
+    A row's residual therefore does not depend on the row's position or on the kernel. x: rows from
     `scaled_blocks`.
     """
     largest = math.frexp(float(np.abs(weights).max(initial=0.0)))[1]
@@ -111,17 +111,17 @@ def published_gradient(moments: Matrix, weights: Matrix, clip: float) -> Matrix:
 
 
 def published_sensitivity(nodes: int, clip: float, n: int) -> float:
-    """√(d(d − 1))·2s/n, which does not bound the change of `published_gradient`."""
+    """The claimed sensitivity √(d(d − 1))·2s/n of `published_gradient`, not a valid bound."""
     return math.sqrt(nodes * (nodes - 1)) * 2 * clip / n
 
 
 def release_gradient(gradient: Matrix, noisy: Vector) -> Matrix:
-    """The matrix with its off-diagonal entries, row by row, replaced by `noisy`, (d(d − 1),)."""
+    """A matrix with the off-diagonal entries `noisy`, given row by row, and a zero diagonal."""
     result = np.zeros(gradient.shape)
     result[off_diagonal(len(gradient))] = noisy
     return result
 
 
 def off_diagonal(nodes: int) -> NDArray[np.bool_]:
-    """Which weights are allowed, shape (d, d)."""
+    """Mask of the off-diagonal entries of a weight matrix, shape (d, d)."""
     return ~np.eye(nodes, dtype=bool)

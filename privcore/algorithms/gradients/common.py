@@ -39,10 +39,10 @@ def strong_edges(
 ) -> frozenset[Edge]:
     """Edges i → j with |W[i, j]| above the threshold, without the weakest edge of each cycle.
 
-    In order of increasing weight, an edge that still lies on a cycle is dropped: it is the weakest
-    of that cycle, and an edge that was kept cannot lie on a cycle later. known: background
-    knowledge; required edges stay whatever their weight, and no other edge closes a cycle with
-    required edges.
+    Edges are visited in order of increasing |W|. An edge that still lies on a cycle is the weakest
+    edge of that cycle and is dropped; an edge that was kept cannot lie on a cycle later. known:
+    background knowledge; required edges stay whatever their weight, and no other edge closes a
+    cycle with required edges.
     """
     known = known or Constraints.none(len(weights))
     size = np.abs(weights) * known.allowed
@@ -59,7 +59,7 @@ def strong_edges(
 
 
 def weight_limits(run: Run[WeightParameters], limit: float) -> Matrix:
-    """Bound on each absolute weight, shape (p, p): 0 where knowledge allows no arrow."""
+    """Bound on each absolute weight, shape (p, p): 0 for arrows that knowledge rules out."""
     return np.where(run.known.allowed, limit, 0.0)
 
 
@@ -80,9 +80,9 @@ def prepared(run: Run[W]) -> Run[W]:
 
 
 def half_widths(run: Run[WeightParameters]) -> Vector:
-    """Half the range of each column in the chosen units, shape (p,); 1 where levels are coded.
+    """Half the range of each column in the chosen units, shape (p,); 1 for columns with levels.
 
-    Divided by the root mean square of all, since a common factor changes no weight.
+    The values are divided by their root mean square, since a common factor changes no weight.
     """
     if not has_numbers(run.source) or run.parameters.units != "original":
         return np.ones(len(run.source.names))
@@ -93,7 +93,7 @@ def half_widths(run: Run[WeightParameters]) -> Vector:
 
 
 def in_units(run: Run[WeightParameters], sigma: Matrix) -> Matrix:
-    """A covariance matrix of columns in −1 … 1, in the chosen units, with mean variance 1."""
+    """Convert covariances of columns in −1 … 1 to the chosen units, with mean variance 1."""
     if run.parameters.units == "unit variance":
         variances = np.diag(sigma)
         widths = np.where(variances > _CONSTANT, 1 / np.sqrt(np.maximum(variances, _CONSTANT)), 0.0)
@@ -104,27 +104,27 @@ def in_units(run: Run[WeightParameters], sigma: Matrix) -> Matrix:
 
 
 def check_rows(run: Run[GraphParameters]) -> None:
-    """Raises DataError if there are fewer rows than columns; n is public."""
+    """Raise DataError if there are fewer rows than columns; both numbers are public."""
     n, p = run.source.n, len(run.source.names)
     if n < p:
         raise DataError(
-            f"There are {n:,} rows for {p} columns, too few for least squares; take at least as "
-            "many rows as columns."
+            f"There are {n:,} rows for {p} columns, but least squares needs at least one row "
+            "per column; add rows or leave columns out."
         )
 
 
 def check_finite(numbers: Matrix) -> None:
-    """Raises DataError for moments or rows that are not finite; data sets read from files have
-    none.
+    """Raise DataError if a moment or a row is not finite; this never happens with data read from
+    files.
     """
     if not np.isfinite(numbers).all():
         raise DataError(
-            "Some values are infinite or not numbers; leave their rows out, or fill them in."
+            "Some values are infinite or not numbers; leave out these rows, or replace the values."
         )
 
 
 def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
-    """Raises DataError for constant or collinear columns; this uses the exact data."""
+    """Raise DataError for constant or collinear columns, a check that uses the exact data."""
     variances = np.diag(sigma)
     for name, variance in zip(names, variances, strict=True):
         if variance <= _CONSTANT:
@@ -142,7 +142,7 @@ def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
 
 
 class Watching:
-    """Reports progress to the run's hooks, and lets them cancel it, between the smallest steps."""
+    """Reports progress to the run's hooks after every step, so that they can cancel the run."""
 
     def __init__(
         self, run: Run[GraphParameters], noun: Literal["iteration", "gradient"], planned: int
@@ -156,7 +156,7 @@ class Watching:
         self.step()
 
     def step(self, *_: object) -> None:
-        """One more step of the optimiser; raises Cancelled if the hooks say so."""
+        """Report one step of the optimiser; raises Cancelled if `hooks.cancelled` returns True."""
         self._steps += 1
         progress = Progress(0, self._done, self._planned, self._steps, self._noun)
         self._run.hooks.progress(progress)
@@ -194,7 +194,7 @@ def descend(
 
 
 def too_small(run: Run[PrivateParameters]) -> ParameterError:
-    """The error for an ε at which the noise would exceed even a single gradient."""
+    """The error for an ε so small that the noise would exceed even a single gradient."""
     return ParameterError(
         f"epsilon is {run.parameters.epsilon:g}, too small for even one step: the noise would "
         f"exceed the largest gradient of {run.source.n:,} rows; raise epsilon."
@@ -209,7 +209,7 @@ def wrap_up(
     spent: Spent,
     gradients: int = 0,
 ) -> Outcome:
-    """The outcome, with the graph of the weights above the threshold.
+    """The outcome of a run, with a graph of the edges whose weights exceed the threshold.
 
     gradients: number of noisy gradients, reported in place of tests.
     """

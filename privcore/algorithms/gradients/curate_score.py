@@ -1,9 +1,9 @@
 """Score-based CURATE (Bhattacharjee & Tandon 2024, Section III-B and Algorithm 2).
 
-NOLEAKS with a budget that changes from one gradient to the next. Proven: a number of gradients
-fixed before the run, μ_k in proportion to the schedule, Σ μ_k² = μ² exactly. Published: ε_k by the
-schedule from ε₀, for as many gradients as Lemma 2 allows; each gradient has its own δ, and all
-costs are added up after the run.
+This is NOLEAKS with a budget that changes from one gradient to the next. In the proven form, the
+number of gradients is fixed before the run, μ_k is proportional to the schedule, and Σ μ_k² = μ²
+exactly. In the published form, ε_k follows the schedule from ε₀, and Lemma 2 gives the number of
+gradients; each gradient has its own δ, and all costs are added up after the run.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ SCHEDULE = Parameter(
     kind="choice",
     default="multiplicative",
     choices=SCHEDULES,
-    help="How the budget changes from one gradient to the next: additive, from 1 to 2 times the "
-    "first; exponential, from 1 to e times; multiplicative, by a constant factor.",
+    help="How the budget changes from one gradient to the next. additive: it grows linearly to "
+    "twice the first budget. exponential: it grows to e times the first budget. multiplicative: it "
+    "changes by a constant factor.",
     source=f"{BHATTACHARJEE}, Section III-B",
 )
 GROWTH = Parameter(
@@ -84,7 +85,7 @@ class CurateScoreParameters(DescentParameters):
 
 
 def fit(run: Run[CurateScoreParameters]) -> Outcome:
-    """Weights and graph from noisy gradients with growing budgets."""
+    """Find weights and graph from noisy gradients with budgets that change by a schedule."""
     run = prepared(run)
     parameters = run.parameters
     if parameters.calibration == "proven":
@@ -93,7 +94,7 @@ def fit(run: Run[CurateScoreParameters]) -> Outcome:
 
 
 def _shares(run: Run[CurateScoreParameters]) -> list[float]:
-    """Each gradient's share of μ², as the schedule grows."""
+    """Each gradient's share of μ² in the schedule."""
     parameters = run.parameters
     shares = growing_shares(parameters.schedule, parameters.growth, parameters.gradients)
     return [float(share * share) for share in shares]
@@ -105,7 +106,7 @@ def _planned(run: Run[CurateScoreParameters]) -> tuple[Event, ...]:
 
 
 def _published_budgets(run: Run[CurateScoreParameters]) -> list[float]:
-    """ε of each gradient that Lemma 2 allows; raises ParameterError for none, or too many."""
+    """ε of each gradient that Lemma 2 allows; raises ParameterError for none or too many."""
     parameters = run.parameters
     epsilon, first = parameters.epsilon, parameters.first_epsilon
     total = lemma_count(parameters.schedule, epsilon, first)

@@ -16,7 +16,7 @@ def least_squares(moments: Matrix, weights: Matrix) -> tuple[float, Matrix]:
     """The loss, in squared units of the columns, and its gradient −M(I − W), shape (d, d).
 
     moments: M, symmetric positive semi-definite, shape (d, d).
-    weights: W[i, j] of the edge i → j, shape (d, d).
+    weights: W[i, j] is the weight of the edge i → j, shape (d, d).
     """
     residual = np.eye(len(weights)) - weights
     product = moments @ residual
@@ -24,7 +24,10 @@ def least_squares(moments: Matrix, weights: Matrix) -> tuple[float, Matrix]:
 
 
 def linearised(gradient: Matrix, at: Matrix, step: float, weights: Matrix) -> tuple[float, Matrix]:
-    """⟨g, W − A⟩ + |W − A|²/(2 step) and its gradient: the local model from a gradient g at A."""
+    """Local model ⟨g, W − A⟩ + |W − A|²/(2 step) of a loss, and the gradient of this model.
+
+    gradient: g, the gradient of the loss at A.
+    """
     moved = weights - at
     value = float((gradient * moved).sum() + (moved * moved).sum() / (2 * step))
     return value, gradient + moved / step

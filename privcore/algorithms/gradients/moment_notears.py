@@ -1,4 +1,4 @@
-"""NOTEARS on second moments with noise added once (ours).
+"""NOTEARS on second moments to which noise is added once (our own method).
 
 The least-squares loss depends on the rows through their second moments only, so one noisy release
 of the moments pays for any number of iterations, line searches and evaluations of the objective.
@@ -41,7 +41,7 @@ class MomentNotearsParameters(NotearsParameters, ProvenParameters):
 
 
 def fit(run: Run[MomentNotearsParameters]) -> Outcome:
-    """Weights and graph from one noisy covariance matrix."""
+    """Find weights and graph from one noisy covariance matrix."""
     run = prepared(run)
     parameters, n, p = run.parameters, run.source.n, len(run.source.names)
     radius = parameters.radius * math.sqrt(p)
@@ -72,7 +72,7 @@ MOMENT_NOTEARS = Algorithm(
     title="Moment-NOTEARS",
     citation="ours",
     summary="Noise is added once to the second moments of the columns; NOTEARS then uses the noisy "
-    "matrix without further cost. Levels are coded −1 … 1 in their order.",
+    "matrix at no further cost. Levels are coded −1 … 1 in their order.",
     takes=MomentNotearsParameters,
     calibrations=("proven",),
     run=fit,

@@ -1,12 +1,13 @@
 """Noisy gradients of the least-squares loss for NOLEAKS and CURATE, each charged separately.
 
-The proven form. A tenth of μ² pays for the columns' means and mean squares, by which rows are
-centred and scaled. Every record's gradient is then clipped to the norm C, so that the mean's L2
-sensitivity is 2C/n (`clipped_gradients.py`), and gets Gaussian noise of σ_k = 2C/(n μ_k). With a
-line search every gradient shares its μ_k² with one release of the slopes of the loss
-(`clipped_slopes`). The weights at which a gradient is taken depend on the earlier releases, so the
-mechanisms are adaptive; their composition has μ² = Σ μ_k² (Dong, Roth & Su 2022, Corollary 2), and
-μ is the largest value for which the composition is (ε, δ)-DP.
+This is the proven form. A tenth of μ² pays for the columns' means and mean squares, which are used
+to centre and scale the rows. Every record's gradient is then clipped to the norm C, so that the
+mean gradient has L2 sensitivity 2C/n (`clipped_gradients.py`). The mean gets Gaussian noise with
+standard deviation σ_k = 2C/(n μ_k). With a line search, every gradient shares its μ_k² with one
+release of the slopes of the loss (`clipped_slopes`). The weights at which a gradient is taken
+depend on the earlier releases, so the mechanisms are adaptive; their composition has μ² = Σ μ_k²
+(Dong, Roth & Su 2022, Corollary 2), and μ is the largest value for which the composition is
+(ε, δ)-DP.
 """
 
 from __future__ import annotations
@@ -57,15 +58,15 @@ def clipped_slopes(
     widths: Vector | float = 1.0,
     centre: Vector | float = 0.0,
 ) -> Vector:
-    """Mean over the rows of their clipped slopes towards each trial, shape (k,).
+    """Mean over the rows of the clipped slopes of the loss towards each trial, shape (k,).
 
     Between weights W and V, the loss of record x changes by ½|x − Vᵀx|² − ½|x − Wᵀx|².  Divided by
-    |V − W| this is a slope, of about the size of the record's gradient; so each record's slope is
+    |V − W| this is a slope of about the size of the record's gradient.  So each record's slope is
     clipped to ±C before the mean over n rows is taken.  For k trial steps from the same W,
     replacing one record moves the k means by at most 2C/n each, and by 2C√k/n in L2
     (docs/proofs/clipped_gradients.md).
 
-    A trial at the weights themselves has slope 0. For other arguments see `clipped_mean`.
+    A trial equal to `weights` has slope 0. For the other arguments see `clipped_mean`.
     """
     total, n = np.zeros(len(trials)), float(multiplicities.sum())
     step = step_of(int(n), factors=1)
@@ -94,8 +95,8 @@ def slopes_sensitivity(clip: float, trials: int, n: int) -> float:
 def best_trial(
     weights: Matrix, trials: Sequence[Matrix], slopes: Vector, penalty: Penalty
 ) -> Matrix:
-    """The trial with the least loss plus penalty, judged by noisy slopes; `weights` if none is
-    better.
+    """The trial with the smallest loss plus penalty, judged by noisy slopes; `weights` if no trial
+    is better.
     """
     here = penalty.of(weights)
     changes = [
@@ -114,7 +115,7 @@ SEARCH_SHARE = 0.25
 
 
 def run_proven(run: Run[DescentParameters], shares: Sequence[float]) -> Outcome:
-    """Weights and graph from noisy gradients, one for each entry of `shares`, which add up to 1.
+    """Find weights and graph from noisy gradients, one per entry of `shares` (which sum to 1).
 
     Raises DataError for values that are not finite, and ParameterError if the noise would exceed
     even a single gradient with the whole budget.
@@ -144,7 +145,7 @@ def planned_gradients(run: Run[DescentParameters], shares: Sequence[float]) -> t
 def _split(
     run: Run[DescentParameters], shares: Sequence[float]
 ) -> tuple[float, list[float], list[float]]:
-    """Shares of μ²: of the columns, of each gradient, and of each line search."""
+    """Shares of μ²: for the columns, for each gradient, and for each line search."""
     parameters = run.parameters
     columns = COLUMNS_SHARE if parameters.centring == "released" else 0.0
     search = SEARCH_SHARE if parameters.step_rule == "line search" else 0.0
@@ -157,7 +158,7 @@ def _split(
 
 
 class NoisyGradients:
-    """Gradients and slopes of the loss, with Gaussian noise; one gradient and one slope per share.
+    """Releases gradients and slopes of the loss with Gaussian noise, one gradient per share.
 
     used: number of gradients made. charged: the shares of μ² spent, in order.
     """
@@ -204,7 +205,7 @@ class NoisyGradients:
         return release_gradient(exact, noisy)
 
     def search(self, weights: Matrix, trials: Sequence[Matrix], penalty: Penalty) -> Matrix:
-        """The best trial, judged by noisy slopes of the loss towards each."""
+        """The best of the trial weights, judged by noisy slopes of the loss towards each trial."""
         mu = self._charge(self._search_shares[self.used - 1])
         sigma = planned_sigma(slopes_sensitivity(self._clip, len(trials), self._n), mu)
         exact = clipped_slopes(*self._rows, weights, trials, self._clip, self._widths, self._centre)
@@ -213,7 +214,7 @@ class NoisyGradients:
         return best_trial(weights, trials, noisy, penalty)
 
     def _charge(self, share: float) -> float:
-        """μ of a release with this share of μ²."""
+        """Record a charge, and return the μ of a release with this share of μ²."""
         self.charged.append(share)
         return self._mu * math.sqrt(share)
 

@@ -1,9 +1,9 @@
 """NOLEAKS (Ma, Ji, Pang & Wang 2022): NOTEARS with noisy clipped gradients.
 
-Proven: gradients are clipped record by record, their number is fixed before the run, and their
-composition is exact; see `noisy_gradients`. Published: entries of the mean gradient are clipped,
-with the authors' sensitivity and line search, and the total is computed after the run; see
-`published_gradients`.
+In the proven form, gradients are clipped record by record, their number is fixed before the run,
+and their composition is exact; see `noisy_gradients`. In the published form, entries of the mean
+gradient are clipped, the authors' sensitivity and line search are used, and the total is computed
+after the run; see `published_gradients`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from privcore.privacy.accounting.events import Event
 
 
 def fit(run: Run[DescentParameters]) -> Outcome:
-    """Weights and graph from T noisy gradients with equal budgets."""
+    """Find weights and graph from T noisy gradients with equal budgets."""
     run = prepared(run)
     total = run.parameters.gradients
     if run.parameters.calibration == "proven":

@@ -1,4 +1,4 @@
-"""NOTEARS (Zheng, Aragam, Ravikumar & Xing 2018): least squares under acyclicity, not private."""
+"""NOTEARS (Zheng, Aragam, Ravikumar & Xing 2018): acyclic least squares, not private."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Parameters(NotearsParameters):
 
 
 def optimise(run: Run[NotearsParameters], sigma: Matrix) -> Solution:
-    """Plain NOTEARS on a covariance matrix in the run's units, exact or already private."""
+    """Run NOTEARS on a covariance matrix in the run's units, either exact or already private."""
     parameters = run.parameters
     sparsity = parameters.sparsity
     watching = Watching(run, "iteration", parameters.iterations)
@@ -57,7 +57,9 @@ def optimise(run: Run[NotearsParameters], sigma: Matrix) -> Solution:
 
 
 def fit(run: Run[_Parameters]) -> Outcome:
-    """Weights and graph; raises DataError for columns that are linearly dependent."""
+    """Find weights and graph; raises DataError for constant or collinear columns, unless the
+    parameter `degenerate` is "keep".
+    """
     run = prepared(run)
     moments = run.source.moments()
     check_finite(moments)

@@ -24,7 +24,7 @@ _AUTOMATIC: dict[str, tuple[float, float]] = {
 
 
 def auto_help(name: str) -> str:
-    """Help text for a parameter whose default depends on the kind of the columns."""
+    """Help text for "auto" in a parameter whose default depends on the kind of columns."""
     numbers, levels = _AUTOMATIC[name]
     return f"{numbers:g} for numbers, {levels:g} for levels"
 
@@ -33,8 +33,7 @@ DELTA = replace(
     parameters.DELTA,
     open_low=True,
     help="Probability with which the bound ε may fail; Gaussian noise needs a value above 0. Keep "
-    "it well below 1/n. Where the total is computed after the run, this is the δ of one "
-    "gradient.",
+    "it well below 1/n. If the total is computed after the run, this is the δ of one gradient.",
 )
 SPARSITY = Parameter(
     name="sparsity",
@@ -48,7 +47,7 @@ SPARSITY = Parameter(
     auto_help=auto_help("sparsity"),
     slider=(0.0, 0.5),
     help="Weight of the penalty on the sum of all |W|, in units of the columns' mean variance. "
-    "Larger values give fewer edges, and shrink the weights of the remaining ones.",
+    "Larger values give fewer edges and smaller weights.",
     source=f"{ZHENG}, Equation 3",
 )
 WEIGHT_THRESHOLD = Parameter(
@@ -62,9 +61,9 @@ WEIGHT_THRESHOLD = Parameter(
     optional=True,
     auto_help=auto_help("weight_threshold"),
     slider=(0.0, 1.0),
-    help="Edges with an absolute weight below this are left out. It is a public choice, made "
-    "without the true graph; changing it afterwards costs no privacy. Level codes have weaker "
-    "linear effects than numbers.",
+    help="Edges with an absolute weight below this threshold are left out. The threshold is "
+    "public; choose it without the true graph. Changing it afterwards costs no privacy. Columns "
+    "with levels have weaker linear effects than numeric columns.",
     source=f"{ZHENG}, Section 4.2",
 )
 UNITS = Parameter(
@@ -76,10 +75,10 @@ UNITS = Parameter(
     default="original",
     choices=("original", "bounds"),
     labels=(("original", "As they are"), ("bounds", "Scaled by their bounds")),
-    help="original: columns are only centred; weights are in units of the effect per unit of the "
-    "cause. bounds: each column is scaled to −1 … 1 by its public bounds. Least squares orients "
-    "edges by the columns' variances, so the choice matters. Levels are coded −1 … 1 in their "
-    "order.",
+    help="original: columns are centred but not scaled; weights are in units of the effect per "
+    "unit of the cause. bounds: each column is scaled to −1 … 1 by its public bounds. Least "
+    "squares orients edges by the columns' variances, so the choice matters. Levels are coded "
+    "−1 … 1 in their order.",
     source="Reisach, Seiler & Weichwald 2021",
 )
 MOMENT_UNITS = replace(
@@ -99,7 +98,7 @@ DEGENERATE = Parameter(
     labels=(("refuse", "End the run"), ("keep", "Let the penalty decide")),
     help="refuse: the run ends with an error that names the column, because weights are not "
     "unique. keep: the penalty chooses among weights that explain the columns equally well. The "
-    "reference of private runs uses keep, as private runs cannot check for such columns.",
+    "reference for private runs uses keep, because private runs cannot check for such columns.",
     source=_OURS,
 )
 RADIUS = Parameter(
@@ -115,23 +114,23 @@ RADIUS = Parameter(
     optional=True,
     auto_help=auto_help("radius"),
     slider=(0.05, 1.0),
-    help="Rows longer than R times √p, with columns scaled to −1 … 1, are shortened to that "
-    "length: a smaller R needs less noise. Shortened rows keep their direction, which matters "
-    "most here. It is a public choice, made without looking at the rows; 1 cuts nothing off.",
+    help="Rows longer than R times √p, with p columns scaled to −1 … 1, are shortened to that "
+    "length; R = 1 shortens none. A smaller R needs less noise, and shortened rows keep their "
+    "direction, which matters most here. R is public, so choose it without looking at the rows.",
     source="docs/proofs/weighted_moments.md",
 )
 ITERATIONS = Parameter(
     name="iterations",
     advanced=True,
-    title="Most iterations",
+    title="Maximum number of iterations",
     symbol="I",
     kind="int",
     default=100,
     low=1,
     high=1000,
     slider=(1, 200),
-    help="How often the penalty on cycles may grow; the search ends earlier once the graph has no "
-    "cycle.",
+    help="Maximum number of times that the penalty on cycles grows; the search ends earlier once "
+    "the graph has no cycle.",
     source=f"{ZHENG}, Algorithm 1",
 )
 
@@ -140,7 +139,7 @@ ITERATIONS = Parameter(
 class WeightParameters(GraphParameters):
     """Parameters of every algorithm that thresholds a weight matrix.
 
-    Values that depend on the kind of the columns are None until `settled`.
+    Values that depend on the kind of columns are None until `settled` fills them in.
     """
 
     sparsity: float = SPARSITY.field()
@@ -207,8 +206,8 @@ STEP = Parameter(
     high=10.0,
     scale="log",
     slider=(0.01, 1.0),
-    help="How far each noisy gradient is followed where the step is fixed. Smaller steps average "
-    "the noise out, but need more gradients.",
+    help="How far each noisy gradient is followed if the step is fixed. Smaller steps average out "
+    "the noise but need more gradients.",
     source=_OURS,
     only_with=("step_rule", (None, "fixed")),
 )
@@ -225,7 +224,7 @@ STEP_RULE = Parameter(
     help="line search: the loss is evaluated at three step sizes, with noise, for a quarter of "
     "each gradient's budget. At equal budgets a line search does worse than a fixed step if "
     "ε is small, and no better than a larger fixed step if ε is large. In the published "
-    "calibration: the authors' line search, on 1,000 of the rows without noise.",
+    "calibration: the authors' line search, on 1,000 rows and without noise.",
     source=f"{MA}; docs/proofs/clipped_gradients.md",
 )
 CENTRING = Parameter(
@@ -237,10 +236,10 @@ CENTRING = Parameter(
     default="released",
     choices=("released", "middle"),
     labels=(("released", "Noisy means"), ("middle", "Middle of the bounds")),
-    help="released: a tenth of the budget goes to noisy means and mean squares, by which columns "
-    "are centred and scaled. middle: the middle of the bounds is taken as the mean. This needs a "
-    "little less noise but is biased where the mean lies elsewhere, for example if one level is "
-    "rare.",
+    help="released: a tenth of the budget goes to noisy means and mean squares, which are used to "
+    "centre and scale the columns. middle: the middle of the bounds is taken as the mean. This "
+    "needs a little less noise but is biased if the true mean lies elsewhere, for example because "
+    "one level is rare.",
     source="docs/proofs/clipped_gradients.md",
     calibrations=("proven",),
 )
@@ -296,8 +295,8 @@ REACH = Parameter(
     slider=(1.0, 20.0),
     unit="standard deviations",
     help="Assumed distance of the public bounds from their middle, in standard deviations. λ, C "
-    "and the step size are in units of the variance that follows, so no variance has to be "
-    "estimated from the data.",
+    "and the step size are in units of the variance that this assumption implies, so no variance "
+    "has to be estimated from the data.",
     source=_OURS,
     calibrations=("proven",),
     only_with=("centring", ("middle",)),
@@ -313,7 +312,7 @@ WEIGHT_LIMIT = Parameter(
     open_low=True,
     high=10.0,
     slider=(0.5, 5.0),
-    help="Weights stay within ±w-max, so that noise cannot carry them away.",
+    help="Weights stay within ±w-max, so that noise cannot make them arbitrarily large.",
     source=_OURS,
 )
 

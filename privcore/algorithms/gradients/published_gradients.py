@@ -1,9 +1,9 @@
 """The published forms of NOLEAKS and CURATE: gradients with the authors' constants.
 
 The entries of the mean gradient are clipped to ±s, and its sensitivity is claimed to be √(d(d −
-1))·2s/n. The authors' line search is that of L-BFGS-B: its gradients are noisy, its values are the
-loss on 1,000 of the rows without noise, charged once by (ln((n + 1)/(n + 1 − m)), m/n) for m rows
-(Ma et al. 2022, the authors' code, where they are the first rows; here they are drawn at random).
+1))·2s/n. The authors use the line search of L-BFGS-B with noisy gradients and with exact values of
+the loss on m = 1,000 rows, charged once at (ln((n + 1)/(n + 1 − m)), m/n). In the authors' code
+(Ma et al. 2022), these are the first rows of the table; here they are drawn at random.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ from privcore.independence.fisher import covariance
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
 
 FLAW = (
-    "it clips the mean gradient, not each record's gradient, so one record can change all its "
-    "entries by 2s, n times the claimed sensitivity √(d(d − 1))·2s/n"
+    "it clips the mean gradient rather than each record's gradient, so one record can change every "
+    "entry by 2s: the true sensitivity is n times the claimed √(d(d − 1))·2s/n"
 )
 SEARCH_FLAW = (
     "its line search uses 1,000 rows without noise, and the δ that it charges for these rows is "
-    "only the probability of being among them"
+    "only a record's probability of being among them"
 )
 SEARCH_ROWS = 1_000
 
 
 def run_published(run: Run[DescentParameters], charges: Sequence[float], planned: float) -> Outcome:
-    """Weights and graph from at most one gradient per entry of `charges`, each an ε.
+    """Find weights and graph from at most one gradient per entry of `charges`, each an ε.
 
-    planned: their claimed total ε. Raises DataError for values that are not finite, and
-    ParameterError if the noise would exceed even a single gradient with the whole budget.
+    planned: the claimed total ε of the gradients. Raises DataError for values that are not finite,
+    and ParameterError if the noise would exceed even a single gradient with the whole budget.
     """
     recorder = Recorder(run.keep_trace)
     gradients = _Gradients(run, charges, recorder)
@@ -82,7 +82,7 @@ def run_published(run: Run[DescentParameters], charges: Sequence[float], planned
 
 
 def _sample_covariance(run: Run[DescentParameters], size: int) -> Matrix:
-    """Covariances of rows drawn without replacement, without noise, in the gradients' units."""
+    """Exact covariances of rows drawn without replacement, in the units of the gradients."""
     unique, multiplicities = run.source.rows()
     drawn = run.noise.subsample(np.asarray(multiplicities, dtype=np.int64), size)
     kept = np.flatnonzero(drawn)
@@ -91,14 +91,14 @@ def _sample_covariance(run: Run[DescentParameters], size: int) -> Matrix:
 
 
 def _widths(run: Run[DescentParameters]) -> Vector:
-    """Factor for columns in −1 … 1 that makes their assumed mean variance 1."""
+    """Factors for columns in −1 … 1 that make their assumed mean variance 1, shape (p,)."""
     return np.asarray(half_widths(run) * run.parameters.reach)
 
 
 def _search(
     run: Run[DescentParameters], gradients: _Gradients, sigma: Matrix, total: int
 ) -> Solution:
-    """L-BFGS-B by noisy gradients and by values from a sample, until all gradients are used."""
+    """Run L-BFGS-B with noisy gradients and the loss on a sample until all gradients are used."""
     watching = Watching(run, "gradient", total)
 
     def smooth(weights: Matrix) -> tuple[float, Matrix]:
@@ -114,7 +114,7 @@ def _search(
 
 
 class _Gradients:
-    """Gradients with Gaussian noise, one for each charge; then raises Exhausted."""
+    """Gradients with Gaussian noise, one for each charge; any further call raises Exhausted."""
 
     def __init__(
         self, run: Run[DescentParameters], charges: Sequence[float], recorder: Recorder

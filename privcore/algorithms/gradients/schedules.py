@@ -8,16 +8,16 @@ With iterations i = 0 … I − 1 the published budgets are
 
 Errors of the paper:
 
-* I_exp of Lemma 2 bounds the sum by e·I·ε₀.  The sum is about (e − 1)·I·ε₀, so that 58 % more
-  iterations fit (`largest_count`).  The proof's sum runs to i = I, one term more; that bound
-  fails at I = 1, where it reads 1 + e ≤ e.
+* I_exp in Lemma 2 bounds the sum by e·I·ε₀.  The sum is about (e − 1)·I·ε₀, so 58 % more
+  iterations fit (`largest_count`).  The sum in the proof has an additional term, for i = I, and
+  its bound fails at I = 1, where it claims 1 + e ≤ e.
 * "Multiplicative" budgets *shrink* for ε₀ < 1, from ε₀ to nearly ε₀², so the last iterations get
-  the least, contrary to the paper's aim; hence the many iterations.
-* Algorithm 2 uses i/(I − 1) in place of i/I, with which the sum exceeds the lemma's whenever
+  the smallest budgets, contrary to the paper's aim.  This is why many iterations fit.
+* Algorithm 2 uses i/(I − 1) in place of i/I, so its sum exceeds the sum in the lemma whenever
   budgets grow.
 
-I_add and I_mul are exact up to rounding down; I_mul is 0/0 at ε₀ = 1, where it tends to the total
-divided by ε₀.
+I_add and I_mul are exact up to rounding down.  At ε₀ = 1, I_mul is 0/0; its limit there is the
+total divided by ε₀.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST = 10**7
 
 
 def budgets(schedule: Schedule, first: float, count: int) -> NDArray[np.float64]:
-    """ε_i of each iteration, shape (count,), from ε₀ = `first`."""
+    """The published budget ε_i of each iteration, shape (count,), with ε₀ = `first`."""
     share = np.arange(count) / count
     if schedule == "additive":
         return np.asarray(first * (1 + share))
@@ -58,7 +58,7 @@ def total(schedule: Schedule, first: float, count: int) -> float:
 
 
 def lemma_count(schedule: Schedule, epsilon: float, first: float) -> int:
-    """I of Lemma 2, rounded down: 0 where not even one iteration fits."""
+    """The number of iterations I in Lemma 2, rounded down; 0 if not even one iteration fits."""
     if schedule == "additive":
         count = (epsilon + first / 2) / (1.5 * first)
     elif schedule == "exponential":
@@ -75,7 +75,7 @@ def lemma_count(schedule: Schedule, epsilon: float, first: float) -> int:
 
 
 def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
-    """The largest I whose budgets add up to at most `epsilon`, by bisection: the sum grows with I.
+    """The largest number of iterations whose budgets add up to at most `epsilon`, by bisection.
 
     Raises ParameterError if more than ten million iterations would fit.
     """
@@ -99,10 +99,10 @@ def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
 
 
 def published_schedules(epsilon: float, first: float) -> dict[str, NDArray[np.float64]]:
-    """Per schedule, ε of each iteration that Lemma 2 allows for (ε_total, ε₀); empty if it allows
-    none.
+    """The ε of each iteration that Lemma 2 allows for (ε_total, ε₀), by schedule.
 
-    Schedules of more than ten thousand iterations are left out: no figure could show them.
+    Schedules without any iteration are left out, and so are schedules of more than ten thousand
+    iterations, which no figure could show.
     """
     counts = {name: lemma_count(name, epsilon, first) for name in SCHEDULES}
     return {
@@ -111,15 +111,16 @@ def published_schedules(epsilon: float, first: float) -> dict[str, NDArray[np.fl
 
 
 def proven_schedules(growth: float, count: int) -> dict[str, NDArray[np.float64]]:
-    """Per schedule, the share of μ² for each of `count` iterations; the shares add up to 1."""
+    """The share of μ² for each of `count` iterations, by schedule; the shares add up to 1."""
     return {name: growing_shares(name, growth, count) ** 2 for name in SCHEDULES}
 
 
 def growing_shares(schedule: Schedule, growth: float, count: int) -> NDArray[np.float64]:
-    """μ_i/μ of each iteration, shape (count,), whose squares add up to 1.
+    """The ratio μ_i/μ for each iteration, shape (count,); the squared ratios add up to 1.
 
-    The schedule's relative sizes, for Gaussian noise, where Σμ_i² = μ² is exact. growth: last
-    budget over first in the multiplicative schedule, whose budgets grow here even if ε₀ < 1.
+    Gaussian noise composes exactly as Σμ_i² = μ², so only the schedule's relative budgets matter.
+    growth: ratio of the last to the first budget in the multiplicative schedule, whose budgets grow
+    here even if ε₀ < 1.
     """
     if schedule == "multiplicative":
         sizes = growth ** (np.arange(count) / max(count - 1, 1))

@@ -28,15 +28,15 @@ def public_facts(run: Run[GraphParameters]) -> tuple[str, ...]:
     known = Knowledge.read(run.parameters.knowledge).words
     return (
         f"number of rows ({run.source.n:,})",
-        "column names, and their bounds" if numeric else "column names, and their levels in order",
+        "column names and bounds" if numeric else "column names, and their levels in order",
         "every parameter of the run",
-        *([f"what is known beforehand: {'; '.join(known)}"] if known else []),
+        *([f"background knowledge: {'; '.join(known)}"] if known else []),
     )
 
 
 @dataclass
 class Recorder:
-    """Collects the steps of a run, if requested, and the order being tested."""
+    """Collects the steps of a run, if requested."""
 
     keep: bool
     steps: list[Step] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Recorder:
 
 
 def search(run: Run[SearchParameters], decision: Decision) -> Skeleton:
-    """The skeleton search with the run's settings."""
+    """Search for the skeleton with the run's settings."""
     return search_skeleton(
         run.source.names,
         decision,
@@ -61,9 +61,9 @@ def search(run: Run[SearchParameters], decision: Decision) -> Skeleton:
 
 
 def oriented(run: Run[GraphParameters], skeleton: Skeleton, **rules: Any) -> Skeleton:
-    """The skeleton, oriented by its own separating sets and the run's background knowledge.
+    """The skeleton, oriented by its separating sets and the run's background knowledge.
 
-    rules: arguments for `orient` in place of the separating sets.
+    rules: further arguments for `orient`.
     """
     sets, known = skeleton.found_sets, run.known
     return skeleton._replace(
@@ -82,9 +82,9 @@ def outcome(
     epsilon_to_finish: float | None = None,
     rounds_to_finish: int = 0,
 ) -> Outcome:
-    """The outcome of a search whose skeleton is oriented.
+    """The outcome of a search, from its oriented skeleton.
 
-    epsilon_to_finish: the total that would have paid for the remaining tests, split over
+    epsilon_to_finish: the total ε that would have paid for all remaining tests as well, split over
     `rounds_to_finish` planned rounds.
     """
     unreached = None
@@ -118,7 +118,7 @@ def outcome(
 def proven_guarantee(
     run: Run[PrivateParameters], accountant: str, proofs: tuple[str, ...], delta: float
 ) -> Guarantee:
-    """The total (ε, δ), fixed before the run."""
+    """The guarantee of a proven run: its total (ε, δ), fixed before the run."""
     if run.parameters.knowledge:
         proofs = (*proofs, "docs/proofs/background_knowledge.md")
     return Guarantee(
@@ -139,7 +139,7 @@ def published_guarantee(
     accountant: str,
     flaws: tuple[str, ...],
 ) -> Guarantee:
-    """The total that a paper claims, with the reasons why it is not a guarantee."""
+    """The total (ε, δ) that a paper claims, with the reasons why the claim does not hold."""
     return Guarantee(
         epsilon=epsilon,
         delta=delta,
@@ -153,10 +153,10 @@ def published_guarantee(
 
 
 def checked_rows(n: int, rate: float) -> int:
-    """n times the rate, rounded down; raises ParameterError if fewer than 2 rows are left."""
+    """Rows of a sub-sample: n times the rate, rounded down; raises ParameterError below 2."""
     rows = int(n * rate)
     if rows < 2:
         raise ParameterError(
-            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; at least 2 are needed."
+            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; raise the rate to keep 2."
         )
     return rows

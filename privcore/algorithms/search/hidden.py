@@ -1,4 +1,4 @@
-"""Edges and their marks if there may be unobserved confounders, from tests that cost nothing."""
+"""Finds the edges and the edge marks of a PAG by tests that cost no privacy."""
 
 from __future__ import annotations
 
@@ -20,15 +20,13 @@ from privcore.graphs.orientation import Triples
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import Edge
 
-# With more tests of Possible-D-Sep, RFCI's few ones take their place.
+# If Possible-D-Sep needs more tests than this, RFCI is used, which needs few.
 MOST_TESTS = 5_000
 
 
 @dataclass
 class HiddenEdges:
-    """A skeleton from which edges are removed, and the separating sets of the pairs without an
-    edge.
-    """
+    """A skeleton whose edges may be removed, and separating sets of the pairs without an edge."""
 
     nodes: tuple[str, ...]
     neighbours: Neighbours
@@ -56,7 +54,7 @@ class HiddenEdges:
         most: int | None = None,
     ) -> HiddenStage:
         """Remove edges by Possible-D-Sep, or by RFCI if Possible-D-Sep needs more than `most`
-        tests.
+        tests; returns the method used.
         """
         before, required = sum(map(len, self.neighbours)), self.known.required
         tests = count_path_tests(self.neighbours, triples, max_order)
@@ -73,8 +71,8 @@ class HiddenEdges:
         return stage
 
     def oriented(self, triples: Triples, stage: HiddenStage) -> PAG:
-        """The PAG with its marks; RFCI allows rule R4 only after further tests, so R4 is left out
-        there.
+        """The PAG with its marks. After RFCI, rule R4 is left out, because it would need further
+        tests.
         """
         return orient_pag(
             self.nodes,

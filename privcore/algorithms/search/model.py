@@ -35,10 +35,10 @@ from privcore.privacy.mechanisms import NoiseSource
 
 
 class Progress(NamedTuple):
-    """Progress of a search: testing `order`, with `done` of this order's `pairs` pairs finished.
+    """Progress of a search: in order `order`, `done` of `pairs` pairs are finished.
 
-    noun: the unit that is counted, if not pairs: an optimiser counts steps. pairs: 0 if the number
-    of units is not known, as for changes to a graph.
+    noun: what is counted; an optimiser counts iterations or gradients in place of pairs. pairs: 0
+    if the total is not known, as for changes to a graph.
     """
 
     order: int
@@ -49,7 +49,7 @@ class Progress(NamedTuple):
 
 
 class Hooks(Protocol):
-    """Callbacks of a run; `cancelled` is called between tests."""
+    """Callbacks of a run. `cancelled` is called between tests and returns True to stop the run."""
 
     def progress(self, progress: Progress) -> None: ...
 
@@ -73,7 +73,7 @@ P_co = TypeVar("P_co", bound=GraphParameters, covariant=True)
 class Run(Generic[P_co]):
     """The input of an algorithm: counts, checked parameters, noise, and hooks.
 
-    source: counts where the algorithm needs "tables", otherwise possibly rows of numbers.
+    source: counts if the algorithm needs "tables"; otherwise it may also be rows of numbers.
     test_limit: maximum number of tests of a search, None for no limit; see `work`.
     earlier: the release that this run adds to, if any.
     """
@@ -88,8 +88,8 @@ class Run(Generic[P_co]):
 
     @cached_property
     def known(self) -> Constraints:
-        """The run's background knowledge; raises ParameterError if it names a column that is not
-        there.
+        """The run's background knowledge; raises ParameterError if it names a column that the data
+        do not have.
         """
         return Knowledge.read(self.parameters.knowledge).on(self.source.names)
 
@@ -129,25 +129,26 @@ def _no_plan(run: Run[Any]) -> tuple[Event, ...]:
 class Algorithm:
     """One algorithm, as declared in its own file and listed in the registry.
 
-    takes: its parameters, each declared once. calibrations: the available ones, the default first;
-    `published_flaw` states, for the page, why the published one is not proven. published_epsilon:
-    the meaning of ε in the published calibration: the cost of one "round" or test, with the total
-    computed after the run; a total to "split", with the spent part computed after the run; or the
-    "total" itself, as in the proven form. planned: the steps of a proven run, from public facts
-    alone: its parameters, number of rows, and columns. planned_delta: total δ of a run from the
-    same facts, if it may be less than the parameter δ. fixed: gives the parameters that follow from
-    others and from public facts and are needed before a person's budget is split; its arguments are
-    a run, the number of rows per person, and whether the total number of rows is private. needs:
-    contingency "tables" of categorical columns, "moments", which numeric columns have as well, or
+    takes: class of the parameters. calibrations: the available calibrations, the default first;
+    published_flaw: why the published calibration is not proven. published_epsilon: the meaning of ε
+    in the published calibration: the cost of one "round" or test, with the total computed after the
+    run; a total to "split", with the spent part computed after the run; or the "total" itself, as
+    in the proven form. planned: returns the steps of a proven run from public facts alone: the
+    parameters, the number of rows, and the columns. planned_delta: returns the total δ of a run
+    from the same facts, if it may be less than the parameter δ. fixed: returns the parameters that
+    follow from others and from public facts and are needed before a person's budget is split; the
+    arguments of `fixed` are a run, the number of rows per person, and whether the total number of
+    rows is private. needs:
+    contingency "tables" of categorical columns; "moments", which numeric columns have as well; or
     "either" (tables for levels, moments for numbers). reference: maps parameters to the parameters
     of the non-private reference algorithm, by default PC. output: a CPDAG, or one DAG.
 
-    mixed: for an algorithm that takes uncut numbers in a table with levels (`MixedRows.numbers`), a
-    function from the checked parameters to a description of their treatment. For counts, numbers
-    are cut by `mixed_levels`. available_cases: whether values may be missing at random: tests then
-    use exact counts without a guarantee, or noisy counts in which missing values are a level.
-    again: for an algorithm that returns its released numbers, a search of these alone, which costs
-    nothing; a further run can add to these numbers (`Run.earlier`).
+    mixed: for an algorithm that uses numeric columns uncut in a table with levels
+    (`MixedRows.numbers`), returns a sentence that describes this; for other algorithms, numeric
+    columns are cut into `mixed_levels` levels. available_cases: whether values may be
+    missing at random: tests then use exact counts without a guarantee, or noisy counts in which
+    missing values are a level. again: for an algorithm that returns its released numbers, a
+    function that searches these numbers at no cost; a further run can add to them (`Run.earlier`).
 
     Raises ParameterError for a declaration that contradicts itself.
     """
@@ -178,12 +179,12 @@ class Algorithm:
                 raise ParameterError(f"The algorithm {self.name!r} {sentence}.")
 
     def _faults(self) -> Iterator[tuple[bool, str]]:
-        """What must not be, with the end of a sentence that says so and what to write instead."""
+        """Conditions that a declaration must not meet, each with the end of an error message."""
         declared = {parameter.name: parameter for parameter in self.parameters}
         had = self.calibrations
         yield (
             not all((self.name, self.title, self.citation, self.summary)),
-            "has no description: give it a name, a title, a citation and a summary",
+            "has no description: give the algorithm a name, a title, a citation and a summary",
         )
         yield (
             not 0 < len(set(had) & set(CALIBRATIONS)) == len(had),
@@ -191,7 +192,7 @@ class Algorithm:
         )
         yield (
             "none" in had and len(had) > 1,
-            "is private or not, but has calibrations of both kinds",
+            "must be either private or not, but has calibrations of both kinds",
         )
         for parameter in self.parameters:
             if parameter.only_with is not None:
@@ -205,13 +206,13 @@ class Algorithm:
         if not self.private:
             yield (
                 calibration is not None or "epsilon" in declared,
-                "spends nothing, but has a budget; leave out 'calibration' and 'epsilon'",
+                "spends nothing, but has a privacy budget; leave out 'calibration' and 'epsilon'",
             )
             return
         offered = (calibration.choices, calibration.default) if calibration else ((), None)
         yield (
             offered != (had, had[0]),
-            f"has the calibrations {had}, but offers {offered[0]}, {offered[1]} by default; let "
+            f"has the calibrations {had}, but offers {offered[0]}, by default {offered[1]}; let "
             f"{self.takes.__name__} extend ProvenParameters (proven alone) or PrivateParameters "
             "(proven and published) of privcore/algorithms/search/parameters.py",
         )

@@ -34,7 +34,7 @@ def _labels(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def _titled(names: tuple[str, ...]) -> str:
-    """Options with what they are: "z-star: Z* (…); …"."""
+    """The scores with their titles, such as "z-star: Z* (…); …"."""
     return "; ".join(f"{name}: {SCORES[name].title}" for name in names)
 
 
@@ -52,8 +52,8 @@ EPSILON = Parameter(
     scale="log",
     slider=(0.05, 20.0),
     help="A single record may change the probability of any result by at most a factor of e^ε. "
-    "This is the total of the whole run; where a published form computes its total after the run, "
-    "it is the cost of one round or test.",
+    "Usually ε is the total for the whole run; if a published calibration computes its total after "
+    "the run, ε is the cost of one round or test.",
     source="Dwork & Roth 2014, Definition 2.4",
 )
 DELTA = Parameter(
@@ -127,12 +127,13 @@ COLLIDER_RULE = Parameter(
         ("union", "Sets of one size"),
         ("first", "First set found"),
     ),
-    help="Two non-adjacent columns point at a common neighbour (a v-structure) unless it is in "
-    "their separating sets. majority: it must be absent from more than half of the separating "
-    "sets among the neighbours; at exactly half the edges stay undirected. conservative: it must "
-    "be absent from all of them; if it is in only some, the edges stay undirected. union: it must "
-    "be absent from all sets of the size at which the pair was separated. first: only the set "
-    "that the search found counts, which depends on the order of the columns.",
+    help="Two non-adjacent columns point at a common neighbour (a v-structure) unless the "
+    "neighbour is in their separating sets. majority: the neighbour must be absent from more than "
+    "half of all separating sets among the neighbours of either column; if it is absent from "
+    "exactly half, the edges stay undirected. conservative: it must be absent from all of these "
+    "sets; if it is in only some, the edges stay undirected. union: it must be absent from all "
+    "separating sets of the size at which the pair was separated. first: it must be absent from "
+    "the one set that the search found, which depends on the order of the columns.",
     source="Colombo & Maathuis 2014 (majority); Ramsey, Zhang & Spirtes 2006 (conservative); "
     "causal-learn (union); Spirtes, Glymour & Scheines 2000 (first)",
 )
@@ -169,8 +170,9 @@ IN_TURN = Parameter(
     kind="bool",
     default=False,
     help="Off: edges that no other rule decides stay undirected, and the graph does not depend on "
-    "the order of the columns. On: they are decided in that order, one at a time, as in "
-    "causal-learn; the graph may then have a cycle. Always on with keep first and overwrite.",
+    "the order of the columns. On: these edges are decided one at a time in the order of the "
+    "columns, as in causal-learn; the graph may then have a cycle. Always on with keep first and "
+    "overwrite.",
     source="causal-learn",
     only_with=("conflict_rule", ("strength", "drop", "bi-directed")),
 )
@@ -181,7 +183,7 @@ HIDDEN_CAUSES = Parameter(
     kind="bool",
     default=False,
     help="Off: the search assumes that there are no unobserved confounders (causal sufficiency). "
-    "On: it allows unobserved confounders and non-random selection of rows. FCI then "
+    "On: the search allows unobserved confounders and selection bias. FCI then "
     "searches the released statistics, which costs no further budget, and draws a PAG: an "
     "arrow still means a cause, a double arrow an unobserved confounder, and a circle an end "
     "that the data do not determine.",
@@ -231,7 +233,7 @@ STREAM_SCORE = Parameter(
     limited=(("proven", (*_PROVEN, *BLOCK_SCORES)), ("published", _PUBLISHED)),
     help="How dependence is measured. With a proven sensitivity: "
     f"{_titled(_PROVEN)}; {' and '.join(BLOCK_SCORES)}: blocks of the rows vote with G² or χ². "
-    f"With a published one only: {_titled(_PUBLISHED)}.",
+    f"With a published sensitivity only: {_titled(_PUBLISHED)}.",
     source=f"{_WANG}, Appendix D–F",
 )
 SCORE = Parameter(
@@ -266,22 +268,22 @@ BLOCKS = Parameter(
     high=1001,
     slider=(3, 301),
     help="Number of random blocks that the rows are split into; it must be odd. With more blocks "
-    "one record has less influence, but each block has fewer rows and so less power.",
+    "one record has less influence, but each block has fewer rows and therefore less power.",
     source=f"{_WANG}, Algorithm 6",
     only_with=("score", (*BLOCK_SCORES, *MEDIAN_SCORES)),
 )
 SPACE = Parameter(
     name="space",
     advanced=True,
-    title="What gets the noise",
+    title="Where noise is added",
     symbol="space",
     kind="choice",
     default="z",
     choices=("z", "p"),
     labels=(("z", "The score |Z|"), ("p", "Its p-value")),
-    help="z: noise is added to |Z|. p: to its p-value, as in the papers' codes. A p-value changes "
-    "most where Z is 0, so it needs large noise, but changes little near the threshold: at "
-    "level 0.05 the signal-to-noise ratio is less than a sixth of the ratio in z.",
+    help="z: noise is added to |Z|. p: noise is added to the p-value, as in the papers' code. A "
+    "p-value changes most where Z is 0, so it needs large noise, but it changes little near the "
+    "threshold: at level 0.05 the signal-to-noise ratio is less than a sixth of the ratio in z.",
     source="docs/proofs/p_space.md; Bhattacharjee & Tandon 2024, Appendix B",
     only_with=("score", (None, *_PROVEN, *_PUBLISHED)),
 )
@@ -294,9 +296,9 @@ CORRECTION = Parameter(
     default="none",
     choices=("none", "ties", "ties and noise"),
     help="With ties, rank scores vary less than the normal quantile assumes, above all where one "
-    "level is rare, and weak edges are lost. ties: a tenth of ε is spent on all one-column "
-    "counts, and each pair gets the threshold that fits its ties. ties and noise: the variance of "
-    "the noise is included in the threshold as well, so that fewer false edges remain.",
+    "level is rare, and weak edges are lost. ties: a tenth of ε is spent on the level counts of "
+    "all columns, and each pair gets a threshold that fits its ties. ties and noise: the threshold "
+    "also includes the variance of the noise, so that fewer false edges remain.",
     source="docs/proofs/one_way_marginals.md",
     calibrations=("proven",),
     only_with=("space", ("z",)),
@@ -312,7 +314,7 @@ RATE = Parameter(
     open_low=True,
     high=1.0,
     slider=(0.05, 1.0),
-    help="The sieve uses this fraction of the rows, drawn anew for every round.",
+    help="The sieve uses this fraction of the rows, drawn at random for every round.",
     source=f"{_WANG}, Algorithm 2",
 )
 MIXED_LEVELS = Parameter(
@@ -338,14 +340,16 @@ CALIBRATION = Parameter(
     default="proven",
     choices=("proven", "published"),
     labels=(("published", "As in the paper"),),
-    help="Proven: noise derived and tested here, total (ε, δ) fixed before the run. Published: "
-    "the paper's own constants, to reproduce its figures; its guarantee does not hold.",
+    help="Proven: the noise scale is derived and tested in this project; the total (ε, δ) is fixed "
+    "before the run. Published: the noise has the paper's constants, to reproduce the paper's "
+    "figures; the paper's guarantee does not hold.",
     source="docs/guarantees.md",
 )
 
 PROVEN_ONLY = replace(
     CALIBRATION.offering(("proven",)),
-    help="Proven: noise derived and tested here, total (ε, δ) fixed before the run.",
+    help="Proven: the noise scale is derived and tested in this project; the total (ε, δ) is fixed "
+    "before the run.",
 )
 
 
@@ -357,9 +361,9 @@ KNOWLEDGE = Parameter(
     kind="text",
     default="",
     read=canonical,
-    help="A time order (tiers), forbidden edges and required edges, as JSON; empty for none. It is "
-    "public, so it must not come from these rows. Every graph obeys it, and algorithms that test "
-    "pair by pair spend no budget on what it decides.",
+    help="A time order (tiers), forbidden edges and required edges, as JSON; empty for none. "
+    "Background knowledge is public, so it must not come from these rows. Every graph obeys it, "
+    "and algorithms that test pair by pair spend no budget on edges that it decides.",
     source="Meek 1995; docs/how-to/knowledge.md",
 )
 
@@ -373,7 +377,7 @@ ROWS_PER_UNIT = Parameter(
     low=1,
     high=MOST_ROWS,
     optional=True,
-    auto_help="the table's own bound, or 1 if no column says whose a row is",
+    auto_help="the table's own bound, or 1 if no column identifies the person",
     slider=(1, 20),
     help="Maximum number of rows of one person (or other unit of protection). The guarantee "
     "covers all rows of a person together. Noise grows with this number.",
@@ -388,7 +392,7 @@ NEIGHBOURS = Parameter(
     kind="choice",
     default=REPLACED,
     choices=(REPLACED, ADDED),
-    labels=((REPLACED, "The values of the rows"), (ADDED, "Also whether they are in the table")),
+    labels=((REPLACED, "The values of the rows"), (ADDED, "Also whether a person is in the table")),
     help="replaced: neighbouring tables differ in the values of one person's rows, and the number "
     "of rows is public. added or removed: the tables differ in whether a person's rows are "
     "in the table at all; a noisy number of rows is released for a twentieth of ε, and "
@@ -432,7 +436,7 @@ class SearchParameters(GraphParameters):
 
 @dataclass(frozen=True, kw_only=True)
 class OrientedParameters(SearchParameters):
-    """Parameters of a search whose tests are free, so v-structures can be read from many sets."""
+    """Parameters of a search that can make further tests for v-structures at no privacy cost."""
 
     collider_rule: ColliderRule = COLLIDER_RULE.field()
     conflict_rule: ConflictRule = CONFLICT_RULE.field()

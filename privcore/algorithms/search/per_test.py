@@ -1,4 +1,4 @@
-"""Shared parts of the algorithms that decide test by test: the measure, the plan and its filter."""
+"""Shared parts of the algorithms that decide test by test: the measure, the plan, the filter."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def resolved_score(score: str | None, calibration: str) -> str:
 
 
 def reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of non-private PC with the same score, or with the score of the blocks."""
+    """Parameters of non-private PC with the same score; for block scores, with the base score."""
     resolved = resolved_score(parameters["score"], parameters["calibration"])
     score = resolved.removesuffix("-votes").removesuffix("-median")
     shared = ("threshold", "max_order", "stable")
@@ -45,9 +45,9 @@ def reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def measure_of(parameters: ScoreParameters) -> Measure:
-    """The measure that the run compares with its threshold.
+    """The measure of dependence that a run compares with its threshold.
 
-    Raises ParameterError if its sensitivity is not known.
+    Raises ParameterError if the sensitivity of the measure is not known.
     """
     name, level = resolved_score(parameters.score, parameters.calibration), parameters.threshold
     base, _, kind = name.rpartition("-")
@@ -70,7 +70,7 @@ def measure_of(parameters: ScoreParameters) -> Measure:
 def plan_of(
     run: Run[PerTestParameters], measure: Measure, rounds: int, shares: Sequence[float] = (1.0,)
 ) -> tuple[Plan, float]:
-    """A proven run's plan, and the δ of each test if tests need one."""
+    """The plan of a proven run, and the δ of each test if the measure needs a δ."""
     epsilon = run.parameters.epsilon * share_for_tests(run)
     delta = test_delta = run.parameters.delta
     if measure.needs_delta:
@@ -86,8 +86,9 @@ def planned_steps(
     kinds: Sequence[Kind] = ("pure",),
     shares: Sequence[float] = (1.0,),
 ) -> tuple[Event, ...]:
-    """A proven run's steps, one kind for each share; all are pure-ε steps if each test has its own
-    δ.
+    """The steps of a proven run, with one kind of step for each share.
+
+    If each test has its own δ, all steps are of the kind "pure".
     """
     measure = measure_of(run.parameters)
     plan, test_delta = plan_of(run, measure, rounds, shares)
@@ -100,10 +101,11 @@ def planned_steps(
 
 
 class PerTest(Generic[T], Decision):
-    """A decision with a plan: equal rounds of one or more steps, paid for before they are made.
+    """A decision with a plan of equal rounds of one or more steps, which are paid for in advance.
 
-    planned: whether the plan is made of pure-ε steps (`plan_rounds`); otherwise the decision makes
-    its own. plan, filter: of a proven run; None when published. rounds: number started.
+    planned: whether the plan has pure-ε steps (`plan_rounds`); otherwise the subclass makes its own
+    plan. plan, filter: the plan of a proven run and its privacy filter, otherwise None. rounds:
+    number of rounds started.
     """
 
     noun: Literal["tests", "rounds", "deletions"] = "tests"
@@ -162,7 +164,7 @@ class PerTest(Generic[T], Decision):
         verdict: bool,
         charge: float,
     ) -> None:
-        """Record a step, with margins turned back into values."""
+        """Record a step, with margins converted back to values of the measure."""
         if not self.recorder.keep:
             return
         self.recorder.add(
@@ -191,13 +193,13 @@ class PerTest(Generic[T], Decision):
         return self.rounds + sum(skeleton.unreached.values())
 
     def epsilon_to_finish(self, skeleton: Skeleton) -> float | None:
-        """The total ε that would have paid for these rounds, at the same noise."""
+        """The total ε that would pay for `rounds_to_finish` rounds at this noise, if planned."""
         if self.plan is None:
             return None
         return self.plan.epsilon_of(self.rounds_to_finish(skeleton)) / share_for_tests(self.run)
 
     def guarantee(self) -> Guarantee:
-        """The guarantee: the plan's total, or the published figure."""
+        """The guarantee: the plan's total for a proven run, or the total that the paper claims."""
         if self.plan:
             return self.proven_guarantee(self.plan.accountant)
         delta = self.run.parameters.delta
@@ -207,7 +209,7 @@ class PerTest(Generic[T], Decision):
         )
 
     def proven_guarantee(self, accountant: str) -> Guarantee:
-        """The run's total, with the proofs for all its parts."""
+        """The guarantee of a proven run, with the proofs for all parts of the run."""
         proofs = [*self.measure.proofs, *self.proofs]
         if self.run.parameters.correction != "none":
             proofs.append("docs/proofs/one_way_marginals.md")
@@ -217,7 +219,7 @@ class PerTest(Generic[T], Decision):
         )
 
     def spent(self) -> Spent:
-        """The used part of the plan."""
+        """The part of the plan that the run used."""
         if self.plan and self.filter:
             return Spent(
                 self.plan.unit,

@@ -23,9 +23,10 @@ Phase = Literal["release", "test", "sieve", "examine", "how many", "which", "sep
 
 
 class Iteration(NamedTuple):
-    """One outer iteration, for a convergence curve.
+    """One outer iteration of an optimiser, for a convergence curve.
 
-    objective: loss + λ|W|₁, NaN where computing it would cost privacy.
+    objective: loss + λ|W|₁, or NaN if computing it would cost privacy. h: the acyclicity
+    constraint. rho, alpha: weights of the penalties on h.
     """
 
     objective: float
@@ -35,7 +36,7 @@ class Iteration(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One decision of a run.  It explains the run and is *not private*: never release it.
+    """One step of a run.  Steps explain a run and are *not private*: never release them.
 
     x, y: -1 if the step is not about a pair, such as a single release of counts. score, noisy,
     threshold: in the units of `Discovery.unit`; NaN for selections and releases, which have no
@@ -68,10 +69,11 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Spent:
-    """How much of a plan a run used: `used` of `total`, in `unit` ("share": of the whole plan).
+    """The part of a plan that a run used: `used` of `total`, in `unit`.
 
-    The used part depends on the run, so it is not a guarantee; the guarantee is the plan's total.
-    rounds: number of planned rounds used; noun: name for the rounds.
+    The unit "share" is a share of the whole plan. The used part depends on the run, so it is not a
+    guarantee; the guarantee is the plan's total. rounds: number of planned rounds used; noun: what
+    a round is called.
     """
 
     unit: Literal["epsilon", "rho", "share", "none"]
@@ -96,12 +98,12 @@ class Spent:
 class Unreached:
     """The unfinished part of a search that ran out of budget or reached its test limit.
 
-    It follows from the graph when the search stopped, so it is covered by the same guarantee.
-    first, last: orders not finished; last assumes that nothing more is deleted. tests: maximum
-    number of remaining tests. epsilon: the total that would pay for all remaining tests, at the
-    noise of this run (or, if that was too large, at the largest noise allowed), None if no such
-    total is known; rounds: number of planned rounds that epsilon would be split over, 0 if rounds
-    are not planned.
+    The fields follow from the graph at which the search stopped, so the run's guarantee covers
+    them. first, last: first and last unfinished order, if no further edge is deleted. tests:
+    maximum number of remaining tests. epsilon: the total ε that would have paid for all remaining
+    tests as well, at the noise of this run (or, if that was too large, at the largest noise
+    allowed); None if no such total is known. rounds: number of planned rounds that epsilon would be
+    split over, 0 if rounds are not planned.
     """
 
     first: int
@@ -121,20 +123,21 @@ class Unreached:
 
 
 class PairFinding(NamedTuple):
-    """The finding of one run on a pair of columns, computed from released numbers.
+    """What one run found out about a pair of columns, computed from released numbers.
 
     verdict: whether the pair has an edge; if not, whether an edge of the reference size would have
     been detected with probability 0.9 ("no edge seen") or not ("not enough budget", which
-    `releases.findings` puts into words). probability: of an edge between the two columns, given the
-    released numbers, with sampling and noise accounted for. forward: probability of an edge from
-    the first column to the second; the rest of `probability` belongs to the opposite direction.
-    direction: probability of the arrow, given that there is an edge; None for an undirected edge.
-    All three assume that there are no unobserved confounders. effect: the marginal dependence of
-    the pair, estimated from the release and corrected for noise. visible: for a pair without an
-    edge, the smallest dependence that its tests would have detected with probability 0.9: the
-    largest value over the marginal test, the test given the separating set, and the tests given the
-    parents of either column; None if not even a perfect dependence would be detected. effect and
-    visible: Cramér's V, or for numeric columns the absolute correlation.
+    `releases.findings` puts into words). probability: posterior probability of an edge between the
+    two columns, given the released numbers, which accounts for sampling and noise. forward:
+    posterior probability of an edge from the first column to the second; the rest of `probability`
+    belongs to the opposite direction. direction: probability of the arrow, given that there is an
+    edge; None for an undirected edge. These three probabilities assume that there are no unobserved
+    confounders. effect: the marginal dependence of the pair, estimated from the release and
+    corrected for noise. visible: for a pair without an edge, the smallest dependence that its tests
+    would have detected with probability 0.9: the largest value over the marginal test, the test
+    given the separating set, and the tests given the parents of either column; None if not even a
+    perfect dependence would be detected. effect and visible are Cramér's V, or for numeric columns
+    the absolute correlation.
     """
 
     verdict: Verdict
@@ -170,7 +173,7 @@ class Margin(NamedTuple):
 
 
 class NoisyTables(Protocol):
-    """Noisy counts over some sets of columns."""
+    """Noisy contingency tables over some sets of columns."""
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -179,20 +182,20 @@ class NoisyTables(Protocol):
     def covers(self, columns: Sequence[int]) -> bool: ...
 
     def table(self, columns: Sequence[int]) -> Matrix:
-        """Noisy counts, with one axis for each requested column, in the given order."""
+        """Noisy counts, with one axis per requested column, in the order of `columns`."""
 
     def widest(self, columns: Sequence[int]) -> float:
-        """Upper bound on the noise variance of counts over the columns, in any direction."""
+        """Upper bound on the noise variance of the counts in `table(columns)`."""
 
 
 class NoisyMoments(NamedTuple):
-    """Means and covariances of numbers in the units of a release.
+    """Noisy means and covariances of numeric columns, in the units of a release.
 
     covariance: shape (p, p).  sigma: standard deviation of the noise on a mean of products;
-    mean_share: weight of the means relative to the products; the noise on means is sigma /
-    mean_share.
+    mean_share: weight of the means relative to the products; the noise on means has standard
+    deviation sigma / mean_share.
     means, scale: shape (p,); scale: one unit of the release in the units of the data.
-    squares: variance of the noise on squares, over sigma².
+    squares: variance of the noise on mean squares, divided by sigma².
     """
 
     means: Vector
@@ -209,9 +212,9 @@ Parents = tuple[frozenset[int], ...]
 class Keepable(Protocol):
     """Released numbers in a form that can be stored, searched again, or added to.
 
-    form: name of the form in files. n: number of rows. levels: numbers of levels of the columns as
+    form: name of the form in files. n: number of rows. levels: number of levels of each column as
     counted, empty for numeric columns. topped: whether a further release may add to these numbers.
-    closed: a copy that no further release may add to.
+    closed: a copy to which no further release may add.
     """
 
     @property
@@ -239,7 +242,7 @@ class Keepable(Protocol):
 class Earlier(NamedTuple):
     """The release of an earlier run on the same rows, to which a run adds.
 
-    The run's budget is then the total of both. only: pairs to measure, empty for all.
+    The run's budget is then the total for both runs. only: pairs to measure, empty for all pairs.
     """
 
     statistics: Keepable | None = None
@@ -250,10 +253,11 @@ ALONE = Earlier()
 
 
 class Released(NamedTuple):
-    """The released numbers of a run, in addition to its graph. The same guarantee covers them.
+    """The numbers that a run released in addition to its graph, covered by the same guarantee.
 
-    tables or moments: the numbers.  dags: parents of each column in the plausible DAGs, with their
-    probabilities, which add up to 1.  statistics: the numbers in a form that can be stored.
+    tables or moments: the numbers.  dags: the plausible DAGs, each as the parents of every column,
+    with their probabilities, which add up to 1.  statistics: the numbers in a form that can be
+    stored.
     """
 
     dags: tuple[tuple[Parents, float], ...]
@@ -278,28 +282,30 @@ class Beyond:
 class Discovery:
     """The result of one run.
 
-    separating_sets: for each removed pair (i < j), the set that separated it.
-    stopped: None, or why the search ended before every test was made: the "budget" was used up,
-    the remaining budget would have bought nothing but "noise", the "work" reached its limit, or
-    tests of too large a "size", by levels and the number of rows, were skipped. unreached: the
-    unfinished part.
-    unit: of the scores in the trace, such as "|Z|".
-    weights: W[i, j] of the edge i → j, shape (p, p), if the graph is a thresholded weight matrix,
-    and convergence: the optimiser's iterations; the same guarantee covers both. weight_threshold:
-    the threshold.
-    planned: all steps of a proven run as fixed in advance; empty if they are not.
+    separating_sets: for each removed pair (i < j), the set that separated the pair.
+    stopped: why the search ended before every test was made, or None: the "budget" was used up, the
+    remaining budget would have bought only "noise", the "work" reached its limit, or tests of too
+    large a "size" (judged by levels and the number of rows) were skipped. unreached: the unfinished
+    part of the search.
+    unit: unit of the scores in the trace, such as "|Z|".
+    weights: if the graph is a thresholded weight matrix, W[i, j] is the weight of the edge i → j,
+    shape (p, p); convergence: the optimiser's iterations. The same guarantee covers both.
+    weight_threshold: the threshold.
+    planned: all steps of a proven run if they are fixed in advance; otherwise empty.
     findings: for every pair (i < j), if the algorithm gives them, the probability of an edge, or
     the dependence that could have been detected; covered by the same guarantee.
-    margins: of every column, if the algorithm releases them; covered by the same guarantee.
+    margins: level probabilities of every column, if the algorithm releases them; covered by the
+    same guarantee.
     intervals: number of intervals into which a run cut numeric columns, because its first release
     showed dependence that is not linear; None if it did not cut them.
     overruled: v-structures x → z ← y, as (x, z, y), that tests showed and background knowledge
     rules out; covered by the same guarantee.
     settled: for a run that samples DAGs, whether two samplers agree on the probabilities of all
-    edges; None for others.
+    edges; None for other runs.
     released: the released numbers, if the algorithm returns them.
     hidden_stage: if the graph is a PAG, how edges due to unobserved confounders alone were tested:
-    given sets of more distant columns ("possible-d-sep"), or if these are too many, by "rfci".
+    given sets of more distant columns ("possible-d-sep"), or if there are too many such sets, by
+    RFCI ("rfci").
     rows: if the number of rows is private, the number that the run used, which the guarantee
     covers; otherwise None.
     seconds: engine time without data loading.  trace: see Step; not private.

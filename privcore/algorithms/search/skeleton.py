@@ -1,7 +1,7 @@
 """One skeleton search for every constraint-based algorithm.
 
-The search of PC (Spirtes, Glymour & Scheines 2000, Section 5.4.2) calls a `Decision` on whether x
-and y are independent given S. Each algorithm brings its own decision, with its own cost.
+The search of PC (Spirtes, Glymour & Scheines 2000, Section 5.4.2) calls a `Decision` to decide
+whether x and y are independent given S. Each algorithm has its own decision, with its own cost.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from privcore.graphs.meek import Triple
 
 
 class Answer(NamedTuple):
-    """The set that separates a pair, None if none does, and the number of tests made."""
+    """The set that separates a pair (None if no set does), and the number of tests made."""
 
     separating_set: Columns | None
     tests: int
 
 
 class Decision(ABC):
-    """The independence decision for two columns given others; all else is shared."""
+    """The decision whether two columns are independent given others; each algorithm has its own."""
 
     @abstractmethod
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
@@ -42,7 +42,7 @@ class Decision(ABC):
         """
 
     def fits(self, x: int, y: int, conditioning_set: Columns) -> bool:
-        """Whether this test is possible, by public facts alone; if not, the set is skipped."""
+        """Whether a test is possible, judged by public facts alone; if not, the set is skipped."""
         return True
 
     def whole_order(
@@ -50,9 +50,9 @@ class Decision(ABC):
     ) -> Iterator[Answer | None] | None:
         """Answers for the pairs in turn, if all tests of an order can be made at once.
 
-        adjacent: per column, the neighbours that conditioning sets are taken from, frozen for the
-        order. None in place of an answer means that `independent` tests this pair; None in place of
-        the list, that it tests every pair.
+        adjacent: for each column, the neighbours that conditioning sets are taken from, frozen for
+        the order. None in place of an answer means that `independent` must test this pair; None in
+        place of the iterator means that `independent` must test every pair.
         """
         return None
 
@@ -61,18 +61,18 @@ class Decision(ABC):
     ) -> None:
         """Called before each order.
 
-        pairs: number of adjacent pairs. tests: maximum number of tests in this and each later
-        order; a function, since counting them takes time.
+        pairs: number of adjacent pairs. tests: returns the maximum number of tests in this and each
+        later order; a function, because counting tests takes time.
         """
 
 
 class Skeleton(NamedTuple):
-    """Undirected edges, separating sets of the pairs removed, and how the search went.
+    """Undirected edges, separating sets of the removed pairs, and how the search ended.
 
-    unreached: number of remaining tests per unfinished order, if nothing more is deleted. stopped:
-    "size" if tests that do not fit were skipped and nothing else ended the search. overruled:
-    v-structures (x, z, y) that tests show and background knowledge rules out. hidden_stage: see
-    `Discovery`.
+    unreached: number of remaining tests per unfinished order, if no further edge is deleted.
+    stopped: "size" if tests that do not fit were skipped and nothing else ended the search.
+    overruled: v-structures (x, z, y) that tests show and background knowledge rules out.
+    hidden_stage: see `Discovery`.
     """
 
     graph: PDAG
@@ -104,25 +104,26 @@ def search_skeleton(
 ) -> Skeleton:
     """The skeleton of PC: remove edges from the complete graph, with ever larger conditioning sets.
 
-    Two columns that no set of others makes independent are adjacent in every DAG that is faithful
-    to the distribution.  If a set separates them, so does a set of parents of one of the two, hence
-    of its neighbours.  So order k tests each pair given k neighbours of either end, and the search
-    ends when no neighbourhood is that large (Spirtes, Glymour & Scheines 2000, Section 5.4.2).
+    Two columns are adjacent in every DAG that is faithful to the distribution if no set of other
+    columns makes them independent.  If some set does, then so do the parents of one of the two
+    columns, and parents are neighbours.  Order k therefore tests each pair given sets of k
+    neighbours of either end, and the search ends when no column has k neighbours left (Spirtes,
+    Glymour & Scheines 2000, Section 5.4.2).
 
     stable: adjacencies are frozen while an order is tested, so the result does not depend on the
         order of the columns (Colombo & Maathuis 2014); otherwise they change at once, as in the
-        original. Sets are taken from the neighbours of either end, each set once.
+        original. Sets are taken from the neighbours of either end, and no set is tested twice.
     max_order: the largest conditioning set, None for no limit.
     start: a graph to begin with in place of the complete one.
     prepare: called before each order, if given, with the sets of columns that the tests will use.
     limit: maximum number of tests, None for no limit.
     known: background knowledge. Edges that it forbids or requires are not tested, and conditioning
-        sets are taken from neighbours that may be parents: if the ends are not adjacent, the
-        parents of one end separate the pair.
+        sets are taken from neighbours that may be parents, because the parents of one end separate
+        a pair that is not adjacent.
 
     When the decision runs out of budget, or the limit is reached, edges not yet removed stay.
-    A test that does not fit removes none.
-    Raises Cancelled if the hooks say so.
+    A test that does not fit removes no edge.
+    Raises Cancelled if `hooks.cancelled` returns True.
 
     Example: an oracle for the chain a → b → c, where only b separates a and c.
 
@@ -244,7 +245,7 @@ def _tests_within(adjacent: list[set[int]], pairs: list[Edge], order: int, left:
 
 
 def count_tests(known: Constraints, orders: int) -> int:
-    """Number of tests in the first orders if no edge is deleted, from public facts alone."""
+    """Number of tests in the first `orders` orders if no edge is deleted, from public facts."""
     adjacent = known.possible_parents(known.neighbours())
     pairs = [(x, y) for x, y in np.argwhere(np.triu(known.open)).tolist()]
     return sum(count_sets(adjacent, x, y, k) for k in range(orders) for x, y in pairs)
@@ -253,7 +254,7 @@ def count_tests(known: Constraints, orders: int) -> int:
 def _tests_from(
     pairs: Iterable[Edge], adjacent: list[set[int]], first: int, max_order: int | None
 ) -> dict[int, int]:
-    """Tests of each order from `first`, if nothing more is deleted."""
+    """Number of tests in each order from `first` on, if no further edge is deleted."""
     pairs = sorted(pairs)
     largest = max((len(neighbours) - 1 for neighbours in adjacent), default=0)
     last = largest if max_order is None else min(largest, max_order)

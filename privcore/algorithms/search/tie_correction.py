@@ -1,4 +1,4 @@
-"""Thresholds corrected for the ties of each column, from one-way counts released once.
+"""Thresholds corrected for the ties of each column, from one-way marginals released once.
 
 Proof and derivation: docs/proofs/one_way_marginals.md.
 """
@@ -24,22 +24,23 @@ SHARE = 0.1
 
 
 def share_for_tests(run: Run[PerTestParameters]) -> float:
-    """The part of ε that remains for tests, slightly rounded down."""
+    """The share of ε that remains for the tests, rounded down slightly."""
     return 1.0 if run.parameters.correction == "none" else down(1.0 - SHARE)
 
 
 def planned_release(run: Run[PerTestParameters]) -> tuple[Event, ...]:
-    """The release of one-column counts, if the run requires one."""
+    """The planned release of one-way marginals; empty if the run needs none."""
     if run.parameters.correction == "none":
         return ()
     return (Event("pure", down(SHARE * run.parameters.epsilon)),)
 
 
 def corrected(run: Run[PerTestParameters], measure: Measure, noise_variance: float) -> Measure:
-    """The measure with a threshold for each pair, if the run requires one.
+    """The measure with a threshold for each pair, if the run corrects for ties.
 
-    noise_variance: of a test, in units of Z². Releases the counts of every column with Laplace
-    noise; this is SHARE·ε-DP, since a replaced record changes two counts per column.
+    noise_variance: variance of the noise on a test, in units of Z². Releases the counts of every
+    column with Laplace noise; this is SHARE·ε-DP, since a replaced record changes two counts per
+    column.
     """
     wanted = run.parameters.correction
     if wanted == "none":

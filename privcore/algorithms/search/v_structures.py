@@ -1,8 +1,8 @@
-"""The sets from which v-structures are read where a further test costs nothing.
+"""Finds v-structures by further tests, for searches whose tests cost no privacy.
 
-A search stops at the first set that separates a pair, so its verdict on the pair's common
-neighbours depends on a single test. If tests use exact data, or a noisy release that is paid for,
-all sets of neighbours can be tested.
+A search stops at the first set that separates a pair, so v-structures at the pair's common
+neighbours would depend on a single test. If tests use exact data, or a noisy release that is
+already paid for, all sets of neighbours can be tested.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ class Answered(NamedTuple):
 
 
 class FreeDecision(Decision):
-    """A decision whose tests cost nothing, also after the search."""
+    """A decision whose tests cost no privacy, so that further tests can follow the search."""
 
     @abstractmethod
     def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
-        """The same verdict as `independent`, with its p-value."""
+        """The same decision as `independent`, with the logarithm of the p-value."""
 
     def prepare(self, families: list[tuple[int, ...]]) -> None:
-        """Called before tests within these sets of columns, so that rows outside memory are read
-        once.
+        """Prepare for tests within these sets of columns, so that rows that are not in memory are
+        read only once.
         """
 
     def answers(
         self, first: int, last: int, pairs: list[Edge], adjacent: list[set[int]]
     ) -> Iterator[list[Answered] | None] | None:
-        """Answers for each pair in turn, given each set of `first` to `last` neighbours, if faster
-        at once.
+        """All answers for each pair in turn, given every set of `first` to `last` neighbours.
 
-        Smaller sets first, then in the order of `conditioning_sets`. None in place of a pair's
-        list, or of the whole list, means that `answer` makes the tests.
+        This is for decisions that make many tests faster together. Smaller sets come first, in the
+        order of `conditioning_sets`. None in place of a pair's answers, or of the iterator, means
+        that the caller must use `answer` for each test.
         """
         return None
 
@@ -71,7 +71,7 @@ class _Wanted(NamedTuple):
     adjacent: list[set[int]]
 
     def tests(self) -> Counter[int]:
-        """How many, by the number of neighbours."""
+        """Number of tests by the size of the conditioning set."""
         return Counter(
             {
                 order: sum(count_sets(self.adjacent, x, y, order) for x, y in self.pairs)
@@ -80,7 +80,7 @@ class _Wanted(NamedTuple):
         )
 
     def families(self) -> Iterator[tuple[int, ...]]:
-        """Sets of columns within which the tests are."""
+        """Sets of columns, each of which contains all columns of some of the tests."""
         for x, y in self.pairs:
             for end in (x, y):
                 yield tuple({x, y} | self.adjacent[end])
@@ -91,7 +91,7 @@ class _Wanted(NamedTuple):
 
 
 class _Tests:
-    """All tests of some pairs, of which only what orientation reads is kept.
+    """All tests of some pairs; only the results that orientation needs are kept.
 
     separating: the sets given which each pair is independent.
     """
@@ -121,19 +121,20 @@ class _Tests:
                     self._largest[pair, node] = answer.log_p
 
     def strength(self, triple: Triple) -> float:
-        """How surely the ends of a v-structure depend on each other given its middle.
+        """Strength of the evidence that the ends of a v-structure are dependent given its middle.
 
-        The smallest −log p among the sets that hold the middle, to nine digits, so that the last
-        bits of a sum, which the order of the columns may change, decide nothing.
+        This is the smallest −log p over conditioning sets that contain the middle, rounded to nine
+        digits, because the order of the columns may change the last bits of a sum.
         """
         x, z, y = triple
         return float(f"{-self._largest.get(((x, y), z), 0.0):.9g}")
 
 
 class _Read(NamedTuple):
-    """What v-structures are read from, and by which rule.
+    """The separating sets by which v-structures are decided, and the rule for the decision.
 
-    strength: of one that contradicts others; None: of the first sets alone.
+    strength: function from a v-structure to its strength, by which contradictions are resolved;
+    None if only the sets that the search found are used.
     """
 
     skeleton: Skeleton
@@ -147,9 +148,9 @@ def with_v_structures(
 ) -> Skeleton:
     """The skeleton, oriented by the run's rules.
 
-    Further tests stay within the run's test limit; if the limit does not cover all of them, none is
-    made, and the search's own separating sets decide, as under the rule "first". Raises Cancelled
-    if the hooks say so.
+    The rules may need further tests. If these exceed the run's test limit, no further test is made,
+    and the separating sets of the search decide, as under the rule "first". Raises Cancelled if
+    `hooks.cancelled` returns True.
     """
     rule, conflicts = run.parameters.collider_rule, run.parameters.conflict_rule
     if run.parameters.hidden_causes:
@@ -179,10 +180,11 @@ def with_hidden_causes(
     *,
     confirmed: bool = False,
 ) -> Skeleton:
-    """The PAG, after tests of the edges that may be due to unobserved confounders alone.
+    """The skeleton oriented as a PAG, without edges that further tests remove.
 
-    confirmed: whether a triple is also ambiguous if the rule contradicts the set that the search
-    found.
+    The search leaves edges that are due to unobserved confounders alone; further tests remove them.
+    confirmed: whether a triple counts as ambiguous also if the rule contradicts the separating set
+    that the search found.
     """
     known = run.known
 
@@ -224,7 +226,7 @@ def _read(
     max_order: int | None,
     strengths: bool = False,
 ) -> _Read:
-    """After tests of what the rule requires.
+    """Make the tests that the rule needs, and collect the separating sets that they find.
 
     strengths: whether strengths of v-structures are needed.
     """
@@ -233,7 +235,7 @@ def _read(
     adjacent = known.possible_parents([graph.adjacent(node) for node in range(len(graph.nodes))])
     most = max(map(len, adjacent))
     every = _Wanted(0, most if max_order is None else min(max_order, most), [], adjacent)
-    # Of pairs that are ruled out it was not asked what separates them.
+    # The search did not look for separating sets of pairs that knowledge rules out.
     unasked = every._replace(pairs=sorted(ends & known.ruled_out))
     if rule in ("first", "union"):
         skeleton = _separated(run, skeleton, decision, unasked)
@@ -263,7 +265,7 @@ def _read(
 def _separated(
     run: Run[GraphParameters], skeleton: Skeleton, decision: FreeDecision, unasked: _Wanted
 ) -> Skeleton:
-    """With the first set that separates each of those pairs, if any does and the limit allows."""
+    """Add the first separating set of each untested pair, if it has any and the limit allows."""
     if run.test_limit is not None and unasked.tests().total() > run.test_limit:
         return skeleton
     separating = dict(skeleton.separating_sets)
@@ -279,7 +281,7 @@ def _separated(
 
 
 def _levels(skeleton: Skeleton, pairs: Iterable[Edge], known: Constraints) -> Iterator[_Wanted]:
-    """Each pair with the neighbours that its ends had when the order began that separated it."""
+    """Each pair with the neighbours of its ends at the start of the order that separated it."""
     by_order: dict[int, list[Edge]] = {}
     for pair in pairs:
         by_order.setdefault(len(skeleton.separating_sets[pair]), []).append(pair)
