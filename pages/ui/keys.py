@@ -1,4 +1,4 @@
-"""Undo, presenter mode and keyboard shortcuts: a small component for tasks of the browser."""
+"""Undo, presenter mode and keyboard shortcuts: a small component that runs in the browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PRESENTING = "_presenting"
 _KEY = "keys"
 _HTML = """
 <div class="root">
-<button type="button" title="One step back, as the browser's Back">↶ Undo</button>
+<button type="button" title="One step back, like the browser's Back button">↶ Undo</button>
 <button type="button" title="Full screen, large type. Key: P">Present</button>
 </div>
 """
@@ -56,7 +56,7 @@ def _present() -> None:
 
 
 def _step() -> None:
-    """To the next ε of the strip, or to the next pinned view."""
+    """Go to the next ε in the strip, or to the next pinned run."""
     step = st.session_state[_KEY].step
     if step in (-2, 2):
         pins.step(step // 2)
