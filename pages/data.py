@@ -52,7 +52,7 @@ def what_is_public(loaded: Loaded) -> str:
         return f"Public: {known}. Private: the values in each row. Guarantees cover {about}."
     return (
         f"Treated as public: {known}. But the {noun} of {len(dataset.undeclared)} of {dataset.p} "
-        "columns were read from the data, and no guarantee covers that. If you knew the values "
+        "columns were read from the data, so no guarantee covers them. If you knew the values "
         "beforehand, confirm them under “What is public”."
         + ("" if whom.plain else f" Protected: {plain(whom.sentence)}.")
     )

@@ -180,7 +180,7 @@ class Shown:
 
     @property
     def choices(self) -> list[Reference]:
-        """The kinds of reference to compare with; for a non-private run only a known truth."""
+        """The kinds of reference to compare with; for a non-private run only the truth, if known."""
         if not ALGORITHMS[self.result.algorithm].private and "truth" in self.references:
             return ["truth"]
         return [r for r in REFERENCES if r in self.references]
@@ -230,7 +230,7 @@ def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Referen
             "Show inconclusive pairs",
             key="discover_unclear",
             bind="query-params",
-            help="Draws dotted lines in the private graph: between pairs without an edge where a "
+            help="Draws dotted lines in the private graph for pairs without an edge where a "
             "relevant dependence could have been missed.",
         )
     return kind, truth, unclear

@@ -172,7 +172,7 @@ def table(item: Item, result: Reproduced) -> None:
         if "published" in there
         else "",
         f"“{SERIES['proven']}”: our constants, derived and tested." if "proven" in there else "",
-        f"Mean ± standard deviation over {result.runs:,} runs each." if spread else "",
+        f"Numbers: mean ± standard deviation over {result.runs:,} runs." if spread else "",
         TIMED if item.timed else "",
         "Computed from exact data and simulated noise: not private.",
     ]
@@ -185,7 +185,7 @@ def sentences(title: str, lines: tuple[str, ...]) -> None:
 
 
 def provenance(shown: Shipped, *, just_now: bool) -> None:
-    runs = f"seed {shown.result.seed}, {shown.result.runs} runs each"
+    runs = f"seed {shown.result.seed}, {shown.result.runs} runs for each number"
     if just_now:
         st.caption(f"Computed here just now: {runs}.")
     else:

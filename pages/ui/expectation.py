@@ -18,7 +18,7 @@ from privcore.extras.lab.planning.targets import Reached, epsilon_for_noise
 
 
 def quality(loaded: Loaded) -> None:
-    """Show the quality expected from surrogates of the same shape, on request: up to a minute."""
+    """On request, show the quality expected from surrogates; this takes up to a minute."""
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     key = ("release-quality", loaded.key, name, settings_key(values))
     if not wished("Simulate the expected quality", key, "release_quality"):

@@ -9,7 +9,7 @@ _PEOPLE = ("Gaussian", "Laplace")
 
 
 def linked(text: str, **words: str) -> str:
-    """Turn a sentence of the engine into Markdown, with a link at the first place of each word.
+    """Turn a sentence of the engine into Markdown, with the first occurrence of each word linked.
 
     words: for each term's name, a word exactly as in the sentence; a word that does not occur is
     skipped. The sentence must not contain names that users chose.

@@ -36,7 +36,7 @@ def presenting() -> bool:
 def keys(*, presents: bool) -> None:
     """Draw the buttons and listen for keys.
 
-    presents: whether this page has a presenter mode; a page without one ends the mode.
+    presents: whether this page has a presenter mode; if not, presenter mode ends.
     """
     if not presents:
         st.session_state[_PRESENTING] = False

@@ -85,7 +85,7 @@ class Part(NoHooks):
 
 
 def presence() -> Callable[[], bool]:
-    """Whether this session has a browser: false after its tab is closed."""
+    """A function that returns whether this session has a browser: false once its tab is closed."""
     context = get_script_run_ctx()
     if context is None or not runtime.exists():
         return lambda: True

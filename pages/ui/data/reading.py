@@ -43,7 +43,7 @@ def settings(table: str, raw: RawTable | None) -> None:
                 [_DETECT, *ENCODINGS],
                 key=f"upload_encoding_{table}",
                 persist_state="session",
-                help="Choose one if letters look wrong: the encoding cannot always be detected.",
+                help="Choose an encoding if letters look wrong; it cannot always be detected.",
             )
         st.number_input(
             "Rows at the end to leave out",

@@ -45,9 +45,9 @@ _SEPARATOR = "; "
 _Held = tuple[tuple[str, str, ReadingOptions], RawTable]
 _MISSING: dict[Missing, str] = {
     "level": "a level of its own",
-    "drop": "leave out rows with any",
+    "drop": "leave out rows with missing values",
     "available": "missing at random: each test uses the rows that have values (PC, LapMech)",
-    "refuse": "refuse, and say where they are",
+    "refuse": "refuse the table, and report where they are",
 }
 
 

@@ -16,7 +16,7 @@ _ROWS = 5
 
 
 def answered(raw: RawTable) -> RawTable:
-    """The table; if the owner stated that each row is a different person, with this answer."""
+    """Add the owner's answer to the table if each row was stated to be a different person."""
     table = str(st.session_state["upload_raw"][0][0])[:12]
     each_row = st.session_state.get(f"upload_who_{table}") == _EACH
     return raw.answered("persons") if each_row else raw
@@ -75,8 +75,8 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         value=_ROWS,
         key=f"upload_unit_rows_{table}",
         persist_state="session",
-        help="If a person has more rows, a hash of the identifier chooses which rows are kept. "
-        "Noise grows with this number. Choose the number without looking at the rows.",
+        help="If a person has more rows than this, a hash of the identifier chooses the rows to "
+        "keep. Noise grows with this number; choose the number without looking at the rows.",
     )
     key = (st.session_state["upload_raw"][0], column, int(rows))
     held: tuple[object, Bounded] | None = st.session_state.get("upload_bounded")

@@ -215,7 +215,7 @@ def _of_table(
     drop = incomplete and st.toggle(
         "Leave out rows with missing values",
         key=f"pair_drop_{digest}",
-        help="The guarantee then does not protect the fact that a row is complete.",
+        help="If rows are left out, the guarantee does not cover which rows are complete.",
     )
     if incomplete and not drop:
         raise DataError(

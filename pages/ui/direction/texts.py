@@ -83,7 +83,7 @@ def mechanism_sentence(release: ScoreRelease, result: Inference) -> str:
     if release.mechanism == "propose-test-release":
         return (
             f"each log IQR gets Laplace noise of scale {release.scale:.3g} if only a change in "
-            "many records could move the IQR far; otherwise nothing is released."
+            "many records could move this log IQR far; otherwise nothing is released."
         )
     if release.mechanism == "stability":
         return (

@@ -40,8 +40,8 @@ def schedule_chart(result: Discovery) -> None:
         amount, text = (
             "ε of the gradient",
             (
-                "The number of gradients that Lemma 2 allows for this total and first budget. If "
-                "the first budget is below 1, the multiplicative schedule decreases."
+                "Each line has as many gradients as Lemma 2 allows for this total and first "
+                "budget. If the first budget is below 1, the multiplicative schedule decreases."
             ),
         )
     charts.show(

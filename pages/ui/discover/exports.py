@@ -94,7 +94,7 @@ def downloads(
 
 
 def code(result: Discovery, loaded: Loaded, seed: int) -> None:
-    """The command and the Python code that repeat this run."""
+    """Show the command and the Python code that repeat this run."""
     for write, language in ((command_line, "bash"), (python_code, "python")):
         text = write(
             result, loaded.dataset, network=loaded.is_network, data_seed=loaded.seed, seed=seed

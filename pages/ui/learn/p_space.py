@@ -33,8 +33,8 @@ def show(result: PAgainstZ, values: Values, key: str) -> None:
     row.metric(
         "False alarms with ties",
         f"{result.size:.2g}",
-        help="How often independent binary columns are judged dependent, without noise; α without "
-        "ties.",
+        help="How often independent binary columns are judged dependent, without noise; without "
+        "ties, this share is α.",
     )
 
 

@@ -22,7 +22,7 @@ Picture = Callable[[Any, Values, str], str | None]
 
 
 def picture(panel: Panel) -> Picture:
-    """The function `show` of the module in this folder named like the panel's engine module."""
+    """The function `show` of the module in this folder with the name of the engine's module."""
     module = panel.compute.__module__.rpartition(".")[2]
     # A panel needs only its own line in the registry.
     show: Picture = import_module(f"pages.ui.learn.{module}").show

@@ -43,7 +43,7 @@ def show(result: Simpson, values: Values, key: str) -> None:
     row.metric(
         "Within, private",
         _points(result.noisy_within),
-        help="From the noisy counts of the first private graph, too.",
+        help="The difference within severity, from the same noisy counts.",
     )
 
 

@@ -154,7 +154,7 @@ def _value(value: object) -> str:
 
 
 def edge_rows(comparisons: Sequence[Comparison], graph: PDAG) -> list[tuple[str, ...]]:
-    """One row per pair adjacent in the graph or in a reference: its edge, then its classes."""
+    """A row for each pair adjacent in the graph or a reference: the edge, then its classes."""
     rows: dict[tuple[int, int], list[str]] = {}
     for comparison in comparisons:
         for pair in comparison.pairs:

@@ -1,4 +1,4 @@
-"""Parts of the Release page."""
+"""The panels of the Release page: the summary, the budget, planning tools and the ledger."""
 
 from __future__ import annotations
 

@@ -73,10 +73,10 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
             else ""
         )
         st.caption(
-            f"Mean of {sweep.plan.seeds} runs each{pending}; the band is the 5th–95th percentile. "
-            f"{made}The band shows the variation due to the mechanism's noise on these data, not "
-            "sampling variation. Computed from the exact data and simulated noise: not private. "
-            "Click a point to open one of its runs in Discover."
+            f"Each point is the mean of {sweep.plan.seeds} runs{pending}; the band is the 5th–95th "
+            f"percentile. {made}The band shows the variation due to the mechanism's noise on these "
+            "data, not sampling variation. Computed from the exact data and simulated noise: not "
+            "private. Click a point to open one of its runs in Discover."
         )
         follow(sweep, clicked)
 

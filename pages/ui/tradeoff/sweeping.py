@@ -27,8 +27,8 @@ class BackgroundSweep:
 
     shipped: the number of rows shipped with the product, which are present from the start. Only the
     thread adds rows, and only complete ones, so a page can read rows at any time. there: returns
-    whether the session still has a browser, several times a second; without a browser the thread
-    ends, but its rows stay.
+    whether the session still has a browser; called several times a second. Without a browser the
+    thread ends, but the rows stay.
     """
 
     def __init__(self, plan: SweepPlan, there: Callable[[], bool] = lambda: True) -> None:
