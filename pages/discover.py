@@ -180,7 +180,7 @@ class Shown:
 
     @property
     def choices(self) -> list[Reference]:
-        """The kinds of reference to compare with; for a non-private run only the truth, if known."""
+        """The kinds of reference to compare with; a known truth alone for a non-private run."""
         if not ALGORITHMS[self.result.algorithm].private and "truth" in self.references:
             return ["truth"]
         return [r for r in REFERENCES if r in self.references]
