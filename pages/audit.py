@@ -1,4 +1,4 @@
-"""Audit: does a mechanism keep its guarantee? Tested by many runs on two neighbouring data sets."""
+"""Audit: test a mechanism's privacy guarantee by many runs on two neighbouring data sets."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ PICTURE_RUNS = (200, 4_000)
 
 
 def open_case() -> None:
-    """Select the audit named in the URL (`?case=NAME`), whatever its kind."""
+    """Select the audit named in the URL (`?case=NAME`), and the kind of this audit."""
     name = news("case", "")
     if not name:
         return
@@ -72,7 +72,7 @@ def case_key(kind: str) -> str:
 
 
 def choose() -> tuple[AuditCase, dict[str, Any]]:
-    """The audit to run and its settings."""
+    """Draw the controls; returns the chosen audit and its settings (ε, runs and seed)."""
     open_case()
     st.session_state.setdefault("audit_kind", "algorithms")
     kind = chosen(
@@ -82,10 +82,11 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
             required=True,
             key="audit_kind",
             persist_state="session",
-            help="Complete algorithms on tiny data; the noisy statistics that they release before "
-            "any search; the mechanisms that they are built from; data in which one person "
-            "has five rows; the releases behind a direction between two variables; or "
-            "variants with a planted bug, to check that an audit catches it.",
+            help="Algorithms: complete runs on tiny data. Released numbers: the noisy statistics "
+            "that an algorithm releases before any search. Mechanisms: the building blocks of "
+            "the algorithms. Several rows each: data in which one person has five rows. "
+            "Directions: the releases that decide which of two variables is the cause. Planted "
+            "bugs: broken variants, to check that an audit catches the bug.",
         )
     )
     cases = KINDS[kind]
@@ -107,7 +108,7 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
         key="audit_epsilon",
         bind="query-params",
         persist_state="session",
-        help="The algorithm runs with this total ε; the audit tests whether it holds.",
+        help="The algorithm runs with this total ε; the audit tests whether this ε holds.",
     )
     runs = st.select_slider(
         "Runs on each data set",
@@ -117,7 +118,7 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
         bind="query-params",
         persist_state="session",
         help="With more runs, the lower bound comes closer to the true ε. A quarter of the runs "
-        "fit a score, a quarter choose the event, and half test it.",
+        "fit a score, a quarter choose the event, and half test the event.",
     )
     seed = int(
         st.number_input(
@@ -197,8 +198,8 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
     st.caption(
         "An audit can refute a guarantee but never prove one. A correct mechanism is flagged in "
         f"at most {percent(1 - result.confidence)} of audits. {result.runs:,} runs on each data "
-        f"set in {result.seconds:.1f} s, seed {result.seed}; half of them choose the events, and "
-        "half test them."
+        f"set in {result.seconds:.1f} s, seed {result.seed}; half of the runs choose the events, "
+        "and the other half test the events."
     )
     few, many = PICTURE_RUNS
     runs = max(few, min(many, case.ci_runs // 2))
@@ -228,7 +229,7 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
 
 
 def events_table(result: AuditResult) -> None:
-    """Each tested event in words, its frequency on both data sets, and the resulting bound on ε."""
+    """Show each tested event in words, with its frequency on both data sets and its bound on ε."""
     if not result.events:
         return
     st.markdown("**Events tested**")
@@ -252,15 +253,15 @@ def events_table(result: AuditResult) -> None:
 
 
 def sentence(text: str) -> str:
-    """An audit's phrase as a sentence."""
+    """Turn a phrase into a sentence: with a capital letter first and a full stop at the end."""
     return f"{text[:1].upper()}{text[1:]}."
 
 
 st.title("Audit")
 st.caption(
-    "Does the code keep its guarantee? It runs many times on each of two data sets that differ in "
-    "one record, or in all rows of one person. The two data sets are the most revealing pair "
-    "known. If some result is more than e^ε times as likely on one as on the other, the claim is "
+    "Does the code keep its guarantee? An audit runs the code many times on each of two data sets "
+    "that differ in one record, or in all rows of one person: the most revealing pair known. If "
+    "some result is more than e^ε times as likely on one data set as on the other, the claim is "
     "false."
 )
 try:

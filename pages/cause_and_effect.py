@@ -1,4 +1,4 @@
-"""A former URL, which redirects to Direction."""
+"""Redirect a former URL to the Direction page."""
 
 import streamlit as st
 

@@ -31,7 +31,7 @@ PREVIEW_ROWS = 200
 
 
 def what_is_public(loaded: Loaded) -> str:
-    """One sentence on what the guarantees treat as public."""
+    """State what the guarantees treat as public, and what they protect."""
     dataset = loaded.dataset
     if loaded.stated is not None:
         return (
@@ -52,8 +52,8 @@ def what_is_public(loaded: Loaded) -> str:
         return f"Public: {known}. Private: the values in each row. Guarantees cover {about}."
     return (
         f"Treated as public: {known}. But the {noun} of {len(dataset.undeclared)} of {dataset.p} "
-        "columns were read from the data, which no guarantee covers. Confirm them under “What is "
-        "public” if you knew them beforehand."
+        "columns were read from the data, so no guarantee covers them. If you knew the values "
+        "beforehand, confirm them under “What is public”."
         + ("" if whom.plain else f" Protected: {plain(whom.sentence)}.")
     )
 
@@ -103,7 +103,7 @@ def preview(loaded: Loaded) -> None:
 
 
 def pictures(loaded: Loaded) -> None:
-    """Charts of one column, and of one column against another."""
+    """Draw a chart of one column, and a chart of this column against another column."""
     dataset, source = loaded.dataset, loaded.source
     if isinstance(source, MixedRows):
         cut = MIXED_LEVELS.default
@@ -182,7 +182,7 @@ def number_pictures(
                 [other.name, column.name],
             ),
             key="scatter",
-            alt=f"{short(column.name)} against {short(other.name)}, a point for each row",
+            alt=f"Scatter plot of {short(column.name)} against {short(other.name)}",
         )
     shown = min(dataset.n, data_charts.SCATTER_POINTS)
     st.caption(

@@ -1,4 +1,4 @@
-"""Discover: the private graph next to the non-private one, and its privacy cost."""
+"""Discover: the private graph and its privacy cost, next to the non-private graph."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -164,8 +164,8 @@ def results(loaded: Loaded) -> None:
 class Shown:
     """The run on the page, its non-private counterpart, and the reference graphs for both.
 
-    references: by kind: "truth" if known, "non_private", and "same" (the run without noise) if
-    chosen.
+    references: a graph for each kind of reference: "truth" if the true graph is known,
+    "non_private", and "same" (the same algorithm without noise) if the user chose it.
     """
 
     result: Discovery
@@ -180,7 +180,7 @@ class Shown:
 
     @property
     def choices(self) -> list[Reference]:
-        """The kinds of reference that apply; for a non-private run only the truth does."""
+        """The kinds of reference to compare with; a known truth alone for a non-private run."""
         if not ALGORITHMS[self.result.algorithm].private and "truth" in self.references:
             return ["truth"]
         return [r for r in REFERENCES if r in self.references]
@@ -191,7 +191,10 @@ class Shown:
 
 
 def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Reference, bool, bool]:
-    """The reference for the graphs, and whether to draw the true graph and unclear pairs."""
+    """Draw the view controls; returns the kind of reference and the state of two switches.
+
+    The switches show the true graph and the inconclusive pairs.
+    """
     has_truth = "truth" in references
     offered = REFERENCES if has_truth else REFERENCES[1:]
     kind = offered[0]
@@ -207,28 +210,28 @@ def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Referen
                 required=True,
                 key="discover_reference",
                 bind="query-params",
-                help="The reference for metrics and edge classes; it is also drawn next to the "
-                "private graph. Non-private: the standard algorithm with the same settings. "
-                "Without noise: the same algorithm and plan, so the difference is the cost "
-                "of the noise. The truth is the graph that generated the data; the "
-                "non-private graph is then drawn next to it.",
+                help="The reference for metrics and edge classes. Non-private: the standard "
+                "algorithm with the same settings. No noise: the same algorithm and plan, so "
+                "any difference is due to the noise. Truth: the graph that generated the data. "
+                "The reference is drawn next to the private graph; if the reference is the "
+                "truth, the non-private graph is drawn there instead.",
             )
         truth = has_truth and st.toggle(
             "Show the true graph",
             key="discover_truth",
             bind="query-params",
-            help="As its PAG: the arrows, double arrows and circles that can be identified when "
-            "there may be unobserved confounders."
+            help="Drawn as a PAG: with the arrows, double arrows and circles that can be "
+            "identified when there may be unobserved confounders."
             if has_truth and isinstance(references["truth"], PAG)
-            else "As its CPDAG, with arrows only where the direction can be identified from data; "
-            "as a DAG if the algorithm directs every edge.",
+            else "Drawn as a CPDAG, with arrows only where data can identify the direction, or as "
+            "a DAG if the algorithm directs every edge.",
         )
         unclear = bool(findings.unclear(result)) and st.toggle(
             "Show inconclusive pairs",
             key="discover_unclear",
             bind="query-params",
-            help="Dotted in the private graph: pairs without an edge where a relevant dependence "
-            "could have been missed.",
+            help="Draws dotted lines in the private graph for pairs without an edge where a "
+            "relevant dependence could have been missed.",
         )
     return kind, truth, unclear
 
@@ -242,7 +245,7 @@ def show_run(
     words: DeltaGenerator,
     choices: DeltaGenerator,
 ) -> Shown | None:
-    """Draw the answer in words and the graphs; None while the run is cancelled.
+    """Draw the answer in words and the graphs; returns the run, or None if it was cancelled.
 
     background: runs computed in the background. words, choices: containers for the answer and for
     the view controls.
@@ -290,7 +293,8 @@ def show_run(
         if not result.graph.skeleton:
             more = missing_sentence(loaded, dict(result.parameters)) if result.findings else ""
             st.info(
-                "No edge remains. That is a valid result: every pair was judged independent. "
+                "No edge remains. An empty graph is a valid result: every pair was judged "
+                "independent. "
                 f"{more}".rstrip()
             )
         about = []
@@ -357,7 +361,7 @@ def show_run(
 
 
 def pictures_of(loaded: Loaded, shown: Shown, seed: int) -> RunPictures:
-    """The run's pictures, for slides."""
+    """Collect what the pictures of a run need."""
     places = positions_of(loaded, shown.result.graph)
     return RunPictures(shown.result, loaded.dataset, places, shown.references, seed)
 
@@ -370,7 +374,7 @@ def pin_name(loaded: Loaded, result: Discovery, values: dict[str, Any], seed: in
 
 
 def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> None:
-    """The part below the first screen: view controls, quality metrics, and panels."""
+    """Draw the part below the first screen: quality metrics, notes on the run, and panels."""
     result, base, references = shown.result, shown.base, shown.references
     algorithm = ALGORITHMS[result.algorithm]
     private, names = algorithm.private, shown.names

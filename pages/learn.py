@@ -18,7 +18,7 @@ from privcore.extras.teaching.lessons import LESSONS
 
 require_frame("pages/learn.py")
 PLAYGROUND = "playground"
-PLAY = "All panels, to explore freely. The lessons guide you through them."
+PLAY = "Explore all panels freely here, or let the lessons guide you through the panels."
 # Smaller than on other pages: task, controls and pictures fit on a screen of 1280 × 800.
 STYLE = """<style>
 .st-key-learn h1 {font-size: 1.6rem; padding: 0}
@@ -34,7 +34,7 @@ STYLE = """<style>
 
 
 def done() -> set[tuple[str, int]]:
-    """The (lesson, task number) pairs that were answered correctly in this session."""
+    """The tasks answered correctly in this session, as pairs (lesson, task number)."""
     answered: set[tuple[str, int]] = st.session_state.setdefault("lessons_done", set())
     return answered
 
@@ -44,7 +44,10 @@ def go_to(number: int) -> None:
 
 
 def choose_place() -> str:
-    """The chosen lesson, or the playground if the URL names a panel."""
+    """Draw the choice of a lesson or the playground; returns the lesson's name or "playground".
+
+    If the URL names a panel, the choice is the playground.
+    """
     first = next(iter(LESSONS))
     named = PLAYGROUND if "panel" in st.query_params else first
     wanted = PLAYGROUND if news("panel", "") else news("lesson", named)
@@ -152,20 +155,21 @@ def _field(task: Task, key: str) -> str:
 
 
 def share(panel: Panel, prefix: str, values: Mapping[str, Any], named: Mapping[str, str]) -> None:
-    """A link for a class, which opens this view with the same controls and seed."""
+    """Show a link that opens this view with the same controls and seed, to share with a class."""
     page = (st.context.url or "").split("?")[0]
     address = {**named, **address_of(panel, prefix, values)}
     with st.popover("Class link", icon=":material/link:"):
         seed = f" and seed {values['seed']}" if "seed" in values else ""
         st.markdown(
-            f"Opens this view with the current controls{seed}: everyone who opens it sees the "
-            f"same data and the same noise ({term_link('seed')}). It does not contain answers."
+            f"This link opens the view with the current controls{seed}. Everyone who opens the "
+            f"link sees the same data and the same noise ({term_link('seed')}). The link does not "
+            "contain answers."
         )
         st.code(f"{page}?{urlencode(address)}", language=None, wrap_lines=True)
 
 
 def link(label: str, icon: str, address: Mapping[str, str]) -> None:
-    """A link to another view of this page, in the same session."""
+    """Draw a link to another view of this page; the view opens in the same session."""
     st.page_link("pages/learn.py", label=label, icon=f":material/{icon}:", query_params=address)
 
 

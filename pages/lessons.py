@@ -1,4 +1,4 @@
-"""A former URL, which redirects to the lessons of Learn."""
+"""Redirect a former URL to the lessons of the Learn page."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""A former URL, which redirects to the playground of Learn."""
+"""Redirect a former URL to the playground of the Learn page."""
 
 import streamlit as st
 

@@ -48,13 +48,13 @@ def items_of(paper: str) -> list[str]:
 
 
 def most_telling(paper: str) -> str:
-    """The item shown first for a paper: its first figure, or its first table if it has none."""
+    """The item to show first: the paper's first figure or, if there is none, its first table."""
     items = items_of(paper)
     return next((name for name in items if ITEMS[name].figure is not None), items[0])
 
 
 def choose() -> Item:
-    """The chosen paper and its table or figure; the URL names the item."""
+    """Draw the choice of a paper and its table or figure; returns the item named in the URL."""
     # Not bound by Streamlit, which would write the item's title to the URL; titles are not unique.
     first = most_telling(next(iter(PAPERS)))
     wanted = news("item", first) or st.session_state.get("item", first)
@@ -95,7 +95,7 @@ def choose() -> Item:
 
 
 def rerun(item: Item) -> Reproduced | None:
-    """A quick result, computed on request; None if it was not requested or was cancelled."""
+    """Compute a quick result on request; None if there was no request or the run was cancelled."""
     requested = st.session_state.setdefault("_made_here", set())
     if item.name not in requested:
         return None
@@ -114,7 +114,7 @@ def rerun(item: Item) -> Reproduced | None:
 
 
 def measures_of(item: Item, result: Reproduced) -> list[str]:
-    """The values of the column "measure", of which the page draws one at a time."""
+    """The distinct values in the item's column "measure"; empty if there is no such column."""
     if "measure" not in item.columns:
         return []
     place = item.columns.index("measure")
@@ -171,8 +171,8 @@ def table(item: Item, result: Reproduced) -> None:
         f"“{SERIES['published']}”: the paper's own constants, which give no proven guarantee."
         if "published" in there
         else "",
-        f"“{SERIES['proven']}”: derived and tested here." if "proven" in there else "",
-        f"Mean ± standard deviation over {result.runs:,} runs each." if spread else "",
+        f"“{SERIES['proven']}”: our constants, derived and tested." if "proven" in there else "",
+        f"Numbers: mean ± standard deviation over {result.runs:,} runs." if spread else "",
         TIMED if item.timed else "",
         "Computed from exact data and simulated noise: not private.",
     ]
@@ -185,13 +185,13 @@ def sentences(title: str, lines: tuple[str, ...]) -> None:
 
 
 def provenance(shown: Shipped, *, just_now: bool) -> None:
-    runs = f"seed {shown.result.seed}, {shown.result.runs} runs each"
+    runs = f"seed {shown.result.seed}, {shown.result.runs} runs for each number"
     if just_now:
         st.caption(f"Computed here just now: {runs}.")
     else:
         st.caption(
-            f"Shipped with the product: computed by version {shown.version} on {shown.made}, "
-            f"{runs}, with"
+            f"Shipped with the product. Computed by version {shown.version} on {shown.made}, "
+            f"{runs}, with this command:"
         )
     st.code(shown.command, language="bash")
 
@@ -207,7 +207,7 @@ def buttons(shown: Shipped) -> None:
                 icon=":material/refresh:",
                 key=f"again_{item.name}",
                 on_click=lambda: st.session_state["_made_here"].add(item.name),
-                help=f"A quick run on this machine, with {item.quick} for each number.",
+                help=f"A quick run on this machine. Replicates for each number: {item.quick}.",
             )
         st.download_button(
             "CSV",
@@ -279,13 +279,14 @@ def unmade(held: Shipped) -> None:
 
 
 def our_probabilities() -> None:
-    """Calibration of the edge and arrow probabilities of our own algorithm."""
+    """Show how well the edge and arrow probabilities of our own algorithm are calibrated."""
     held = shipped_reliability()
     st.header("Do our probabilities hold?")
     st.markdown(
         "Where all combinations of levels are counted, moment search states a probability for "
-        "each edge and each arrow. If these are calibrated, about 80 of 100 edges with a stated "
-        "probability of 80 % are true: the closer to the dotted line, the better."
+        "each edge and each arrow. If these probabilities are calibrated, about 80 of 100 edges "
+        "with a stated probability of 80 % are true: the closer a curve is to the dotted line, "
+        "the better."
     )
     charts.show(
         paper_charts.reliability_figure(held.edges, held.arrows),
@@ -294,16 +295,18 @@ def our_probabilities() -> None:
     )
     st.caption(
         f"On {held.about}. Expected calibration error: {held.edges.error:.3f} for edges and "
-        f"{held.arrows.error:.3f} for arrows. An arrow is true if the true graph has it. Computed "
-        f"from simulated data: not private. Version {held.version}, computed by"
+        f"{held.arrows.error:.3f} for arrows. An arrow is true if the true graph has the same "
+        f"arrow. Computed from simulated data: not private. Version {held.version}; computed by "
+        "this command:"
     )
     st.code(f"{held.command}", language="bash")
 
 
 st.title("Papers")
 st.caption(
-    "The tables and figures of the papers behind the algorithms: the published results, and ours "
-    "with the same settings, in the papers' own calibration and in the proven one."
+    "The tables and figures of the papers behind the algorithms: the published results next to "
+    "our results with the same settings, both in the papers' own calibration and in the proven "
+    "calibration."
 )
 try:
     show(choose())

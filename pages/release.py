@@ -32,9 +32,9 @@ require_frame("pages/release.py")
 
 
 def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check | None:
-    """The planned charge, or None while something still prevents a release.
+    """Check the planned release; returns the charge, or None while something prevents the release.
 
-    own: the data in use.
+    own: the data in use. loaded: the data that may be shown. subject: the data to release.
     """
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     accepted = tuple(
@@ -78,9 +78,9 @@ def cost(loaded: Loaded, check: Check) -> None:
     if check.split is not None:
         plan = check.split.plan
         st.caption(
-            f"Of this, ε = {plan.epsilon:.4g} and δ = {plan.delta:.3g} pay for the levels, bounds "
-            "and cut points, which are released too. The figures below assume the largest number "
-            "of levels that can be bought."
+            f"Of this cost, ε = {plan.epsilon:.4g} and δ = {plan.delta:.3g} pay for the levels, "
+            "bounds and cut points, which are released too. The figures below assume the largest "
+            "number of levels that can be bought."
         )
 
 
@@ -91,14 +91,15 @@ def confirm(
     chosen: Chosen,
     check: Check,
 ) -> None:
-    """The Release button: the only step that spends budget."""
+    """Draw the Release button and its checkboxes; only this button spends budget."""
     shown: list[Shown] = st.session_state.setdefault("_released", [])
     if chosen.refused:
         st.warning(plain(chosen.refused), icon=":material/block:")
     keeps = ALGORITHMS[st.session_state["algorithm"]].again is not None and check.split is None
     keep_numbers = keeps and st.checkbox(
-        "Also keep the noisy numbers, in a signed file. The same guarantee covers them: anyone "
-        "can search them again at no further privacy cost, and a later charge can add to them.",
+        "Also keep the noisy numbers, in a signed file. The same guarantee covers these numbers: "
+        "anyone can search them again at no further privacy cost, and a later charge can add to "
+        "them.",
         value=True,
         key="release_keep_numbers",
     )

@@ -62,8 +62,8 @@ def results(loaded: Loaded) -> None:
 st.title("Trade-off")
 st.caption(
     f"Quality of each algorithm's graph at each {term_link('epsilon', 'privacy budget ε')}: the "
-    f"{term_link('f1')} of its {term_link('skeleton')}, or of its {term_link('cpdag', 'CPDAG')}, "
-    "where directions count too."
+    f"{term_link('f1')} of the {term_link('skeleton')}, or of the {term_link('cpdag', 'CPDAG')}, "
+    "for which directions count too."
 )
 try:
     loaded = current_data()

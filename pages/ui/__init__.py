@@ -1,1 +1,1 @@
-"""Parts that the pages share: the frame, the theme, graph drawing. No statistics computed here."""
+"""Shared parts of the pages: the frame, the theme and graph drawing; no statistics."""

@@ -74,20 +74,20 @@ def show(
 
 
 def _wrap_title(axis: Any) -> None:
-    """The title, broken into lines that fit a narrow screen."""
+    """Break the axis title into lines that fit a narrow screen."""
     if axis.title.text:
         lines = textwrap.wrap(axis.title.text, _TITLE_LINE, break_long_words=False)
         axis.title.text = "<br>".join(lines)
 
 
 def label(name: str, limit: int = 24) -> str:
-    """A name as a label: shortened, without anything that Plotly reads as markup or LaTeX."""
+    """Shorten a name for use as a label, and escape what Plotly would read as markup or LaTeX."""
     return html.escape(short(name, limit)).replace("$", "&#36;")
 
 
 @dataclass(frozen=True)
 class LineEnd:
-    """The end of a line in axis coordinates, and its label."""
+    """The name and colour of a line, and the point where the line ends, in axis coordinates."""
 
     name: str
     x: float
@@ -96,10 +96,10 @@ class LineEnd:
 
 
 def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move positions within [low, high] as little as possible, to be at least `gap` apart.
+    """Move positions within [low, high] as little as possible, so that they are `gap` apart.
 
-    The order is kept; of equal positions the first becomes the highest. If they do not fit, they
-    are spread evenly.
+    The order stays the same; of equal positions, the first becomes the highest. If the interval
+    is too short for this gap, the positions are spread evenly.
     """
     if len(places) > 1 and gap * (len(places) - 1) > high - low:
         gap = (high - low) / (len(places) - 1)
@@ -139,7 +139,7 @@ def name_ends(
     room: int = 118,
     size: int = 11,
 ) -> None:
-    """Label lines at their right ends, without overlap, each label connected to its line.
+    """Label lines at their right ends without overlap, and connect each label to its line.
 
     y_range: limits of the axis; height: height of the plot in pixels, without margins; room: margin
     on the right.

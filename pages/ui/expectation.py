@@ -18,7 +18,7 @@ from privcore.extras.lab.planning.targets import Reached, epsilon_for_noise
 
 
 def quality(loaded: Loaded) -> None:
-    """Show the quality expected from surrogates of the same shape, on request: up to a minute."""
+    """On request, show the quality expected from surrogates; this takes up to a minute."""
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     key = ("release-quality", loaded.key, name, settings_key(values))
     if not wished("Simulate the expected quality", key, "release_quality"):
@@ -54,7 +54,7 @@ def quality(loaded: Loaded) -> None:
 
 
 def surrogates(loaded: Loaded) -> Surrogates:
-    """Surrogates, cached for the session so that they outlast a change of settings."""
+    """The surrogates for these data, cached so that a change of settings does not remake them."""
     held = st.session_state.get("_surrogates")
     known = known_text(loaded)
     key = (loaded.key, known)
@@ -92,7 +92,7 @@ def wishes(loaded: Loaded) -> None:
             0.5,
             0.1,
             key="release_share",
-            help="Standard deviation of the noise of one test, divided by its threshold.",
+            help="Standard deviation of the noise on one test, divided by the test's threshold.",
         )
         key = ("release-noise", loaded.key, name, settings, share)
         if wished("Smallest ε for this share", key, "release_find_noise"):
@@ -100,7 +100,7 @@ def wishes(loaded: Loaded) -> None:
 
 
 def wished(title: str, key: Hashable, widget: str) -> bool:
-    """Whether the answer was requested just now, or was computed before."""
+    """Draw a button that requests an answer; true if it was clicked or the answer is cached."""
     pressed = st.button(title, key=widget, on_click=forget_cancelled)
     return pressed or key in st.session_state.get("_results", {})
 

@@ -32,7 +32,10 @@ _WANTED = "_frame_wanted_page"
 
 
 def require_frame(page: str) -> None:
-    """Go to `app.py` and return if `page` ("pages/discover.py") was opened without it."""
+    """If `page` was opened without `app.py`, redirect through `app.py` and back to `page`.
+
+    page: the path of the page, such as "pages/discover.py".
+    """
     if not st.session_state.get(_ENTERED):
         st.session_state[_WANTED] = page
         st.switch_page("app.py", query_params=st.query_params.to_dict())
@@ -66,12 +69,12 @@ def dress(*, presenting: bool) -> None:
 
 
 def set_actions(place: DeltaGenerator) -> None:
-    """Store the container in the top row that holds the page's own buttons."""
+    """Store the container for the page's own buttons, which is in the top row."""
     st.session_state[_ACTIONS] = place
 
 
 def actions() -> DeltaGenerator:
-    """The container for buttons at the right of the top row."""
+    """The container for the page's own buttons, at the right of the top row."""
     place: DeltaGenerator = st.session_state[_ACTIONS]
     return place
 

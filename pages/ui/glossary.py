@@ -9,10 +9,10 @@ _PEOPLE = ("Gaussian", "Laplace")
 
 
 def linked(text: str, **words: str) -> str:
-    """A sentence of the engine as Markdown, with the first occurrence of each word as a link.
+    """Turn a sentence of the engine into Markdown, with the first occurrence of each word linked.
 
-    words: by term name, exactly as in the sentence; words that do not occur are skipped. The
-    sentence must not contain names that users chose.
+    words: for each term's name, a word exactly as in the sentence; a word that does not occur is
+    skipped. The sentence must not contain names that users chose.
     """
     for name, word in words.items():
         text = text.replace(word, term_link(name, word), 1)
@@ -38,7 +38,10 @@ def term_link(name: str, text: str = "") -> str:
 
 
 def term_help(name: str) -> str:
-    """A term's meaning with a link, as `help` text of an element; raises as `term_link`."""
+    """A term's meaning with a link, as the `help` text of an element.
+
+    Raises ParameterError if the glossary has no such term.
+    """
     return f"{plain(get_term(name).text)} [Glossary]({address(name)})"
 
 

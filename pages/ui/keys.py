@@ -1,4 +1,4 @@
-"""Undo, presenter mode and keyboard shortcuts: a small component for tasks of the browser."""
+"""Undo, presenter mode and keyboard shortcuts: a small component that runs in the browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PRESENTING = "_presenting"
 _KEY = "keys"
 _HTML = """
 <div class="root">
-<button type="button" title="One step back, as the browser's Back">↶ Undo</button>
+<button type="button" title="One step back, like the browser's Back button">↶ Undo</button>
 <button type="button" title="Full screen, large type. Key: P">Present</button>
 </div>
 """
@@ -36,7 +36,7 @@ def presenting() -> bool:
 def keys(*, presents: bool) -> None:
     """Draw the buttons and listen for keys.
 
-    presents: whether this page has a presenter mode; a page without one ends the mode.
+    presents: whether this page has a presenter mode; if not, presenter mode ends.
     """
     if not presents:
         st.session_state[_PRESENTING] = False
@@ -56,7 +56,7 @@ def _present() -> None:
 
 
 def _step() -> None:
-    """To the next ε of the strip, or to the next pinned view."""
+    """Go to the next ε in the strip, or to the next pinned run."""
     step = st.session_state[_KEY].step
     if step in (-2, 2):
         pins.step(step // 2)

@@ -12,9 +12,9 @@ LEAST_WIDTH = 290
 
 
 def wrapping_columns(key: str, count: int, *, least: int) -> list[DeltaGenerator]:
-    """Containers of equal width, in rows with as many as fit at `least` pixels each.
+    """Containers of equal width, at least `least` pixels each, that wrap into rows.
 
-    key: unique key of the outer container, which the style uses.
+    key: the unique key of the outer container, to which the style applies.
     """
     with st.container(key=key, horizontal=True, gap="medium"):
         st.html(
@@ -25,7 +25,7 @@ def wrapping_columns(key: str, count: int, *, least: int) -> list[DeltaGenerator
 
 
 def tabbed(contents: Mapping[str, Callable[[], None]], key: str) -> str:
-    """Tabs of which only the open one is computed, so that controls do not wait for the others.
+    """Draw tabs and compute only the open one, so that controls do not wait for closed tabs.
 
     Returns the name of the open tab, which the URL stores under `key`.
 

@@ -66,7 +66,7 @@ class LiveHooks:
         return False
 
     def part(self, number: int, parts: int, noun: str) -> Part:
-        """Hooks for one of several runs whose progress is shown as one."""
+        """Hooks for one of several runs that share one progress bar."""
         return Part(self, number, parts, noun)
 
     def done(self) -> None:
@@ -74,7 +74,7 @@ class LiveHooks:
 
 
 class Part(NoHooks):
-    """One of several runs whose progress is shown as one."""
+    """Show the progress of one of several runs that share one progress bar."""
 
     def __init__(self, whole: LiveHooks, number: int, parts: int, noun: str) -> None:
         self._whole, self._number, self._parts, self._noun = whole, number, parts, noun
@@ -85,7 +85,7 @@ class Part(NoHooks):
 
 
 def presence() -> Callable[[], bool]:
-    """Whether this session has a browser: false after its tab is closed."""
+    """A function that returns whether this session has a browser: false once its tab is closed."""
     context = get_script_run_ctx()
     if context is None or not runtime.exists():
         return lambda: True
@@ -94,7 +94,7 @@ def presence() -> Callable[[], bool]:
 
 
 def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Settings in a form that can be part of the cache key of `cached_result`."""
+    """Convert settings to a hashable form, for the cache key of `cached_result`."""
     return tuple(sorted(values.items()))
 
 
@@ -103,7 +103,7 @@ def cached_result(
 ) -> Value | None:
     """The result of `compute`, from the cache or computed with progress; None if cancelled.
 
-    shared: whether all sessions of this server share the cache. Only for results that contain no
+    shared: whether all sessions of this server share the cache. Share only results that contain no
     part of a user's table, such as results from a built-in network or an audit's own data sets.
     """
     results: OrderedDict[Hashable, Value]

@@ -19,7 +19,7 @@ LOG_LIMIT = 5_000
 
 
 def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.DataFrame:
-    """Every pair adjacent in the graph or in a reference, with its class for each reference.
+    """Table of the pairs adjacent in the graph or in a reference, with classes by reference.
 
     tested: the run that supplies separating sets and, if available, edge probabilities.
     """
@@ -53,12 +53,12 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
 
 
 def edge_pairs(comparisons: list[Comparison]) -> list[tuple[int, int]]:
-    """The pairs of `edges`, one per row."""
+    """The pair in each row of the table from `edges`, in the same order."""
     return sorted({(pair.i, pair.j) for c in comparisons for pair in c.pairs})
 
 
 def pairs(result: Discovery) -> pd.DataFrame:
-    """The finding on every pair as text, edges first."""
+    """Table of the finding on every pair as text, edges first."""
     nodes, sure = result.graph.nodes, sure_columns(result)
     rows = [
         {
@@ -91,13 +91,13 @@ def _ways(finding: PairFinding) -> dict[str, str]:
 
 
 def _sure(finding: PairFinding, columns: Mapping[str, str]) -> dict[str, str]:
-    """columns: heads of columns and fields, as in `SURE_COLUMNS`."""
+    """The probabilities of a finding as text; columns: the field of the finding for each head."""
     values = {head: getattr(finding, field) for head, field in columns.items()}
     return {head: "" if value is None else share_text(value) for head, value in values.items()}
 
 
 def decisions(result: Discovery, limit: int | None = LOG_LIMIT) -> pd.DataFrame:
-    """The decision log, one decision per row; not private."""
+    """Table of the decision log, one decision per row; not private."""
     nodes = result.graph.nodes
     private = result.noise != "none"
     rows = []
@@ -138,10 +138,10 @@ OVER_ROLLS, OVER_HALVES = "over noise draws", "over halves"
 def stability(
     judged: Stability, result: Discovery, reference: PDAG, reference_name: str
 ) -> pd.DataFrame:
-    """How often each pair is adjacent, and has the run's arrow; edges of the run first.
+    """Table of how often each pair is adjacent and has the run's arrow; edges of the run first.
 
-    Includes undecided pairs if the run has findings. A run without noise has no column for noise
-    draws, and a graph without arrows none for arrows.
+    If the run has findings, the table includes undecided pairs. For a run without noise the columns
+    on noise draws are left out, and for a graph without arrows the columns on arrows.
     """
     graph, findings = result.graph, result.findings
     sources = {OVER_ROLLS: judged.over_rolls, OVER_HALVES: judged.over_halves}
@@ -170,7 +170,7 @@ def stability(
 
 
 def parameters(declared: tuple[Parameter, ...], values: dict[str, object]) -> pd.DataFrame:
-    """The parameters of a run, with symbols and sources, except parameters without effect."""
+    """Table of the parameters that have an effect in a run, with symbols, values and sources."""
     return pd.DataFrame(
         {
             "parameter": p.title,

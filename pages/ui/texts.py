@@ -18,7 +18,7 @@ from privcore.unit import REPLACED
 
 NOT_PRIVATE = (
     "The non-private graph, the metrics, the decision log and the times are computed from the "
-    "exact data. They are for study only; no guarantee covers them."
+    "exact data. These results are for study only; no guarantee covers them."
 )
 SIMULATED = (
     "The noise on this page is simulated from a seed for exploration; this is not a release."
@@ -61,7 +61,7 @@ _USUAL = {"calibration": "proven", "rows_per_unit": None, "neighbours": REPLACED
 
 
 def protection_of(dataset: Described, parameters: Mapping[str, Any]) -> Protection:
-    """In words, the unit that a run with the settings in the sidebar protects."""
+    """What a run with the settings in the sidebar protects: the unit of privacy."""
     try:
         return Protection.of({**_USUAL, **parameters}, dataset.unit)
     except ParameterError:
@@ -75,7 +75,7 @@ def odds_sentence(
     seen: str = "the private graph",
     whom: Protection = ONE_ROW,
 ) -> str:
-    """The meaning of ε as odds, for a prior probability of one half; seen: what is released."""
+    """Explain ε as odds, for a prior probability of one half; seen: names what is released."""
     return plain(promise.odds_sentence(epsilon, delta, seen, whom))
 
 
@@ -119,9 +119,9 @@ def stopped_sentence(result: Discovery) -> str:
         noise = "the noise limit" if result.stopped == "noise" else "the same noise"
         need = (
             f" A total ε of {left.epsilon:.3g}{over} would have been enough at {noise}, whatever "
-            f"the answers ({left.tests:,} more tests at most)."
+            f"the answers (at most {left.tests:,} more tests)."
         )
     return (
-        f"{paid}: {orders}. Undecided pairs stay adjacent.{need} Fewer columns, or a lower limit "
-        "on the conditioning set, need less."
+        f"{paid}: {orders}. Undecided pairs stay adjacent.{need} A search over fewer columns, or "
+        "with a lower limit on the conditioning set, needs fewer tests."
     )

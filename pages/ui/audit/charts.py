@@ -15,7 +15,7 @@ _BINS = 60
 
 
 def against_claim(result: AuditResult) -> go.Figure:
-    """Each event's lower bound on ε, against the claim."""
+    """Chart of each event's lower bound on ε, with a line at the claimed ε."""
     palette = PALETTES[current()]
     shown = [event.epsilon_lower for event in result.events] or [0.0]
     colours = [palette.series[1] if v > result.epsilon else palette.series[0] for v in shown]
@@ -47,7 +47,7 @@ def against_claim(result: AuditResult) -> go.Figure:
 
 
 def probabilities(event: TestedEvent) -> go.Figure:
-    """The first event's frequency on both data sets, with the bounds behind the verdict."""
+    """Chart of an event's frequency on both data sets, with the bounds that decide the audit."""
     palette = PALETTES[current()]
     here, there = event.hits / event.runs, event.other_hits / event.runs
     other = "D′" if event.favours == "D" else "D"
@@ -77,9 +77,9 @@ def probabilities(event: TestedEvent) -> go.Figure:
 
 
 def two_histograms(one: NDArray[np.float64], other: NDArray[np.float64], name: str) -> go.Figure:
-    """Histograms of a released number on both data sets, over the runs that released it.
+    """Histograms of a feature of the output on both data sets, as shares of the runs.
 
-    For a yes/no feature, whose name ends in "?", the frequency is drawn.
+    For a yes/no feature, whose name ends in "?", bars show the frequency of yes and no.
     """
     palette = PALETTES[current()]
     if name.endswith("?"):

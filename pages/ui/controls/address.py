@@ -1,4 +1,4 @@
-"""Choices stored in the URL by name, while the page shows their titles.
+"""Choices that the URL stores by name and the page shows by title.
 
 A widget that Streamlit binds to the URL stores the displayed text, so links would break when the
 wording changes.
@@ -22,19 +22,19 @@ T = TypeVar("T")
 
 
 def chosen(value: T | None) -> T:
-    """The value of a required control whose key is set before it is drawn: never None.
+    """Return the value of a required control, which is never None.
 
-    Streamlit's type hints allow None, because they do not know that the key is set.
+    The control's key is set before the control is drawn. Streamlit's type hints allow None anyway.
     """
     assert value is not None
     return value
 
 
 def news(name: str, default: str) -> str | None:
-    """A URL parameter's value if no run has written it; None if there is nothing new.
+    """Return a URL parameter's value if the page itself did not write this value; else None.
 
-    A new value comes from a link or from a step in the browser's history. There, a missing
-    parameter means the default, as for widgets that Streamlit binds.
+    A new value comes from a link or from a step in the browser's history. After such a step, a
+    missing parameter means the default, as for widgets that Streamlit binds to the URL.
     """
     in_url = st.query_params.get(name, default if stepping() else None)
     return None if in_url == st.session_state.get(f"_{name}_written") else in_url
@@ -64,8 +64,8 @@ def choose(
     """Choose one of several names, shown as titles; the URL stores the name under the widget's key.
 
     The widget holds the choice, and the URL is written from the widget. Only a new value in the URL
-    is put into the widget before it is drawn. always: write the default to the URL too. shown:
-    further arguments of the widget.
+    changes the widget, before the widget is drawn. always: whether the default is written to the
+    URL too. shown: further arguments of the widget.
     """
     in_url = news(key, default)
     if in_url in names:
@@ -90,9 +90,10 @@ def forget(name: str) -> None:
 
 
 def leave_out_undrawn() -> None:
-    """Remove the URL parameters of controls that are no longer shown; called after all are drawn.
+    """Remove the URL parameters of controls that are no longer shown, but keep the choices.
 
-    Streamlit does the same for the controls that it binds. The choices themselves are kept.
+    Called after all controls are drawn. Streamlit itself does the same for the controls that it
+    binds to the URL.
     """
     ever: set[str] = st.session_state.get(_EVER_DRAWN, set())
     for name in ever - st.session_state.pop(_DRAWN, set()):
@@ -103,9 +104,9 @@ def leave_out_undrawn() -> None:
 
 
 def leave_out_infinite() -> None:
-    """Before any widget is drawn, remove infinite values from the URL: they crash integer fields.
+    """Remove infinite values from the URL before any widget is drawn; they crash integer fields.
 
-    Fields drop other invalid values from the URL by themselves.
+    Streamlit drops other invalid values from the URL.
     """
     left_out = [n for n, text in st.query_params.to_dict().items() if _is_infinite(text)]
     for name in left_out:

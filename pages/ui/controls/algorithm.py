@@ -40,8 +40,8 @@ def pick_algorithm() -> None:
 def set_algorithm(*, seeded: bool = True, elsewhere: Sequence[str] = ()) -> None:
     """Draw the chosen algorithm's controls; their values are stored in the session as "parameters".
 
-    seeded: whether the page simulates noise, which then has a seed. elsewhere: parameters whose
-    controls the page draws and stores itself.
+    seeded: whether the page simulates noise from a seed. elsewhere: names of parameters whose
+    controls the page draws itself, and whose values the page stores.
     """
     name = st.session_state["algorithm"]
     algorithm = ALGORITHMS[name]
@@ -82,7 +82,7 @@ def _delta(name: str, chosen: dict[str, Any]) -> float:
 
 
 def choose_seed() -> None:
-    """The seed of the simulated noise, one for all pages."""
+    """Draw the field for the seed of the simulated noise, which all pages share."""
     st.number_input(
         "Noise seed",
         0,

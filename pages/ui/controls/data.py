@@ -44,9 +44,9 @@ ROWS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 
 class Loaded:
     """A data set, its counts or rows, its layout, and its key.
 
-    content: the file that was read, if any; a release needs it to recognise the data.
-    stated: the table whose domain a release buys, if any; the data set then serves exploration
-        only.
+    content: the content of the file, if any, by which a release recognises the data.
+    stated: the table whose domain a release buys, if any. If there is one, the data set is for
+        exploration only.
     """
 
     dataset: Dataset
@@ -68,10 +68,10 @@ def layout_of(dataset: Dataset) -> Positions:
 
 
 def positions_of(loaded: Loaded, graph: PDAG) -> Positions:
-    """The node positions on the exploring pages, fixed as long as the data stay the same.
+    """Return the node positions for all graphs of the loaded data, fixed until the data change.
 
-    Without a true DAG they come from the first of the given graphs that has edges (else from the
-    first), so that nodes stay in place while ε changes.
+    Without a true DAG, the layout is made for the first graph that has edges, so that nodes stay
+    in place while ε changes.
     """
     if loaded.dataset.true_edges:
         return loaded.positions
@@ -118,7 +118,7 @@ def sampled(network: str, rows: int, seed: int) -> Loaded:
 
 @st.cache_resource(max_entries=12, show_spinner=False)
 def sampled_without(network: str, rows: int, seed: int, hide: tuple[str, ...]) -> Loaded:
-    """The same sample without some columns, which remain in the true graph."""
+    """The same sample as from `sampled`, without some columns, which remain in the true graph."""
     dataset = sampled(network, rows, seed).dataset.hiding(hide)
     return prepare(dataset, is_network=True, seed=seed)
 
@@ -133,7 +133,7 @@ def sampled_example(example: StructuralExample, cuts: int | None, rows: int, see
 
 
 def choose_data() -> None:
-    """Choose a data set and, next to it, the sample."""
+    """Draw the controls that choose a data set and how it is sampled."""
     choose(
         [*NETWORKS, *EXAMPLES, UPLOAD],
         _words,
@@ -232,7 +232,7 @@ def held_data() -> dict[str, Any]:
 
 
 def _density_key(kind: str) -> str:
-    """The URL leaves out defaults, so each default needs a key of its own."""
+    """The key of the density control: one for each default, because the URL leaves out defaults."""
     return "density" if kind in NUMERIC_EXAMPLES else "table_density"
 
 

@@ -1,6 +1,6 @@
-"""Prior knowledge of the data that all pages use.
+"""Background knowledge about the data that all pages use.
 
-It is stored in the session and, for built-in data, in the URL.
+The knowledge is stored in the session and, for built-in data, in the URL.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STEPS = 50
 
 
 def known_text(loaded: Loaded | None) -> str:
-    """Background knowledge of these columns, as the value of the parameter; "" for none."""
+    """The background knowledge about these data, as text for the parameter; "" if there is none."""
     if loaded is None:
         return ""
     in_url = news(_NAME, "")
@@ -45,18 +45,18 @@ def held_text() -> str:
 
 
 def held(loaded: Loaded) -> Knowledge:
-    """The background knowledge of these data."""
+    """The background knowledge about these data."""
     text = st.session_state.get(_key(_TEXT, loaded), "")
     return Knowledge.read(text).among(loaded.dataset.names)
 
 
 def held_knowledge(loaded: Loaded) -> dict[str, str]:
-    """The knowledge stored in this session, to be restored later."""
+    """The background knowledge about these data by session key, so that a pin can restore it."""
     return {_key(_TEXT, loaded): held(loaded).text}
 
 
 def keep(loaded: Loaded, known: Knowledge) -> None:
-    """Store new knowledge for the following runs of the page; `undo` restores the old knowledge."""
+    """Store new knowledge for all further runs of the page; `undo` restores the old knowledge."""
     now = st.session_state.get(_key(_TEXT, loaded), "")
     if known.text == now:
         return
@@ -68,7 +68,7 @@ def keep(loaded: Loaded, known: Knowledge) -> None:
 
 
 def undo(loaded: Loaded) -> None:
-    """Undo the last change of the knowledge."""
+    """Undo the last change to the knowledge."""
     before = st.session_state.get(_key(_BEFORE, loaded))
     if before:
         st.session_state[_key(_TEXT, loaded)] = before.pop()
@@ -80,7 +80,7 @@ def can_undo(loaded: Loaded) -> bool:
 
 
 def set_problem(loaded: Loaded, problem: str) -> None:
-    """Store why a change was refused, to be shown in the next run of the page; "" for none."""
+    """Store why a change was refused, to be shown in the next run of the page; "" to clear it."""
     st.session_state[_key(_PROBLEM, loaded)] = problem
 
 

@@ -97,10 +97,10 @@ def declared_controls(
     key_of: Callable[[Parameter, str], str],
     elsewhere: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Draw a control for each parameter that has an effect at the other parameters' values.
+    """Draw a control for each parameter that has an effect; returns all values by name.
 
-    The other parameters keep their defaults. key_of: the widget's key, from the parameter and the
-    calibration. elsewhere: names of parameters without a control here.
+    Parameters without a control keep their defaults. key_of: returns a widget's key for a parameter
+    and a calibration. elsewhere: names of parameters to leave out.
     """
     values: dict[str, Any] = {p.name: p.default for p in parameters}
     declared = next((p for p in parameters if p.name == "calibration"), None)
@@ -200,9 +200,9 @@ def _with_current(grid: list[float], key: str) -> list[float]:
 
 
 def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
-    """URL parameters that set these values of an algorithm's parameters, and defaults otherwise.
+    """The URL parameters that set an algorithm's parameters to these values, or else to defaults.
 
-    Widgets that hold different values are reset.
+    All widgets of the algorithm are reset, so that they read their values from the URL.
     """
     calibration = values.get("calibration", "none")
     address = {"algorithm": algorithm.name}

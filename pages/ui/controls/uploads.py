@@ -1,4 +1,4 @@
-"""File uploads: the only place that accepts them, so that one setting turns them off.
+"""File uploads. No other module accepts files, so that one setting turns all uploads off.
 
 A public server sets CAUSALVEIL_UPLOADS=off (docs/how-to/hosting.md).
 """
@@ -14,12 +14,12 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 VARIABLE = "CAUSALVEIL_UPLOADS"
 NO_UPLOADS = (
     "This server does not accept files. To use your own table, install CausalVeil on your "
-    "computer: the table stays there."
+    "computer; the table then never leaves your computer."
 )
 
 
 def uploads_allowed() -> bool:
-    """Whether the setting is "on" or absent: a misspelt value must not allow uploads."""
+    """Whether uploads are allowed: the setting is "on" or absent. A misspelt value forbids them."""
     return os.environ.get(VARIABLE, "").strip().lower() in ("", "on")
 
 
@@ -33,7 +33,10 @@ def uploaded_file(
     optional: bool = False,
     on_change: Callable[[], None] | None = None,
 ) -> UploadedFile | None:
-    """Draw an uploader; if uploads are off, a message in its place (nothing if it is optional)."""
+    """Draw an uploader; returns the uploaded file, or None.
+
+    If uploads are off, a message is shown instead, or nothing if the file is optional.
+    """
     if not uploads_allowed():
         if not optional:
             st.info(NO_UPLOADS, icon=":material/block:")

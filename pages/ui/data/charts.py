@@ -15,7 +15,7 @@ SCATTER_POINTS = 2_000
 
 
 def marginal(levels: tuple[str, ...], counts: list[int], name: str) -> go.Figure:
-    """How often each level occurs."""
+    """Bar chart of the number of rows with each level of a column."""
     palette = PALETTES[current()]
     figure = go.Figure(
         go.Bar(
@@ -34,7 +34,10 @@ def marginal(levels: tuple[str, ...], counts: list[int], name: str) -> go.Figure
 
 
 def conditional(table: pd.DataFrame, x: str, y: str) -> go.Figure:
-    """The distribution of y (rows) for each level of x (columns), each column summing to 1."""
+    """Heat map of the distribution of y (vertical) for each level of x (horizontal).
+
+    table: a row for each level of y and a column for each level of x; columns sum to 1.
+    """
     palette = PALETTES[current()]
     text = table.map(lambda v: f"{v:.2f}").to_numpy() if table.size <= 80 else None
     figure = go.Figure(
@@ -60,7 +63,7 @@ def conditional(table: pd.DataFrame, x: str, y: str) -> go.Figure:
 
 
 def histogram(values: NDArray[np.float64], bounds: tuple[float, float], name: str) -> go.Figure:
-    """Distribution of a continuous column between its bounds."""
+    """Histogram of a continuous column between its bounds."""
     palette = PALETTES[current()]
     counts, edges = np.histogram(values, bins=HISTOGRAM_BINS, range=bounds)
     figure = go.Figure(
@@ -85,9 +88,9 @@ def histogram(values: NDArray[np.float64], bounds: tuple[float, float], name: st
 def scatter(
     points: NDArray[np.float64], bounds: list[tuple[float, float]], names: list[str]
 ) -> go.Figure:
-    """Scatter plot of two continuous columns, shape (rows, 2), within their bounds.
+    """Scatter plot of two continuous columns within their bounds; points: shape (rows, 2).
 
-    Of more than 2,000 rows, 2,000 are drawn, evenly spaced from first to last.
+    If there are more than 2,000 rows, only 2,000 are drawn, evenly spaced from first to last.
     """
     palette = PALETTES[current()]
     taken = np.linspace(0, len(points) - 1, min(len(points), SCATTER_POINTS)).astype(int)

@@ -26,7 +26,7 @@ _EXAMPLES = 3
 
 
 def summary(schema: Sequence[ColumnSchema], proposals: Sequence[Proposal]) -> str:
-    """The numbers of columns that are used, need review, and are left out, in words."""
+    """State in words how many columns are used, need review, and are left out."""
     used = sum(column.include for column in schema)
     to_review = sum(
         bool(proposal.problem) and column.include
@@ -38,7 +38,7 @@ def summary(schema: Sequence[ColumnSchema], proposals: Sequence[Proposal]) -> st
 
 
 def codes(raw: RawTable, proposals: Sequence[Proposal]) -> set[str]:
-    """Checkboxes for the codes of missing values; returns the codes that are real values.
+    """Draw checkboxes for codes of missing values; returns the codes that are real values.
 
     proposals: the proposals under which every code means a missing value.
     """
@@ -110,7 +110,7 @@ def table(raw: RawTable) -> None:
 
 
 def check_width(schema: Sequence[ColumnSchema]) -> None:
-    """Raises DataError if more columns are used than a search accepts."""
+    """Raise DataError if more columns are used than a search accepts."""
     used = sum(column.include for column in schema)
     if used > WIDE:
         raise DataError(wide_sentence(used, "choose by name, by kind or at random above the table"))
@@ -133,10 +133,10 @@ def _labels(proposals: Sequence[Proposal]) -> list[str]:
 
 
 def _shown(schema: Sequence[ColumnSchema], taken: Sequence[str]) -> list[int]:
-    """Positions of the columns that pass the filter, with a control for the kind of all of them."""
+    """Draw a filter and a control for the kind of all columns shown; returns their positions."""
     name, kind, way, apply = st.columns([3, 3, 3, 2], vertical_alignment="bottom")
     pattern = name.text_input(
-        "Show columns called", placeholder="q* or part of a name", key="upload_filter"
+        "Show columns called", placeholder="part of a name, or q*", key="upload_filter"
     )
     kinds = kind.multiselect("taken as", list(dict.fromkeys(taken)), key="upload_filter_kind")
     shown = [
@@ -163,7 +163,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def _choose_some(schema: Sequence[ColumnSchema]) -> None:
-    """For a table that is too wide: the number of columns to keep, chosen at random."""
+    """If the table is too wide, draw controls that keep some columns, chosen at random."""
     used = [at for at, column in enumerate(schema) if column.include]
     if len(used) <= WIDE:
         return
@@ -179,7 +179,7 @@ def _keep_some(used: Sequence[int], count: int) -> None:
 
 
 def _take(places: Sequence[int], label: str) -> None:
-    """Set the kind of several columns; columns for which it is impossible stay, and are named."""
+    """Set the kind of several columns; report the columns for which this kind is impossible."""
     schema = list(st.session_state["upload_schema"])
     proposals: list[Proposal] = st.session_state["upload_proposals"]
     cannot = []

@@ -1,4 +1,4 @@
-"""A table whose levels and bounds are bought: with simulated noise, and again for a release."""
+"""A table with a bought domain: bought with simulated noise here, and again by a release."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _SEED = 1
 
 
 def chosen_share() -> float | None:
-    """Draw the switch; returns the domain's share of the budget, None if nothing is bought."""
+    """Draw the switch; returns the domain's share of ε and δ, or None if nothing is bought."""
     on = st.toggle(
         "Buy levels, bounds and cut points",
         key="upload_buy",
         persist_state="session",
-        help="If nobody knows them beforehand: a release estimates them from the rows with noise, "
-        "for a share of its ε and δ. For each column you only need to know its kind, its "
-        "number of intervals, and whether missing values are a level.",
+        help="If nobody knows these values beforehand, a release can estimate them from the rows "
+        "with noise, for a share of its ε and δ. For each column you only need to know the "
+        "kind, the number of intervals, and whether missing values are a level.",
     )
     if not on:
         return None
@@ -50,12 +50,12 @@ def chosen_share() -> float | None:
 
 
 def kind_alone(column: ColumnSchema) -> ColumnSchema:
-    """A schema's entry for a column whose domain is to be bought."""
+    """A column's schema entry without levels, bounds and cut points, which are to be bought."""
     return replace(column, levels=(), bounds=None, cut_points=())
 
 
 def plan_of(table: StatedTable) -> DomainPlan:
-    """The purchase plan for the chosen share of the ε and δ in the sidebar."""
+    """The plan for buying the domain with the chosen share of the ε and δ in the sidebar."""
     parameters: dict[str, Any] = st.session_state.get("parameters", {})
     share = table.purchase.share
     epsilon = share * float(parameters.get("epsilon", 1.0))
@@ -64,12 +64,12 @@ def plan_of(table: StatedTable) -> DomainPlan:
 
 
 def explored(table: StatedTable) -> Dataset:
-    """The table with a domain that is bought with simulated noise, for exploration only."""
+    """The table with a domain bought with simulated noise, for exploration only."""
     plan = plan_of(table)
     dataset = table.with_domain(buy_domain(table.bought_cells, plan, SimulatedNoise(_SEED)))
     note = (
         f"levels and bounds were bought with simulated noise at ε = {plan.epsilon:g} for "
-        "exploration, which is not part of this run's ε: not covered"
+        "exploration, and this ε is not part of the run's ε: not covered"
     )
     return replace(dataset, notes=(*dataset.notes, note))
 
@@ -77,8 +77,8 @@ def explored(table: StatedTable) -> Dataset:
 def to_release(loaded: Loaded, parameters: dict[str, Any]) -> tuple[Loaded, Dataset | StatedTable]:
     """The data that a page may show before a release, and the data to release.
 
-    If a domain is to be bought, only the largest possible domain is shown, which follows from
-    public facts.
+    If a domain is to be bought, the page may show only the largest possible domain, which follows
+    from public facts.
     """
     table = loaded.stated
     if table is None:
@@ -105,7 +105,7 @@ def shown_domain(loaded: Loaded) -> None:
         )
     st.markdown(
         "Only each column's kind is treated as public. The values below were bought with "
-        f"simulated noise, for exploration: a release buys them again, for {share:.0%} of its ε "
+        f"simulated noise, for exploration. A release buys new values for {share:.0%} of its ε "
         f"and δ, and states them in its certificate.{cost} Confirm the kinds only if you knew "
         "them without looking at these rows."
     )

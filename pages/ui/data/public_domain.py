@@ -31,7 +31,7 @@ def confirm(schema: list[ColumnSchema]) -> None:
 def panel(loaded: Loaded, *, where: str = "above") -> None:
     """Show every level, bound and cut point of the table in use, and ask the owner to confirm them.
 
-    where: words for the place where values can be changed.
+    where: states in words where the owner can change the values.
     """
     schema: list[ColumnSchema] = st.session_state["upload_used"]
     if loaded.stated is not None:
@@ -42,7 +42,7 @@ def panel(loaded: Loaded, *, where: str = "above") -> None:
     st.markdown(
         "These values are part of every guarantee and of the certificate of a release. Confirm "
         "them only if you knew all of them without looking at these rows: the largest value of a "
-        f"column belongs to a person. Change any others {where}."
+        f"column belongs to a person. Change all other values {where}."
     )
     lines = domain_lines(domain_of(loaded.dataset.columns))
     used = {column.name: column for column in schema}
@@ -64,7 +64,7 @@ def panel(loaded: Loaded, *, where: str = "above") -> None:
 
 
 def _agreement(loaded: Loaded, schema: list[ColumnSchema], words: str) -> None:
-    """The owner's confirmation, and the schema as a file."""
+    """Draw the checkbox with which the owner confirms the values, and a download of the schema."""
     agreed = not (loaded.dataset.undeclared if loaded.stated is None else loaded.stated.unconfirmed)
     # The key depends on the values, so a changed value asks for confirmation again.
     st.checkbox(
@@ -81,7 +81,8 @@ def _agreement(loaded: Loaded, schema: list[ColumnSchema], words: str) -> None:
         "application/json",
         on_click="ignore",
         icon=":material/download:",
-        help="For `python -m privcore release --schema`, or to upload with this table next time.",
+        help="Use this file with `python -m privcore release --schema`, or upload it together "
+        "with the table next time.",
     )
 
 
@@ -101,13 +102,13 @@ def _answered(schema: list[ColumnSchema]) -> None:
 
 
 def stated(table: StatedTable, schema: list[ColumnSchema]) -> StatedTable:
-    """A table with a bought domain; its kinds are declared if they were confirmed."""
+    """The table with its kinds marked as declared if the owner confirmed them."""
     public = confirmed(schema)
     return replace(table, schema=tuple(replace(column, declared=public) for column in table.schema))
 
 
 def use(dataset: Dataset, content: bytes | None, table: StatedTable | None = None) -> None:
-    """Make a data set the session's own table."""
+    """Store a data set as the user's own table in this session, and drop cached results."""
     version = st.session_state["upload_version"] = st.session_state.get("upload_version", 0) + 1
     st.session_state["upload"] = prepare(
         dataset,

@@ -19,7 +19,7 @@ _PREVIEW = 4
 
 
 def stated_options(table: str) -> ReadingOptions:
-    """The owner's answers about a file; table: its identifier."""
+    """The reading options that the owner chose for a file; table: the file's identifier."""
     state = st.session_state
     encoding = state.get(f"upload_encoding_{table}", _DETECT)
     first = state.get(f"upload_header_{table}")
@@ -32,7 +32,7 @@ def stated_options(table: str) -> ReadingOptions:
 
 
 def settings(table: str, raw: RawTable | None) -> None:
-    """Draw the choices for reading a file; raw: the table as read now, if readable."""
+    """Draw the options for reading a file; raw: the table, or None if the file is unreadable."""
     text = raw is None or bool(raw.encoding)
     if not text and not (raw and raw.sheets):
         return
@@ -43,7 +43,7 @@ def settings(table: str, raw: RawTable | None) -> None:
                 [_DETECT, *ENCODINGS],
                 key=f"upload_encoding_{table}",
                 persist_state="session",
-                help="Choose one if letters look wrong: the encoding cannot always be detected.",
+                help="Choose an encoding if letters look wrong; it cannot always be detected.",
             )
         st.number_input(
             "Rows at the end to leave out",
@@ -51,7 +51,7 @@ def settings(table: str, raw: RawTable | None) -> None:
             1_000,
             key=f"upload_last_{table}",
             persist_state="session",
-            help="For example a row of totals, which belongs to no person.",
+            help="For example, a row of totals, which does not belong to a person.",
         )
         _first_row(table)
 
@@ -66,7 +66,7 @@ def _first_row(table: str) -> None:
 
 
 def sheet(table: str, content: bytes, raw: RawTable | None) -> None:
-    """Choose a sheet if there are several; raw: the table as read now, if readable."""
+    """Draw the choice of a sheet if there are several; raw: the table, or None if unreadable."""
     names: tuple[str, ...] = () if raw is None else raw.sheets
     if raw is None and is_spreadsheet(content):
         # If a sheet holds no table, another sheet may.
@@ -77,7 +77,7 @@ def sheet(table: str, content: bytes, raw: RawTable | None) -> None:
             "Sheet",
             names,
             index=None,
-            placeholder="the first that holds a table",
+            placeholder="the first sheet that holds a table",
             format_func=lambda name: short(name, 60),
             key=f"upload_sheet_{table}",
             persist_state="session",
@@ -88,8 +88,8 @@ def findings(table: str, raw: RawTable) -> None:
     """Show the reader's findings and questions, each with a way to answer."""
     for question in (each for each in raw.questions if each.topic == "header"):
         st.warning(
-            f"{plain(question.sentence)} If it is a person's row, its values must not become "
-            "column names. Which is it?",
+            f"{plain(question.sentence)} If this row belongs to a person, its values must not "
+            "become column names. What does the first row contain?",
             icon=":material/help:",
         )
         st.dataframe(raw.frame.head(_PREVIEW), hide_index=True, alt="First rows")
@@ -116,7 +116,10 @@ def findings(table: str, raw: RawTable) -> None:
         rows = (
             "row looks like a total" if raw.totals == 1 else f"{raw.totals} rows look like totals"
         )
-        st.warning(f"The last {rows} and would then belong to no person.", icon=":material/help:")
+        st.warning(
+            f"The last {rows}. A row of totals does not belong to a person and should be left out.",
+            icon=":material/help:",
+        )
         st.button("Leave out", on_click=_leave_last, args=(table, raw.totals))
 
 

@@ -16,8 +16,8 @@ _ELSEWHERE = "upload_sample_elsewhere"
 def choose(on_change: Callable[[], None], *, own: bool) -> Sample | None:
     """Choose a sample, and show its story.
 
-    on_change: called when the choice changes. own: whether the data in use are the user's own table
-    or a sample.
+    on_change: called when the choice changes. own: true if the data in use are the user's own table
+    or a sample, and false if they are built in.
     """
 
     def changed() -> None:
@@ -42,16 +42,16 @@ def choose(on_change: Callable[[], None], *, own: bool) -> Sample | None:
 
 
 def chosen() -> Sample | None:
-    """The chosen sample, wherever the control is drawn."""
+    """The chosen sample; None if there is none."""
     return SAMPLES.get(st.session_state.get(_KEY) or "")
 
 
 def clear() -> None:
-    """Clear the choice; allowed before the control is drawn, or in a callback."""
+    """Clear the choice; call this in a callback, or before the control is drawn."""
     st.session_state[_KEY] = None
 
 
 def true_edges(names: Collection[str]) -> tuple[tuple[str, str], ...] | None:
-    """The true graph of the chosen sample over the columns in use; None if there is none."""
+    """The edges of the chosen sample's true graph over these columns; None without a sample."""
     sample = chosen()
     return None if sample is None else sample.true_edges(names)

@@ -45,17 +45,17 @@ _SEPARATOR = "; "
 _Held = tuple[tuple[str, str, ReadingOptions], RawTable]
 _MISSING: dict[Missing, str] = {
     "level": "a level of its own",
-    "drop": "leave out rows with any",
+    "drop": "leave out rows with missing values",
     "available": "missing at random: each test uses the rows that have values (PC, LapMech)",
-    "refuse": "refuse, and say where they are",
+    "refuse": "refuse the table, and report where they are",
 }
 
 
 def panel() -> None:
-    """Draw the steps; an accepted table stays until another one is accepted.
+    """Draw the steps of loading a table, which stays in use until another table is accepted.
 
-    While other data are in use, only the upload controls are shown; a loaded table then replaces
-    them.
+    While built-in data are in use, only the upload controls are shown; loading a table then
+    replaces the built-in data.
     """
     own = st.session_state["data"] == UPLOAD
     key = f"upload_file_{st.session_state.get('upload_round', 0)}"
@@ -66,9 +66,9 @@ def panel() -> None:
         on_change=partial(_file_changed, key),
         megabytes=MAX_BYTES // 1_000_000,
         help="Text (CSV, TSV), Excel, OpenDocument, Parquet, SPSS, Stata, SAS or R, up to 100 MB. "
-        "It stays on this computer, in memory, until the session ends. For larger Parquet "
-        "files use the command line, which counts them in place: `python -m privcore "
-        "discover --table`.",
+        "The file stays on this computer, in memory, until the session ends. For larger Parquet "
+        "files use the command line, which counts the rows without loading the whole file: "
+        "`python -m privcore discover --table`.",
     )
     if file is not None:
         samples.clear()
@@ -114,7 +114,7 @@ def _file_changed(key: str) -> None:
 
 
 def _sample_changed() -> None:
-    """The last choice counts: a sample replaces a file, and clearing it leaves no table."""
+    """Follow a new choice: a sample replaces an uploaded file, and no sample leaves no table."""
     st.session_state["data"] = UPLOAD
     if samples.chosen() is None:
         _forget()
@@ -171,7 +171,7 @@ def _read(content: bytes, filename: str, table: str) -> RawTable:
 
 
 def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
-    """The editable proposal for every column.
+    """Draw the proposal for every column, for editing, and the buttons that accept the table.
 
     bar: the container for messages and the next step.
     """
@@ -196,8 +196,9 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
             use = st.button("Use this table", icon=":material/check:")
     columns.table(raw)
     st.caption(
-        "All of these values were read from the rows. That costs nothing, but no guarantee covers "
-        "them. Before a release, replace them with values known without the rows, or buy them."
+        "All of these values were read from the rows. Reading costs nothing, but no guarantee "
+        "covers the values. Before a release, replace them with values that you know without the "
+        "rows, or buy them."
     )
     with st.expander("Change levels, bounds and cut points"):
         edited = _details(schema)
@@ -206,9 +207,9 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         "Keep numbers as they are",
         key="upload_uncut",
         persist_state="session",
-        help="Continuous columns are not cut; intervals and cut points are ignored. They need "
-        "bounds, and only algorithms for numeric data can run; if there are categorical "
-        "columns too, only moment search and PC.",
+        help="Continuous columns are not cut: intervals and cut points are ignored, but bounds are "
+        "needed. Only algorithms for numeric data can run; if there are categorical columns "
+        "too, only moment search and PC can.",
     )
     share = private_domain.chosen_share()
     if raw.missing:
@@ -221,8 +222,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         list(_MISSING),
         format_func=_MISSING.__getitem__,
         key="upload_missing",
-        help="As a level of its own, (missing) is one of the values that you confirm as public. "
-        "If rows are left out, the number of remaining rows becomes public.",
+        help="If missing values are a level of their own, (missing) is one of the values that you "
+        "confirm as public. If rows are left out, the number of remaining rows becomes public.",
     )
     left, right = st.columns(2)
     with left:
@@ -233,7 +234,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
             key="upload_schema_file",
             megabytes=5,
             help="The public part of the table, as written by `python -m privcore schema` or by "
-            "this page. It replaces the values that were read from the rows.",
+            "this page. The schema replaces the values that were read from the rows.",
         )
     with right:
         truth = uploaded_file(
@@ -315,7 +316,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
 
 
 def _details(schema: list[ColumnSchema]) -> pd.DataFrame:
-    """The values of each column that is used, for editing."""
+    """Draw a table in which the values of each column in use can be edited; returns the table."""
     st.markdown(
         "List levels in order, separated by semicolons. Numbers are cut into intervals or kept as "
         "they are."
@@ -330,8 +331,8 @@ def _details(schema: list[ColumnSchema]) -> pd.DataFrame:
             "kind": st.column_config.SelectboxColumn(
                 options=["nominal", "ordinal", "continuous"],
                 required=True,
-                help="Levels of ordinal columns are in an order, which rank scores and moment "
-                "search use.",
+                help="The levels of an ordinal column are in order; rank scores and moment search "
+                "use this order.",
             ),
             "levels": st.column_config.TextColumn(
                 help="Other values become (other) if (other) is listed."
@@ -342,11 +343,12 @@ def _details(schema: list[ColumnSchema]) -> pd.DataFrame:
                 min_value=2,
                 max_value=100,
                 step=1,
-                help="With cut points: changing this number chooses them again, with equal "
-                "numbers of rows. Without: intervals of equal width between the bounds.",
+                help="For a column with cut points, a new number chooses new cut points, with "
+                "equal numbers of rows in each interval. For a column without cut points, the "
+                "intervals have equal width between the bounds.",
             ),
             "cut points": st.column_config.TextColumn(
-                help="Alternative to intervals: inner boundaries, separated by semicolons."
+                help="An alternative to equal intervals: inner boundaries, separated by semicolons."
             ),
             "missing codes": st.column_config.TextColumn(
                 help="Codes for missing values, separated by semicolons."
@@ -356,10 +358,9 @@ def _details(schema: list[ColumnSchema]) -> pd.DataFrame:
 
 
 def _follow(raw: RawTable, values: set[str]) -> None:
-    """New proposals after a change in the rows per person or in the codes that are values; edits
-    stay.
+    """Make new proposals if the rows per person or the codes that are real values have changed.
 
-    raw: the table without the column that identifies persons, if there is one.
+    Edits stay. raw: the table without the column that identifies persons, if there is one.
     """
     state = (raw.unit.column, raw.unit.rows, frozenset(values))
     if st.session_state.get("upload_unit", ("", 1, frozenset())) == state:
@@ -399,7 +400,7 @@ def _state(stated: list[ColumnSchema], schema: list[ColumnSchema]) -> None:
 
 
 def _to_frame(schema: list[ColumnSchema]) -> pd.DataFrame:
-    """The stated values of each column that is used."""
+    """A data frame with the stated values of each column in use."""
     return pd.DataFrame(
         {
             "column": column.name,
@@ -458,7 +459,7 @@ def _from_frame(
 
 
 def _recut(raw: RawTable, column: ColumnSchema, before: ColumnSchema) -> ColumnSchema:
-    """A column cut again if only its number of intervals was changed."""
+    """The column with new cut points if the edit changed only its number of intervals."""
     bins, cuts = column.bins, column.cut_points
     if bins is None or bins == before.bins or not cuts or cuts != before.cut_points:
         return column

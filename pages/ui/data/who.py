@@ -16,7 +16,7 @@ _ROWS = 5
 
 
 def answered(raw: RawTable) -> RawTable:
-    """The table, with the owner's answer if each row was said to be a different person."""
+    """Add the owner's answer to the table if each row was stated to be a different person."""
     table = str(st.session_state["upload_raw"][0][0])[:12]
     each_row = st.session_state.get(f"upload_who_{table}") == _EACH
     return raw.answered("persons") if each_row else raw
@@ -35,7 +35,7 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         noun = short(noun_of(question.column), 30)
         st.warning(
             f"Column {plain(short(question.column, 40))} repeats values, like an identifier of "
-            f"persons. Who should be protected: each row, or each {plain(noun)} with all rows?",
+            f"persons. Should each row be protected, or all rows of each {plain(noun)} together?",
             icon=":material/help:",
         )
     persons = st.radio(
@@ -45,7 +45,7 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         index=0 if question is None else None,
         captions=[
             "The values of one row are protected. A person with several rows is protected less.",
-            "All rows of one person are protected, up to a maximum number. Needs more noise.",
+            "All rows of one person are protected, up to a maximum number. This needs more noise.",
         ],
         key=f"upload_who_{table}",
         persist_state="session",
@@ -65,7 +65,7 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         key=f"upload_unit_{table}",
         persist_state="session",
         help=(
-            "For example patient_id. It is used for nothing else and is not a column of the graph."
+            "For example, patient_id. This column only identifies persons; it is not in the graph."
         ),
     )
     rows = right.number_input(
@@ -75,8 +75,8 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         value=_ROWS,
         key=f"upload_unit_rows_{table}",
         persist_state="session",
-        help="If a person has more rows, only this many are kept, chosen by a hash of the "
-        "identifier. Noise grows with this number: choose it without looking at the rows.",
+        help="If a person has more rows than this, a hash of the identifier chooses the rows to "
+        "keep. Noise grows with this number; choose the number without looking at the rows.",
     )
     key = (st.session_state["upload_raw"][0], column, int(rows))
     held: tuple[object, Bounded] | None = st.session_state.get("upload_bounded")
@@ -84,8 +84,7 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         held = (key, bounded(raw, column, int(rows)))
         st.session_state["upload_bounded"] = held
     st.caption(
-        f"{plain(held[1].sentence)} Their number is computed exactly from the rows: it is for you "
-        "only."
+        f"{plain(held[1].sentence)} The number of rows left out is exact: it is for you only."
         if held[1].left_out
         else plain(held[1].sentence)
     )

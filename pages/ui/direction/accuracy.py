@@ -24,7 +24,7 @@ REPEATS = 100
 
 
 def epsilon_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> None:
-    """How often simulated releases find the direction, against ε."""
+    """Show how often simulated releases find the direction, against ε."""
     points = curve(
         "Simulating releases",
         ("direction-epsilon", key, settings_key({**values, "epsilon": 0}), seed),
@@ -67,7 +67,7 @@ def epsilon_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> No
 
 
 def penalty_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> None:
-    """How often simulated releases find the direction, against λ."""
+    """Show how often simulated releases find the direction, against λ."""
     points = curve(
         "Simulating releases at each λ",
         ("direction-penalty", key, settings_key({**values, "penalty": 0}), seed),
@@ -95,7 +95,7 @@ def penalty_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> No
 
 
 def accuracy_panel() -> None:
-    """Accuracy in the form of Table 2, shipped with the product."""
+    """Show the shipped results on accuracy, in the form of the paper's Table 2."""
     table = shipped_accuracy()
     generators = sorted({row.generator for row in table.rows})
     left, right = st.columns(2)
@@ -122,17 +122,17 @@ def accuracy_panel() -> None:
     st.dataframe(wide.round(2), alt="Accuracy of the direction by score and ε")
     st.caption(
         f"Mean share of runs that found the true direction, over {rows[0].datasets} data sets of "
-        f"each kind, {table.rows_each:,} records each (in the form of Kusner et al. 2016, Table "
-        f"2, on generated data). Computed by `{table.command}`, version {table.version}, seed "
-        f"{table.seed}. Rank scores detect only monotone dependence, and residuals have little of "
-        "it, so these scores stay near chance with and without privacy."
+        f"each kind with {table.rows_each:,} records (in the form of Kusner et al. 2016, Table 2, "
+        f"on generated data). Computed by `{table.command}`, version {table.version}, seed "
+        f"{table.seed}. Rank scores detect only monotone dependence, which residuals hardly show, "
+        "so these scores stay near chance with and without privacy."
     )
 
 
 def curve(
     title: str, key: Key, make: Callable[..., Any]
 ) -> list[tuple[float, dict[str, Share]]] | None:
-    """A curve's points with progress, cached in the session."""
+    """The points of a curve, computed with progress and cached; None if cancelled."""
 
     def compute(hooks: LiveHooks) -> list[tuple[float, dict[str, Share]]]:
         return list(make(tick=lambda share: hooks.update(share, f"{100 * share:.0f} % done")))
@@ -154,5 +154,5 @@ def series(points: list[tuple[float, dict[str, Share]]]) -> dict[str, Any]:
 
 
 def wanted_words(pair: Pair) -> str:
-    """The direction that counts as found on a curve."""
+    """Name the direction that a run must find to count as correct."""
     return "the true direction" if pair.direction else "the direction of the exact scores"

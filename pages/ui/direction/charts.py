@@ -26,9 +26,10 @@ _SCALED = [-1.05, 1.05]
 
 @dataclass(frozen=True)
 class Line:
-    """A regression curve over the grid of its input; `forward` if it predicts y from x.
+    """A regression curve: predicted values on a grid of inputs.
 
-    released: whether the fit has noise; exact fits are drawn dotted.
+    forward: whether the regression predicts y from x, not x from y. released: whether the fit has
+    noise; exact fits are drawn dotted.
     """
 
     name: str
@@ -41,7 +42,7 @@ class Line:
 def points_and_fits(
     x: Vector, y: Vector, names: tuple[str, str], lines: Sequence[Line]
 ) -> go.Figure:
-    """At most 2,000 of the records, and the regressions in both directions."""
+    """Scatter plot of at most 2,000 records, with the regressions in both directions."""
     palette = PALETTES[current()]
     taken = _some(len(x))
     figure = go.Figure()
@@ -81,9 +82,9 @@ def points_and_fits(
 def residuals(
     inputs: Vector, rests: Vector, names: tuple[str, str], forward: bool, reach: float
 ) -> go.Figure:
-    """Residuals on the test rows against the input: a flat band if they are independent.
+    """Scatter plot of residuals against the input: a flat band if the two are independent.
 
-    reach: limit of the residual axis in both directions.
+    forward: whether y is predicted from x. reach: the residual axis goes from -reach to reach.
     """
     palette = PALETTES[current()]
     taken = _some(len(inputs))
@@ -108,9 +109,9 @@ def residuals(
 
 
 def score_intervals(releases: Sequence[ScoreRelease], names: tuple[str, str]) -> go.Figure:
-    """Released scores with noise intervals, and exact scores.
+    """Chart of released scores with noise intervals, and of exact scores.
 
-    Each score is divided by its largest value shown, because scores have different units.
+    The values of each score are divided by the largest one, because scores have different units.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
@@ -159,7 +160,7 @@ def score_intervals(releases: Sequence[ScoreRelease], names: tuple[str, str]) ->
         height=180 + 70 * len(releases),
         scattermode="group",
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
-        xaxis={"title": "remaining dependence, as a share of the largest shown (smaller wins)"},
+        xaxis={"title": "dependence of residuals, relative to the largest shown (smaller wins)"},
         yaxis={"type": "category", "autorange": "reversed"},
     )
     return figure
@@ -174,9 +175,10 @@ def curves(
     marker: float | None = None,
     level: float | None = None,
 ) -> go.Figure:
-    """Curves by name, each as (x, y, half-width of the band or None), with y between 0 and 1.
+    """Chart of curves with y between 0 and 1.
 
-    marker: the page's own setting on the x axis; level: a horizontal reference line.
+    series: for each name, x, y, and the half-width of a band around y (or None). marker: the
+    page's current setting, on the x axis. level: the height of a horizontal reference line.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
@@ -230,5 +232,5 @@ def curves(
 
 
 def _some(rows: int) -> NDArray[np.int64]:
-    """Positions of at most 2,000 rows, evenly from first to last."""
+    """Positions of at most 2,000 rows, evenly spaced from first to last."""
     return np.linspace(0, rows - 1, min(rows, SHOWN_POINTS)).astype(np.int64)

@@ -152,7 +152,7 @@ def _file() -> tuple[Pair, Key] | None:
         endings=list(ENDINGS),
         key="pair_file",
         megabytes=MAX_BYTES // 1_000_000,
-        help="It stays on this computer, in memory, until the session ends.",
+        help="The file stays on this computer, in memory, until the session ends.",
     )
     if not uploads_allowed():
         return None
@@ -204,8 +204,8 @@ def _of_table(
     public = st.checkbox(
         f"I knew these bounds without looking at the rows: {ranges}.",
         key=f"pair_public_{digest}_{bounds}",
-        help="Then the bounds are public. Values outside are moved to the nearest bound. No "
-        "guarantee covers bounds that were read from the data.",
+        help="Confirmed bounds are public. Values outside the bounds are moved to the nearest "
+        "bound. No guarantee covers bounds that were read from the data.",
     )
     wanted = [
         replace(schema[name], kind="continuous", levels=(), bounds=ends, bins=None, declared=public)
@@ -215,7 +215,7 @@ def _of_table(
     drop = incomplete and st.toggle(
         "Leave out rows with missing values",
         key=f"pair_drop_{digest}",
-        help="Then no guarantee covers which rows are complete.",
+        help="If rows are left out, the guarantee does not cover which rows are complete.",
     )
     if incomplete and not drop:
         raise DataError(

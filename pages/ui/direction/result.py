@@ -1,4 +1,4 @@
-"""The result of one inference of a direction: the decision, its basis, and its guarantee."""
+"""The result of inferring a direction: the decision, the scores behind it, and the guarantee."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ def headline(result: Inference, pair: Pair) -> None:
             border=True,
             help="Probability that noise does not change which score is smaller (Kusner et al. "
             "2016, Theorems 2 and 4, with the misprints of Theorem 4 corrected). Computed "
-            "from the exact scores: not private. If no value is given, the curve below shows "
-            "a simulation.",
+            "from the exact scores: not private. If there is no value, see the simulated curve "
+            "below.",
         )
     if pair.direction:
         row.metric("True direction", plain(arrow(pair.direction, names)), border=True)
     if why:
         st.markdown(
-            f"Undecided: the smaller score suggests {decision}, but {why}, so this is hardly "
-            "better than a coin toss. More rows or a larger ε may decide it."
+            f"Undecided: the smaller score suggests {decision}, but {why}, so this direction is "
+            "hardly better than a coin toss. More rows or a larger ε may lead to a decision."
         )
     for release in result.releases:
         if release.refused:

@@ -44,7 +44,7 @@ def guarantee_line(result: Inference, pair: Pair) -> str:
     covered = _COVERED[result.parameters["protects"]]
     if guarantee.calibration == "published":
         return (
-            f"Published constants report {amount} for {covered}. This is not a guarantee; the "
+            f"The published constants give {amount} for {covered}. This is not a guarantee; the "
             "reasons are under Guarantee."
         )
     if pair.caveats:
@@ -53,7 +53,7 @@ def guarantee_line(result: Inference, pair: Pair) -> str:
 
 
 def cost_sentence(result: Inference) -> str:
-    """What was released, and its privacy cost."""
+    """State what was released, and the privacy cost."""
     count = len(result.releases)
     what = "both directions' scores" if count == 1 else f"{count} scores of both directions"
     fits = " and both regressions" if result.fits.private else ""
@@ -68,11 +68,11 @@ def cost_sentence(result: Inference) -> str:
             f"Computed with noise: {what}{fits}, and the decision. The total is a single ε: each "
             "record is used either to fit or to test, so the costs of the two parts are not added."
         )
-    return f"Computed with noise: {what} and the decision. The total ε covers all of it{split}."
+    return f"Computed with noise: {what} and the decision. The total ε covers all scores{split}."
 
 
 def mechanism_sentence(release: ScoreRelease, result: Inference) -> str:
-    """How noise was added."""
+    """State how noise was added."""
     if release.mechanism == "laplace":
         return f"Laplace noise of scale {release.scale:.3g} on each score."
     if release.mechanism == "quantiles":
@@ -82,14 +82,13 @@ def mechanism_sentence(release: ScoreRelease, result: Inference) -> str:
         )
     if release.mechanism == "propose-test-release":
         return (
-            f"each log IQR gets Laplace noise of scale {release.scale:.3g} if many records would "
-            "have to change to move it far; otherwise nothing is released."
+            f"each log IQR gets Laplace noise of scale {release.scale:.3g} if only a change in "
+            "many records could move this log IQR far; otherwise nothing is released."
         )
     if release.mechanism == "stability":
         return (
-            "the exact score is released if the number of training records that would have to "
-            "change to alter one rank is large compared with the noise; the distance and the "
-            "score use test records without protecting them."
+            "the exact score is released if altering a rank would take a change in many training "
+            "records, compared with the noise; test records are used without protection."
         )
     scale = "" if math.isnan(release.scale) else f" of scale {release.scale:.3g}"
     return f"Laplace noise{scale} on the interquartile ranges of the residuals."

@@ -30,11 +30,11 @@ _TITLE = "Simulating on public surrogate data"
 def advice_panel(
     loaded: Loaded, epsilon: float, delta: float, use: Callable[[str, str], None]
 ) -> None:
-    """Draw the panel; use: a callback that sets the page's algorithm."""
+    """Draw the panel; use: a callback that sets a control of the page, such as the algorithm."""
     st.caption(
         "The button simulates every private algorithm with default settings on random models with "
-        "the same number of rows and the same columns, levels or bounds. Your rows are not used, "
-        "so this costs no privacy; your data may be easier or harder."
+        "the same number of rows and the same columns, levels or bounds. The simulations do not "
+        "use your rows, so they cost no privacy; your data may be easier or harder."
     )
     limit = gap_sentence(loaded, {"epsilon": epsilon, "delta": delta})
     if limit:
@@ -76,7 +76,7 @@ def answer(
     )
     others = [plain(ALGORITHMS[c.algorithm].title) for c in advice.close if c is not best]
     if others:
-        st.caption(f"Too close to call by their edges: {', '.join(others)}.")
+        st.caption(f"Too close to call by skeleton F1: {', '.join(others)}.")
     if st.session_state["algorithm"] != best.algorithm:
         st.button(f"Use {title}", on_click=use, args=("algorithm", best.algorithm))
     st.dataframe(

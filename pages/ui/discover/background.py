@@ -1,7 +1,7 @@
 """Background runs of the shown algorithm at other ε and with other noise seeds.
 
 These runs supply the strip of small graphs, the quality curve, and the line on how typical the
-shown graph is. When a user chooses an ε of the strip, its run is already finished.
+shown graph is. When a user chooses an ε from the strip, the run at this ε is already finished.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ Answer = Discovery | str
 class Background:
     """Runs of one algorithm with fixed settings on one data set; only ε and the noise seed vary.
 
-    Only the thread of this object adds answers, each once it is complete, so a page can read them
-    at any time. there: whether the session still has a browser.
+    An answer (a run, or the reason why it failed) is added only when complete, so a page can read
+    the answers at any time. there: returns whether the session still has a browser.
     """
 
     def __init__(self, repeat: Repeat, there: Callable[[], bool]) -> None:
@@ -59,12 +59,12 @@ class Background:
             self._took.append(result.seconds)
 
     def made(self, epsilon: float, seed: int) -> Discovery | None:
-        """A finished run with everything that a page shows about it, else None."""
+        """The finished run at this ε and seed; None if there is none with a decision log."""
         answer = self.answers.get((epsilon, seed))
         return answer if isinstance(answer, Discovery) and answer.trace else None
 
     def want(self, first: Sequence[Roll], more: Sequence[Roll]) -> None:
-        """Request runs: `first` in any case, then `more` while time allows."""
+        """Request all runs in `first`, and then the runs in `more` while time allows."""
         with self._lock:
             if [*first, *more] != [*self._first, *self._more]:
                 self._first, self._more, self._spent = list(first), list(more), 0.0
@@ -84,7 +84,7 @@ class Background:
 
     @property
     def seconds(self) -> float:
-        """Expected time per run, from the finished runs."""
+        """Expected seconds per run: the median of recent runs, 0 before the first one."""
         return median(self._took[-9:]) if self._took else 0.0
 
     def waiting(self) -> list[float]:
@@ -128,7 +128,7 @@ class Background:
 
 
 def background_of(loaded: Loaded, name: str, values: dict[str, Any]) -> Background:
-    """The session's background runs for these settings, created if needed; others are cancelled."""
+    """The session's background runs for these settings; runs for other settings are cancelled."""
     held: OrderedDict[Hashable, Background] = st.session_state.setdefault(
         "_background", OrderedDict()
     )

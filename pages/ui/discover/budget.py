@@ -1,4 +1,4 @@
-"""The share of the planned budget that a run spent, and how it was spent."""
+"""The share of the planned budget that a run spent, and what the run spent it on."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def schedule_chart(result: Discovery) -> None:
         amount, text = (
             "ε of the gradient",
             (
-                "The number of gradients that Lemma 2 allows for this total and first budget. If "
-                "the first budget is below 1, the multiplicative schedule decreases."
+                "Each line has as many gradients as Lemma 2 allows for this total and first "
+                "budget. If the first budget is below 1, the multiplicative schedule decreases."
             ),
         )
     charts.show(
@@ -53,7 +53,7 @@ def schedule_chart(result: Discovery) -> None:
 
 
 def budget_sentence(result: Discovery) -> str:
-    """The share of the planned budget that was used, or the total in the published calibration."""
+    """State the share of the planned budget that was used, or the cost charged after the run."""
     spent = result.spent
     unit = {"rho": " ρ of zCDP", "epsilon": " ε"}.get(spent.unit, "")
     if spent.total:

@@ -21,7 +21,7 @@ _PATTERNS = {"examine": "/", "which": "/", "separating set": "x"}
 
 
 def budget_bar(result: Discovery) -> go.Figure:
-    """The share of the planned budget spent by each order and step, or by each release."""
+    """Stacked bar of the share of the planned budget for each order and step, or each release."""
     palette = PALETTES[current()]
     parts: dict[tuple[int, str], float] = defaultdict(float)
     charged = [step for step in result.trace if step.charge]
@@ -113,7 +113,7 @@ def weights(values: Matrix, nodes: list[str], threshold: float) -> go.Figure:
 
 
 def convergence(iterations: tuple[Iteration, ...]) -> go.Figure:
-    """The objective (if known) and h(W) by outer iteration."""
+    """Chart of h(W), and of the objective if known, by outer iteration."""
     palette = PALETTES[current()]
     numbers = list(range(1, len(iterations) + 1))
     figure = go.Figure()
@@ -148,7 +148,7 @@ def convergence(iterations: tuple[Iteration, ...]) -> go.Figure:
 
 
 def schedules(lines: Mapping[str, Vector], chosen: str, amount: str) -> go.Figure:
-    """The budget of each gradient under every schedule; the one in use is drawn thick."""
+    """Chart of the budget of each gradient under every schedule; the chosen schedule is thick."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, (name, values) in enumerate(lines.items()):

@@ -48,12 +48,12 @@ _drawn = st.components.v2.component(
 
 
 def background_runs_allowed() -> bool:
-    """Whether background runs start by themselves; a shared server can turn this off."""
+    """Whether background runs may start without a click; a shared server can forbid them."""
     return os.environ.get("CAUSALVEIL_BESIDE", "").lower() not in ("off", "0", "no", "false")
 
 
 def declared(algorithm: Algorithm) -> Parameter | None:
-    """The algorithm's ε parameter; None if it has none."""
+    """The algorithm's parameter ε; None for an algorithm without ε."""
     return next((p for p in algorithm.parameters if p.name == "epsilon"), None)
 
 
@@ -92,14 +92,14 @@ class Around:
 
     @cached_property
     def grid(self) -> list[float]:
-        """Values of the slider, in order."""
+        """The slider's values of ε, in ascending order."""
         parameter = declared(self.algorithm)
         assert parameter is not None
         return sorted({*log_grid(parameter), self.epsilon})
 
     @property
     def strip(self) -> list[float]:
-        """The ε of the small graphs."""
+        """The values of ε in the strip of small graphs."""
         return [e for e in STRIP if e in self.grid]
 
     @property
@@ -111,13 +111,13 @@ class Around:
 
     @property
     def lively(self) -> bool:
-        """Whether further runs are quick enough to start by themselves."""
+        """Whether further runs are made: without a click if they are quick, else on request."""
         requested: set[tuple[Any, ...]] = st.session_state.setdefault("_strip_asked", set())
         unasked = self.result.seconds < _PATIENCE_SECONDS and background_runs_allowed()
         return unasked or self.loaded.key in requested
 
     def want(self) -> None:
-        """Request the runs that the strip, the curve and the sentence need."""
+        """Request the runs for the strip, the curve, and the line on how typical the graph is."""
         if not self.lively:
             return
         # The targets of the arrow keys come after the targets of a click on the strip.
@@ -134,7 +134,7 @@ class Around:
         self.background.want(first, more)
 
     def graph_at(self, epsilon: float) -> PDAG | str | None:
-        """The graph at another ε with the shown seed, or why there is none; None while pending."""
+        """The graph at an ε with the shown seed, or why the run failed; None while pending."""
         if epsilon == self.epsilon:
             return self.result.graph
         answer = self.background.answers.get((epsilon, self.seed))
@@ -146,7 +146,7 @@ class Around:
         return [e for e in self.strip if self.graph_at(e) is None]
 
     def when(self, epsilon: float) -> str:
-        """In words, the expected time until a graph is finished."""
+        """State in words when the graph at an ε will be finished."""
         waiting = self.background.waiting() if self.lively else []
         if epsilon not in waiting:
             return "not made"
@@ -157,14 +157,14 @@ class Around:
 
     @property
     def made_of(self) -> str:
-        """In words, the number of graphs still to be made and the time they need; empty if none."""
+        """State how many graphs are still to be made, and the time needed; empty if none are."""
         count = len(self.to_come)
         took = time_text(count * self.background.seconds)
         return f"{count} more graph{'s' * (count > 1)}, {took}" if count else ""
 
     @property
     def making(self) -> str:
-        """A line saying that graphs are being made in the background; empty if none are."""
+        """State that graphs are being made in the background; empty if none are."""
         if not (self.lively and self.to_come and self.background.waiting()):
             return ""
         return f"Making {self.made_of.replace(', ', ' in the background, ', 1)}."
@@ -261,7 +261,7 @@ class Around:
 
 
 def small(graph: PDAG, reference: PDAG, positions: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    """A graph for the strip: positions in [-1, 1]², and pairs with their class."""
+    """The data of a small graph: node positions in [-1, 1]², and edges with their class."""
     kinds = compare(graph, reference, "").pairs
     across = max((abs(x) for x, _ in positions), default=1.0) or 1.0
     down = max((abs(y) for _, y in positions), default=1.0) or 1.0
@@ -277,7 +277,7 @@ def curve_part(around: Around) -> None:
 
 
 def strip_part(around: Around) -> None:
-    """Draw the strip and how typical the shown graph is, and redraw both as runs finish."""
+    """Draw the strip and the line on how typical the graph is; redraw both as runs finish."""
 
     _live(around, "discover-strip", around.cards, _STRIP_SECONDS)
     if not around.lively and around.made_of:

@@ -86,15 +86,15 @@ def downloads(
                 help=refusal and plain(refusal),
             )
     st.caption(
-        "Files of the private graph alone, pictures included, contain only that graph and its "
-        "settings. The other files are not private: JSON adds metrics and costs, pictures of both "
+        "Files and pictures of the private graph alone contain only this graph and its settings. "
+        "All other files are not private: JSON adds metrics and costs, pictures of both "
         "graphs and the page to print compare with the non-private graph, the notebook contains "
         "the levels and bounds of your own table, and the decisions contain exact scores."
     )
 
 
 def code(result: Discovery, loaded: Loaded, seed: int) -> None:
-    """The command and the Python code that repeat this run."""
+    """Show the command and the Python code that repeat this run."""
     for write, language in ((command_line, "bash"), (python_code, "python")):
         text = write(
             result, loaded.dataset, network=loaded.is_network, data_seed=loaded.seed, seed=seed

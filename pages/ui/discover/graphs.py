@@ -38,8 +38,9 @@ def graphs(
 ) -> None:
     """Draw the graphs side by side, with linked views.
 
-    drawn: the graphs by title. base: the reference graph, called reference_name. result: the run
-    that made the first graph. faint: undecided pairs, drawn in the first graph.
+    drawn: the graphs by title. base: the reference graph; reference_name: its name. highlight: the
+    selected pair. result: the run that made the first graph. faint: undecided pairs, drawn in the
+    first graph.
     """
     panes = []
     for title, (key, graph, comparison) in drawn.items():
@@ -72,7 +73,7 @@ def graphs(
 
 
 def selected_edge(comparisons: list[Comparison]) -> tuple[int, int] | None:
-    """The pair selected in the edge table below the graphs."""
+    """The pair selected in the edge table below the graphs; None if no pair is selected."""
     state = st.session_state.get("discover_edges")
     rows = state["selection"]["rows"] if state else []
     pairs = tables.edge_pairs(comparisons)

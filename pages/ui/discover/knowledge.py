@@ -1,4 +1,4 @@
-"""The panel "Background knowledge": a time order of columns, and forbidden or required edges."""
+"""The Background knowledge panel: a time order of columns, and forbidden or required edges."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ _RULES: dict[str, tuple[str, Mark]] = {
 
 
 def panel(loaded: Loaded, show_gain: Callable[[], None] = lambda: None) -> None:
-    """Draw the panel; show_gain: a callback that shows what the knowledge gains."""
+    """Draw the panel; show_gain: a callback that shows how much the knowledge helps."""
     now = known.held(loaded)
     st.caption(
         linked(
             "Order the columns in time, so that no arrow points backwards. Forbid or require "
             "edges: click an edge in a graph above, or choose two columns. Every graph then "
-            "respects this, and algorithms that test pair by pair spend no budget on decided "
-            "pairs. This knowledge is treated as public, so it must not come from these rows.",
+            "respects this knowledge, and algorithms that test pair by pair spend no budget on "
+            "decided pairs. The knowledge is treated as public, so it must not come from these "
+            "rows.",
             **{"background-knowledge": "Order the columns in time"},
         )
     )
@@ -100,7 +101,7 @@ def panel(loaded: Loaded, show_gain: Callable[[], None] = lambda: None) -> None:
 
 
 def gain_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None:
-    """The value of the knowledge in ε, computed on request."""
+    """On request, compute which increase in ε would help as much as the background knowledge."""
     if "epsilon" not in values or values.get("calibration") == "published":
         return
     key = ("worth", loaded.key, algorithm, settings_key(dict(values)))
@@ -124,7 +125,7 @@ def gain_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None
 
 
 def described(names: tuple[str, ...], now: Knowledge) -> dict[str, Any]:
-    """The editor's data, with columns by number."""
+    """The editor's data: column names, tiers and rules, in which columns are numbers."""
     index = {name: i for i, name in enumerate(names)}
     placed = {name for tier in now.tiers for name in tier}
     rules = [("forbid", rule) for rule in sorted(now.forbidden)]
@@ -156,7 +157,7 @@ def changed(names: tuple[str, ...], now: Knowledge, act: Mapping[str, Any]) -> K
 
 
 def with_rule(now: Knowledge, verb: str, rule: Statement) -> Knowledge:
-    """Replace all statements about two columns by a single one; verb: "" to remove them."""
+    """Replace all statements about two columns by one; verb: "forbid", "require" or "" (none)."""
     ends = {rule.a, rule.b}
     forbidden, required = (
         {other for other in own if {other.a, other.b} != ends}

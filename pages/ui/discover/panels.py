@@ -93,7 +93,8 @@ def guarantee_panel(result: Discovery) -> None:
         odds = texts.odds_sentence(guarantee.epsilon, guarantee.delta, whom=protected(guarantee))
         if guarantee.calibration == "published":
             odds = (
-                f"If the published figure were right: {odds[0].lower()}{odds[1:]} It is not proven."
+                f"If the published figure were right: {odds[0].lower()}{odds[1:]} The figure is "
+                "not proven."
             )
         st.markdown(odds)
         st.markdown(

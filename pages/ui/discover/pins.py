@@ -43,7 +43,7 @@ def shown(pin: Pin) -> None:
 
 
 def pin_button() -> None:
-    """Pin the shown run."""
+    """Draw the button that pins the shown run."""
     st.button(
         "Pin", icon=":material/keep:", on_click=_pin, key="pin", help="Keep this run under a name."
     )
@@ -54,12 +54,12 @@ def _pin() -> None:
     if pin is not None and all(pin.controls != held.controls for held in pins()):
         pins().append(pin)
         st.toast(
-            (f"Pinned: {plain(pin.name)}. Compare it in the tab Pinned."), icon=":material/keep:"
+            (f"Pinned: {plain(pin.name)}. Compare it in the Pinned tab."), icon=":material/keep:"
         )
 
 
 def step(by: int) -> None:
-    """In presenter mode: go to the next or the previous pinned run."""
+    """Go to the next (by=1) or the previous (by=-1) pinned run, in presenter mode."""
     held = pins()
     if held:
         _open((st.session_state.get(_AT, -1 if by > 0 else 0) + by) % len(held))
@@ -85,7 +85,7 @@ def pinned_panel() -> None:
     """Show the pinned runs, two of them side by side with their differences."""
     held = pins()
     if not held:
-        st.caption("Nothing is pinned yet. The button Pin above keeps the current run.")
+        st.caption("Nothing is pinned yet. The Pin button above keeps the current run.")
         return
     for k, pin in enumerate(held):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -104,7 +104,7 @@ def pinned_panel() -> None:
             st.markdown(pin.sentence, width="stretch")
     alike = [pin for pin in held if pin.graph.nodes == held[-1].graph.nodes]
     if len(alike) < 2:
-        st.caption("Pin a second run of the same columns to compare the two.")
+        st.caption("Pin a second run on the same columns to compare the two runs.")
         return
     numbers = range(len(alike))
     left, right = st.columns(2)

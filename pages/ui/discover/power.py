@@ -36,7 +36,7 @@ _TABLES = (
 
 
 def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
-    """In words, the smallest dependence that is likely to be detected."""
+    """State the smallest dependence that is likely to be detected."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     on_rows = _on_rows(loaded, parameters, values.epsilon)
@@ -44,17 +44,17 @@ def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
 
 
 def missing_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
-    """If no dependence can be detected: what would be needed to detect a clear one; else empty."""
+    """If no dependence can be detected, state what would allow it for a clear one; else empty."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     return plain(changing_sentence(shape, _on_rows(loaded, parameters, values.epsilon)))
 
 
 def gap_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
-    """In words, whether rows, budget or algorithm limit the detection of a weak edge.
+    """State whether rows, budget or algorithm limit the detection of a weak edge.
 
-    Empty if the columns have no surrogates (numeric together with categorical columns), or if
-    several rows are protected together, because the bound is known for single rows only.
+    Empty for numeric together with categorical columns, which have no surrogates, and if several
+    rows are protected together, because the bound is known for single rows only.
     """
     plain_case = protection_of(loaded.dataset, parameters).plain
     if isinstance(loaded.source, MixedRows) or not plain_case:
@@ -74,7 +74,7 @@ def _on_rows(loaded: Loaded, parameters: dict[str, Any], epsilon: float) -> Mome
 
 
 def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
-    """Chart, against ε, of the smallest dependence that is detected with 90 % probability."""
+    """Show the smallest dependence that is detected with 90 % probability, against ε."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     st.markdown(seen_sentence(loaded, parameters))
@@ -90,8 +90,8 @@ def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
     )
     st.caption(
         "Smaller is better. Computed only from the number of rows, the levels or bounds, ε, δ and "
-        "the settings; your rows are not used. With rare levels, narrow columns or columns that "
-        "depend on many others, only larger dependences are detected. "
+        "the settings; your rows are not used. If levels are rare, values fill only a small part "
+        "of their bounds, or columns depend on many others, only larger dependences are detected. "
         + (_TABLES if shape.levels else "")
     )
 

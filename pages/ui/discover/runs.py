@@ -19,7 +19,7 @@ def base_name(result: Discovery) -> str:
 def run(
     loaded: Loaded, name: str, values: dict[str, Any], seed: int, background: Background | None
 ) -> Discovery | None:
-    """The run for the current settings; None while it is cancelled.
+    """The run for the current settings; None if the user cancelled it.
 
     background: background runs, among which this run may already be finished.
     """

@@ -1,4 +1,4 @@
-"""The interactive page: a run over ε as one HTML file that can be sent, made on request."""
+"""The interactive page: one HTML file that shows a run over ε, made on request and easy to send."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from privcore.releases.interactive import (
 def page_part(
     loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int, background: Background
 ) -> None:
-    """Draw a button that makes and saves the page.
+    """Draw a button that makes and saves the interactive page.
 
-    For a user's own table, the user must first type a confirmation. background: source of finished
-    runs.
+    For a user's own table, the user must first type a confirmation. background: the background
+    runs; finished runs are not repeated.
     """
     words = ""
     if not is_built_in(loaded.dataset):
         st.warning(
             "An interactive page of this table shows results computed from its exact rows: it is "
-            "not private. For publication, release the graph and save the page of the release on "
-            "Release.",
+            "not private. To publish a graph, release it on the Release page, and save the "
+            "interactive page of that release.",
             icon=":material/warning:",
         )
         words = st.text_input(f"Type “{CONFIRMATION}”", key=f"explored-{loaded.key}")

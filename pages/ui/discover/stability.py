@@ -23,7 +23,7 @@ _RUNS = ["20", "50", "100", "200", "500"]
 
 
 def summary(loaded: Loaded, result: Discovery) -> None:
-    """One line on the stability of a graph without a known truth, computed on request.
+    """Show one line on the stability of a graph without a known truth, computed on request.
 
     The line is shown while the Stability tab is closed.
     """
@@ -57,8 +57,8 @@ def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: st
             value=str(RUNS.default),
             key="discover_rolls",
             bind="query-params",
-            help="Number of runs with fresh noise on all rows; the same number is made on halves "
-            "of the rows, all with the settings of the graph above.",
+            help="Number of runs with fresh noise on all rows, and number of runs on halves of "
+            "the rows. All runs have the settings of the graph above.",
         )
     )
     judged = _judged(loaded, result, runs)
@@ -88,7 +88,7 @@ _HALVES = (
 _READING = {
     True: "Noise draws: fresh noise on all rows, so differences come from the mechanism only. "
     f"{_HALVES} Every half has the same ε and its own noise. {NOT_PRIVATE}",
-    False: f"This run has no noise to draw again. {_HALVES} {NOT_PRIVATE}",
+    False: f"This run has no noise, so there are no noise draws. {_HALVES} {NOT_PRIVATE}",
 }
 
 
@@ -99,7 +99,7 @@ def _key(loaded: Loaded, result: Discovery, runs: int) -> tuple[Hashable, ...]:
 
 
 def _judged(loaded: Loaded, result: Discovery, runs: int) -> Stability | None:
-    """The further runs, cached, together with the shown graph; None if they were cancelled."""
+    """The stability of the shown graph over further runs, cached; None if they were cancelled."""
 
     def compute(hooks: LiveHooks) -> Stability:
         return judge(

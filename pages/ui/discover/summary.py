@@ -1,4 +1,4 @@
-"""The header of the page Discover: the guarantee of a run, and its quality."""
+"""The header of the Discover page: the answer, the guarantee and the quality of a run."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def next_noise() -> None:
 
 
 def reroll_button() -> None:
-    """The same settings with other simulated noise."""
+    """Draw the button that repeats the run with fresh simulated noise."""
     st.button(
         "Draw new noise",
         icon=":material/casino:",
         type="tertiary",
         on_click=next_noise,
-        help="The same settings with the next noise seed. For exploration; every further release "
-        "is charged again.",
+        help="Repeats the run with the next noise seed. This is for exploration: every further "
+        "release is charged again.",
     )
 
 
@@ -48,7 +48,7 @@ def header(
     *,
     pag: bool = False,
 ) -> None:
-    """The answer in a sentence, the guarantee, and the button for the next noise seed.
+    """Show the answer in a sentence, the guarantee, and the button for the next noise seed.
 
     price: a sentence on the cost of noise, if any. pag: whether the reference is a PAG.
     """
@@ -66,7 +66,7 @@ def header(
                 )
                 st.markdown(linked(odds, epsilon="ε", delta="δ"))
             st.caption(
-                f"{texts.SIMULATED} The tab Guarantee has the details; see also "
+                f"{texts.SIMULATED} The Guarantee tab has the details; see also "
                 f"{term_link('guarantee')} and {term_link('neighbours', 'neighbours')} in the "
                 "glossary."
             )
@@ -85,7 +85,7 @@ def header(
 
 
 def mixed_sentence(result: Discovery, loaded: Loaded) -> str:
-    """The treatment of numeric columns in mixed data; empty if the data are not mixed."""
+    """State how numeric columns are treated in mixed data; empty if the data are not mixed."""
     if not isinstance(loaded.source, MixedRows):
         return ""
     algorithm = ALGORITHMS[result.algorithm]
@@ -99,7 +99,7 @@ def mixed_sentence(result: Discovery, loaded: Loaded) -> str:
 
 
 def power_sentence(result: Discovery, loaded: Loaded) -> str:
-    """The weakest dependence that the run can detect, and what limits it."""
+    """State the weakest dependence that the run can detect, and what limits the detection."""
     if result.findings:
         parameters = dict(result.parameters)
         return f"{seen_sentence(loaded, parameters)} {gap_sentence(loaded, parameters)}"
@@ -114,10 +114,10 @@ def metric_row(
     reference_name: str,
     form: str,
 ) -> None:
-    """Quality against the reference, with the change from the non-private graph.
+    """Show quality against the reference, with the change from the non-private graph.
 
-    base: the non-private graph; None if it is itself the reference. form: of the graphs: CPDAG, DAG
-    or PAG.
+    base: the non-private graph; None if the non-private graph is the reference. form: the type of
+    the graphs: CPDAG, DAG or PAG.
     """
     other = reference if base is None else base
     here, before = skeleton_metrics(graph, reference), skeleton_metrics(other, reference)
@@ -126,15 +126,15 @@ def metric_row(
     f1 = f"2·TP / (2·TP + FP + FN) over adjacent pairs, the {term_link('skeleton')}."
     shown: list[tuple[str, str, Metrics, Metrics, str]] = [
         ("Skeleton F1", "f1", here, before, f1),
-        ("Precision", "precision", here, before, "Share of the graph's pairs that are correct."),
-        ("Recall", "recall", here, before, "Share of the reference's pairs that are found."),
-        (f"{form} F1", "f1", marks, marks_before, f"As F1, but {ends} must be correct too."),
+        ("Precision", "precision", here, before, "Share of the graph's edges that are correct."),
+        ("Recall", "recall", here, before, "Share of the reference's edges that are found."),
+        (f"{form} F1", "f1", marks, marks_before, f"Like F1, but {ends} must be correct too."),
         (
             "Hamming distance",
             "shd",
             marks,
             marks_before,
-            ("Number of pairs whose edge differs (SHD)."),
+            ("Number of pairs whose edges differ (SHD)."),
         ),
     ]
     row = st.container(horizontal=True)

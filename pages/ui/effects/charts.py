@@ -27,9 +27,10 @@ Kind = Literal["shown", "other", "whole", "exact"]
 class Row:
     """A row of the chart, with its label above.
 
-    amount: the number as text, at the start of the label. points: best estimates, in the axis's
-    units. low, high: ends of the interval, possibly infinite; None if there is no interval. kind:
-    effects under the graph, under other graphs, over all of them, or from the exact rows.
+    amount: the number as text, at the start of the label. points: best estimates, in the units of
+    the axis. low, high: ends of the interval, possibly infinite; None if there is no interval.
+    kind: effects under the graph ("shown"), under other graphs ("other"), under all possible
+    graphs together ("whole"), or from the exact rows ("exact").
     """
 
     amount: str
@@ -41,7 +42,7 @@ class Row:
 
 
 def intervals(rows: Sequence[Row], x_title: str, truth: tuple[float, str] | None) -> go.Figure:
-    """Chart of effects in rows, with a line at zero; truth: value and name of the true effect."""
+    """Chart with a row for each effect and a line at zero; truth: the true effect and its label."""
     palette = PALETTES[current()]
     colours = {
         "shown": palette.series[0],

@@ -1,4 +1,4 @@
-"""The question and its budget: the controls of the Effects page."""
+"""The controls of the Effects page: the question and its budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from privcore.text import short
 
 
 def settings() -> tuple[dict[str, Any], int]:
-    """Draw the controls of the search (except ε) and of the noise seed."""
+    """Draw the controls of the search (except ε) and the noise seed; returns their values."""
     algorithm = ALGORITHMS[ALGORITHM]
     st.markdown(f"**{algorithm.title}**", help=algorithm.summary)
     values = {**controls(algorithm, ["epsilon"]), "knowledge": held_text()}
@@ -32,7 +32,7 @@ def settings() -> tuple[dict[str, Any], int]:
 
 
 def choose_question(loaded: Loaded) -> Question | None:
-    """Choose cause, outcome and their levels; None if there are fewer than two columns.
+    """Draw the choice of cause, outcome and levels; None if there are fewer than two columns.
 
     The choice is stored in the URL, except for a user's own table.
     """
@@ -69,7 +69,7 @@ def choose_question(loaded: Loaded) -> Question | None:
 
 @dataclass(frozen=True)
 class _Picker:
-    """A list of columns or levels; public: whether the choice may appear in the URL."""
+    """Draws a list of columns or levels; public: whether the choice may appear in the URL."""
 
     loaded: Loaded
     public: bool
@@ -88,7 +88,7 @@ class _Picker:
 
 
 def usual_pair(data: Dataset) -> tuple[str, str]:
-    """The default cause (with the most descendants, if the truth is known) and outcome."""
+    """The default cause (the column with the most descendants, if known) and default outcome."""
     reached = {name: _after(data, name) for name in data.names}
     cause = max(data.names, key=lambda name: len(reached[name]))
     if not reached[cause]:
@@ -155,7 +155,10 @@ class _NoWidth(Width):
 
 
 def budget(loaded: Loaded, question: Question) -> tuple[float, float, Width]:
-    """Choose ε and its share for measuring the effect; returns both, and the line below them."""
+    """Draw the controls of ε and of the share of ε for measuring the effect.
+
+    Returns ε, the share, and the line below the controls.
+    """
     algorithm = ALGORITHMS[ALGORITHM]
     declared = next(p for p in algorithm.parameters if p.name == "epsilon")
     # A second release counts levels.

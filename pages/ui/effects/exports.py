@@ -44,7 +44,7 @@ def panel(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float,
             disabled=refusal is not None,
             help=refusal,
         )
-    st.caption("Both contain only private results: the effects, their adjustment sets, and ε.")
+    st.caption("Both files contain only private results: effects, adjustment sets, and ε.")
     st.code(python(answer, loaded, values, share, seed), language="python")
     st.code(command(answer, loaded, values, share, seed), language="bash", wrap_lines=True)
 
@@ -65,7 +65,7 @@ def changed(answer: Effects, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def python(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> str:
-    """A Python script that prints the answer; it loads the data as the script for a graph does."""
+    """A Python script that loads the data, computes the effects and prints the answer."""
     of_graph = python_code(
         answer.result,
         loaded.dataset,

@@ -86,7 +86,7 @@ def effects_picture(answer: Effects, other: Compared, rows: list[Row], more: int
     lines = [texts.HOW_TO_READ]
     if any(row.kind == "other" for row in rows):
         lines.append(
-            "Grey: effects under less probable graphs, with the probability of the graphs."
+            "Grey: effects under less probable graphs, with the probability of these graphs."
         )
     if more:
         lines.append(f"{more} more {'is' if more == 1 else 'are'} in the table below.")
@@ -101,12 +101,12 @@ def effects_picture(answer: Effects, other: Compared, rows: list[Row], more: int
         )
         lines.append(f"Not private: {what}.")
     if other.refused:
-        lines.append(f"No row without privacy: {other.refused}")
+        lines.append(f"The row without privacy is missing: {other.refused}")
     st.caption(all_texts.plain(" ".join(lines)))
 
 
 def rows_of(answer: Effects) -> tuple[list[Row], int]:
-    """A row for each distinct effect, and the number of omitted rows."""
+    """The chart's rows, one for each distinct effect, and the number of omitted rows."""
     question, rows = answer.question, []
     together = texts.groups(answer.effects)
     within = sum(any(effect.shown for effect in group) for group in together)
@@ -122,7 +122,7 @@ def rows_of(answer: Effects) -> tuple[list[Row], int]:
 
 
 def comparison_rows(answer: Effects, other: Compared) -> list[Row]:
-    """All effects combined, and the effects without privacy."""
+    """The chart's rows for all effects combined and for the effects without privacy."""
     question, rows = answer.question, []
     # The single effect of a PAG has this interval already.
     if answer.interval is not None and not isinstance(answer.result.graph, PAG):
@@ -163,15 +163,15 @@ def parents_panel(answer: Effects) -> None:
             st.caption(all_texts.plain(answer.reason))
             return
         st.caption(
-            "The graph allows unobserved confounders. The adjustment is valid wherever the graph "
-            "allows them; the interval is valid if the private graph is correct."
+            "The graph allows unobserved confounders. The adjustment is valid for all confounders "
+            "that the graph allows; the interval is valid if the private graph is correct."
         )
         st.dataframe(parents_table(answer), hide_index=True, alt="The adjustment")
         return
     st.caption(
         all_texts.plain(
             f"The adjustment set depends on the parents of {short(answer.question.cause, 30)}. "
-            "This is the effect for each set of parents that the graph allows."
+            "The table shows the effect for each possible set of parents."
         )
     )
     st.dataframe(
@@ -188,7 +188,7 @@ def parents_panel(answer: Effects) -> None:
 
 
 def parents_table(answer: Effects) -> pd.DataFrame:
-    """The table of parent sets as text, one row each."""
+    """The table of effects as text, with one row for each set of parents."""
     question = answer.question
     unit = "" if question.level is None else " (points)"
     rows = []

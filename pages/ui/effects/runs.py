@@ -27,7 +27,7 @@ from privcore.errors import PrivcoreError
 def run(
     loaded: Loaded, question: Question, values: dict[str, Any], share: float, seed: int
 ) -> Effects | None:
-    """The answer to the question; None while it is cancelled. Raises PrivcoreError.
+    """The answer to the question; None if the user cancelled the run. Raises PrivcoreError.
 
     Without a second release, every question is answered from the run of the Discover page.
     """
@@ -57,8 +57,9 @@ def run(
 class Compared:
     """The non-private comparison for a run.
 
-    exact: the effects without privacy, none if refused; `refused` gives the reason. title: title of
-    the algorithm behind their graph. truth: the true effect in a built-in network.
+    exact: the effects without privacy, empty if their computation was refused. refused: the reason
+    for a refusal. title: the title of the non-private algorithm. truth: the true effect, known for
+    built-in networks.
     """
 
     exact: tuple[Effect, ...]
@@ -68,7 +69,7 @@ class Compared:
 
 
 def compared(loaded: Loaded, answer: Effects) -> Compared:
-    """The effects under the graph without privacy, and the true effect if known."""
+    """Compute the effects under the non-private graph, and the true effect if known."""
     exact: tuple[Effect, ...] = ()
     refused = ""
     try:

@@ -42,7 +42,7 @@ def between(question: Question, low: float, high: float) -> str:
 
 
 def axis_title(question: Question) -> str:
-    """The axis title: the quantity that the chart shows."""
+    """Name the quantity that the chart shows, for the axis title."""
     cause, outcome = short(question.cause, 18), short(question.outcome, 18)
     if question.level is None:
         return f"change in {outcome} per unit of {cause}"
@@ -81,7 +81,7 @@ def _joined(parents: Sequence[str]) -> str:
 
 
 def groups(effects: Sequence[Effect]) -> list[list[Effect]]:
-    """Groups of equal effects: those under the graph first, then in order of probability."""
+    """Group equal effects: first the effects under the graph, then the others by probability."""
     same: dict[object, list[Effect]] = {}
     for effect in effects:
         key = (effect.adjustment, effect.estimate) if effect.affected else None
@@ -93,11 +93,11 @@ def groups(effects: Sequence[Effect]) -> list[list[Effect]]:
 
 
 def open_sentence(answer: Effects) -> str:
-    """A sentence on what would narrow the answer; empty if the graph allows only one effect."""
+    """State what would narrow the answer; empty if the graph allows only one effect."""
     if answer.identified or not answer.shown:
         return ""
     return (
         f"The private graph does not identify the parents of {short(answer.question.cause, 30)}, "
-        "and the effect depends on them. Prior knowledge, such as an order in time, can resolve "
-        "this."
+        "and the effect depends on the parents. Background knowledge, such as an order in time, "
+        "can identify them."
     )

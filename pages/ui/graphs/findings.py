@@ -21,13 +21,13 @@ _OF_PROBABILITIES = (
     "(see the Papers page). All figures assume there are no unobserved confounders."
 )
 _OF_PAG_PROBABILITIES = (
-    "The posterior probability of an edge: {made}. It comes from the search before FCI and so "
-    "assumes no unobserved confounders, whereas the marks of the graph do not. Marks have no "
-    "stated probability."
+    "The posterior probability of an edge: {made}. This probability comes from the search before "
+    "FCI, which assumes no unobserved confounders; the marks of the graph do not assume this. "
+    "Marks have no stated probability."
 )
 _OF_DRAWS = (
-    "the share of DAGs that contain it, each weighted by the likelihood of the released "
-    "statistics, including sampling error and noise"
+    "the share of DAGs that contain the edge or arrow, each weighted by the likelihood of the "
+    "released statistics, including sampling error and noise"
 )
 _OF_TESTS = (
     "a weighted mean of test-based probabilities: 0.6 for the graph that the search found and 0.4 "
@@ -36,8 +36,8 @@ _OF_TESTS = (
 
 
 def width_sentence(result: Discovery | Release) -> str:
-    """In words, the meaning of line widths, and whether the probabilities have converged."""
-    return f"Thicker lines are more probable. {settled_sentence(result.settled)}".rstrip()
+    """State the meaning of line widths, and whether the probabilities have converged."""
+    return f"Thicker lines show more probable edges. {settled_sentence(result.settled)}".rstrip()
 
 
 def unclear(result: Discovery) -> list[Edge]:
@@ -46,7 +46,7 @@ def unclear(result: Discovery) -> list[Edge]:
 
 
 def no_edge_sentence(result: Discovery) -> str:
-    """In words, the number of pairs with each finding, and the smallest relevant dependence."""
+    """State the number of pairs with each finding, and the smallest relevant dependence."""
     pairs = described_pairs(result.graph, result.findings) or []
     size = result.parameters.get("reference_effect")
     size_note = (
@@ -56,7 +56,7 @@ def no_edge_sentence(result: Discovery) -> str:
 
 
 def pair_panel(result: Discovery) -> None:
-    """Show every pair with its finding."""
+    """Show a table of every pair with its finding, and explain the columns."""
     st.markdown(no_edge_sentence(result))
     st.caption(
         "Dependence: Cramér's V (0 to 1; for numeric columns, the absolute correlation) as "

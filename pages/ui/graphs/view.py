@@ -32,8 +32,8 @@ _DRAWN_AS = {"focus": "focus", "view": "as", "links": "links"}
 def show_graphs(scene: Mapping[str, Any], *, key: str, of: str = "", focus: str = "") -> None:
     """Draw a scene of `privcore.graphs.drawing`.
 
-    of: a name for the subject of the graphs, if the URL stores the view; a new name resets the
-    view. Without a name only the browser stores the view, which begins with a focus.
+    of: names what the graphs show; the URL then stores the user's view, and a new name resets the
+    view. If empty, only the browser stores the view. focus: the initial focus of such a view.
     """
 
     def looked() -> None:

@@ -16,7 +16,7 @@ def show(result: Allocation, values: Values, key: str) -> None:
     draw(
         order_plans(result).update_layout(margin_r=CLEAR),
         f"{key}-orders",
-        "ε per test of each order, as planned before each order",
+        "Planned and spent ε per test, by order",
         HALF,
     )
     if result.schedules:
@@ -29,7 +29,7 @@ def show(result: Allocation, values: Values, key: str) -> None:
             HALF,
         )
     else:
-        st.info("No iteration fits; lower the ε of the first one.")
+        st.info("No iteration fits the budget; lower the ε of the first iteration.")
     st.dataframe(
         pd.DataFrame(
             {
@@ -49,18 +49,18 @@ def show(result: Allocation, values: Values, key: str) -> None:
             "budget left, %": st.column_config.NumberColumn(format="%.1f"),
         },
     )
-    fits = ", ".join(
+    fits = "; ".join(
         f"{name} {lemma:,} by the lemma and {real:,} in practice"
         for name, (lemma, real) in result.counts.items()
     )
     st.caption(
-        f"Bound of Lemma 1 on errors, before the run: {result.bound:.3f}; with the same ε for "
-        f"every test: {result.even_bound:.3f}. Iterations that fit: {fits}."
+        f"Lemma 1 bounds errors before the run by {result.bound:.3f}; with the same ε for every "
+        f"test, by {result.even_bound:.3f}. Number of iterations that fit the budget: {fits}."
     )
 
 
 def order_plans(allocated: Allocation) -> go.Figure:
-    """Chart of ε per test of each order, as planned before each order."""
+    """Chart of ε per test by order: as planned before each order, and as spent."""
     palette = PALETTES[current()]
     orders = list(range(len(allocated.chosen)))
     figure = go.Figure()

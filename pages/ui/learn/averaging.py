@@ -24,15 +24,15 @@ def show(result: Averaging, values: Values, key: str) -> None:
     row.metric(
         "Error of the mean",
         f"{result.rms[-1]:.3g}",
-        help=f"Root mean square, measured over {TRIALS} repetitions; √2/(ε√k) is "
-        f"{result.expected[-1]:.3g}.",
+        help=f"Root mean square error, measured over {TRIALS} repetitions; the theoretical value "
+        f"√2/(ε√k) is {result.expected[-1]:.3g}.",
     )
     low, high = result.interval
     row.metric(
         "Correct guesses",
         f"{100 * result.guessed:.1f} %",
-        help=f"Guesses from all releases whether the count is {VALUE:g} or {VALUE - 1:g}; "
-        f"measured over {2 * TRIALS:,} games, 95 % interval {100 * low:.1f} to "
+        help=f"An attacker guesses from all releases whether the count is {VALUE:g} or "
+        f"{VALUE - 1:g}; measured over {2 * TRIALS:,} games, 95 % interval {100 * low:.1f} to "
         f"{100 * high:.1f} %.",
     )
     row.metric(
@@ -47,7 +47,7 @@ def show(result: Averaging, values: Values, key: str) -> None:
 
 
 def means(result: Averaging) -> go.Figure:
-    """Chart of the mean of the first k releases in one repetition, ± the root mean square error."""
+    """Chart of the mean of the first k releases against k, with the theoretical error band."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for sign in (1, -1):
@@ -81,7 +81,7 @@ def means(result: Averaging) -> go.Figure:
 
 
 def bill(epsilon: float, releases: int) -> go.Figure:
-    """Chart of ε of the first k releases against k."""
+    """Chart of the total ε of the first k releases against k, one line per accountant."""
     palette = PALETTES[current()]
     figure = go.Figure()
     counts, costs = costs_by_release(epsilon, releases)

@@ -30,7 +30,7 @@ def show(result: CompositionCurves, values: Values, key: str) -> None:
 
 
 def composition(curves: CompositionCurves) -> go.Figure:
-    """Total ε against the number of rounds, one line per accountant."""
+    """Chart of total ε against the number of rounds, one line per accountant."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, curve in enumerate(curves.curves):

@@ -23,7 +23,9 @@ _CELL, _HIGH, _SHORT = 3.0, 3.4, 0.2
 def show(result: EquivalenceClass, values: Values, key: str) -> None:
     draw(equivalence(result), f"{key}-class", "CPDAG and the DAGs of its class")
     row = st.container(horizontal=True)
-    row.metric("DAGs in the class", f"{result.count}", help="All imply the same independences.")
+    row.metric(
+        "DAGs in the class", f"{result.count}", help="All DAGs imply the same independences."
+    )
     row.metric(
         "Undirected edges",
         f"{result.undirected}",

@@ -43,7 +43,7 @@ def show(result: Membership, values: Values, key: str) -> None:
 
 
 def success(result: Membership, epsilon: float, title: str) -> go.Figure:
-    """Measured shares of correct guesses with intervals, the bound, and the share with PC."""
+    """Chart of the share of correct guesses against ε: measured, the upper bound, and for PC."""
     palette = PALETTES[current()]
     figure = go.Figure()
     fine = np.geomspace(0.05, 20.0, 80)

@@ -1,4 +1,4 @@
-"""The panel on noise on one number."""
+"""The panel on the noise added to one number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def show(result: NoisePicture, values: Values, key: str) -> None:
     draw(
         densities(result, values["mechanism"] == "discrete laplace"),
         f"{key}-density",
-        "Density of the published number on two neighbouring values, and draws",
+        "Density of the published number on two neighbouring data sets, and draws",
         HALF,
     )
     draw(
@@ -30,23 +30,23 @@ def show(result: NoisePicture, values: Values, key: str) -> None:
     row.metric(
         "Scale of the noise",
         f"{result.scale:.3g}",
-        help="b = 1/ε of Laplace noise, σ of Gaussian noise.",
+        help="b = 1/ε for Laplace noise, σ for Gaussian noise.",
     )
     largest = float(abs(result.loss).max())
     row.metric(
         "Largest ln ratio",
         f"{largest:.3g}",
-        help="Over the range that is drawn; for Gaussian noise there is no maximum.",
+        help="The largest value in the plotted range; for Gaussian noise there is no maximum.",
     )
     row.metric(
         "P(ratio above e^ε)",
         f"{result.exceeded:.2g}",
-        help="Probability on D of a result whose ratio is above e^ε.",
+        help="Probability on D of a result whose likelihood ratio is above e^ε.",
     )
     row.metric(
         "δ needed at ε",
         f"{result.delta:.2g}",
-        help="The smallest δ with which ε holds for these two values.",
+        help="The smallest δ for which the guarantee (ε, δ) holds for these two values.",
     )
     if result.delta > 1.01 * (values["delta"] if values["mechanism"] == "gaussian" else 0) + 1e-9:
         st.warning(
@@ -98,7 +98,7 @@ def densities(picture: NoisePicture, discrete: bool) -> go.Figure:
 
 
 def privacy_loss(picture: NoisePicture, epsilon: float) -> go.Figure:
-    """Chart of the ln of the likelihood ratio with lines at ±ε; values outside ±ε are marked."""
+    """Chart of the log likelihood ratio with lines at ±ε; values outside ±ε are marked."""
     palette = PALETTES[current()]
     outside = np.abs(picture.loss) > epsilon * (1 + 1e-9)
     figure = go.Figure()

@@ -1,4 +1,4 @@
-"""The panel on noise on Z or on its p-value, and on ties."""
+"""The panel on adding noise to Z or to the p-value of Z, and on ties."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def show(result: PAgainstZ, values: Values, key: str) -> None:
     draw(power(result), f"{key}-power", "Power at the usual and the corrected threshold", HALF)
     row = st.container(horizontal=True)
     row.metric(
-        "Noise in p over noise in Z",
+        "Noise in p relative to noise in Z",
         f"{result.noise_ratio:.3g}",
         help="At the same ε, in units of Z near the decision threshold.",
     )
@@ -33,8 +33,8 @@ def show(result: PAgainstZ, values: Values, key: str) -> None:
     row.metric(
         "False alarms with ties",
         f"{result.size:.2g}",
-        help="How often independent binary columns are judged dependent, without noise; α without "
-        "ties.",
+        help="How often independent binary columns are judged dependent, without noise; without "
+        "ties, this share is α.",
     )
 
 
@@ -98,7 +98,7 @@ def ties(tests: PAgainstZ) -> go.Figure:
 
 
 def power(tests: PAgainstZ) -> go.Figure:
-    """Chart of the power to detect dependence of binary columns, at either threshold."""
+    """Chart of the power to detect dependence of binary columns, at both thresholds."""
     palette = PALETTES[current()]
     figure = go.Figure()
     lines = (("usual threshold", tests.power), ("corrected for ties", tests.corrected_power))

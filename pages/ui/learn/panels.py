@@ -22,7 +22,7 @@ Picture = Callable[[Any, Values, str], str | None]
 
 
 def picture(panel: Panel) -> Picture:
-    """The function `show` of the module here that has the name of the panel's engine module."""
+    """The function `show` of the module in this folder with the name of the engine's module."""
     module = panel.compute.__module__.rpartition(".")[2]
     # A panel needs only its own line in the registry.
     show: Picture = import_module(f"pages.ui.learn.{module}").show
@@ -30,7 +30,7 @@ def picture(panel: Panel) -> Picture:
 
 
 def controls(panel: Panel, prefix: str) -> dict[str, Any]:
-    """Draw the controls; the URL stores their values under prefix_name."""
+    """Draw the controls; returns their values, which the URL stores under `<prefix>_<name>`."""
     start = prefix.replace("-", "_")
     return declared_controls(panel.parameters, lambda p, _: f"{start}_{p.name}")
 
@@ -71,7 +71,7 @@ def explain(panel: Panel, code: str) -> None:
 
 
 def lessons_with(panel: str) -> list[tuple[Lesson, int]]:
-    """Lessons that use a panel, each with the number of its first task with it."""
+    """The lessons that use a panel, each with the number of its first task on this panel."""
     uses = {
         lesson.name: next((k for k, t in enumerate(lesson.tasks, 1) if t.panel.name == panel), 0)
         for lesson in LESSONS.values()

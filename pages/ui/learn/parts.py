@@ -33,7 +33,7 @@ def draw(figure: go.Figure, key: str, alt: str, height: int = WHOLE) -> None:
 def log_axis(low: float, high: float) -> dict[str, Any]:
     """A logarithmic axis from low to high with the ticks 1, 2, 5 of each decade, or powers of ten.
 
-    Both positive.
+    Both limits must be positive. Returns the axis as arguments for Plotly.
     """
     start, end = math.log10(low), math.log10(high)
     steps = (1, 2, 5) if end - start < 3.5 else (1,)
@@ -47,7 +47,7 @@ def log_axis(low: float, high: float) -> dict[str, Any]:
 
 
 def level_line(figure: go.Figure, y: float, text: str) -> None:
-    """A dashed horizontal line with its name."""
+    """Draw a dashed horizontal line with a name."""
     palette = PALETTES[current()]
     figure.add_hline(
         y=y,
@@ -59,7 +59,7 @@ def level_line(figure: go.Figure, y: float, text: str) -> None:
 
 
 def upright(figure: go.Figure, x: float, text: str, position: str = "top right") -> None:
-    """A dotted vertical line with its name."""
+    """Draw a dotted vertical line with a name."""
     palette = PALETTES[current()]
     figure.add_vline(
         x=x,

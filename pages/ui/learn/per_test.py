@@ -21,7 +21,7 @@ def show(result: PerTestBudget, values: Values, key: str) -> None:
     row.metric(
         "ε per test",
         f"{result.epsilon_each:.4g}",
-        help=("Under the accountant that allows the most."),
+        help=("Under the accountant that allows the largest ε per test."),
     )
     row.metric(
         ("ε per test by basic composition"),
@@ -36,7 +36,7 @@ def show(result: PerTestBudget, values: Values, key: str) -> None:
 
 
 def noise_by_columns(budget: PerTestBudget, columns: int) -> go.Figure:
-    """Laplace scale of one test against the number of columns, and the threshold."""
+    """Chart of the Laplace scale of one test against the number of columns, with the threshold."""
     palette = PALETTES[current()]
     figure = go.Figure()
     figure.add_scatter(

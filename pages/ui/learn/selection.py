@@ -36,13 +36,13 @@ def show(result: Selections, values: Values, key: str) -> None:
 
 
 def probabilities(selections: Selections) -> go.Figure:
-    """The probability that each candidate is selected, under both mechanisms."""
+    """Chart of the probability that each candidate is selected, under both mechanisms."""
     names = [f"{k + 1}: u = {u:g}" for k, u in enumerate(selections.utilities)]
     return _two_bars(names, selections.exponential, selections.permute_and_flip, "candidate")
 
 
 def count_probabilities(selections: Selections) -> go.Figure:
-    """The probability of removing 0, 1, … of the candidates."""
+    """Chart of the probability that 0, 1, … candidates are removed, under both mechanisms."""
     names = [f"{t}: q = {q:.3g}" for t, q in enumerate(selections.count)]
     return _two_bars(names, selections.count_exponential, selections.count_flip, "number to remove")
 

@@ -1,4 +1,4 @@
-"""The sensitivity playground: its table, and the effect of changing a record."""
+"""The sensitivity playground: an editable table, and the effect of changing a record."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def show(result: Moves, values: Values, key: str) -> str:
 
 
 def edit_table(start: Moves, key: str) -> Moves:
-    """Draw the table and the replacement of one record, both editable; raises PrivcoreError."""
+    """Draw the table and the replacement for one record, both editable; returns the new scores.
+
+    Raises PrivcoreError for invalid values.
+    """
     table = start.playground
     left, right = st.columns([3, 2])
     number = {
@@ -61,9 +64,9 @@ def edit_table(start: Moves, key: str) -> Moves:
             key=f"{key}-change",
         )
         st.caption(
-            "n is public and does not change: the record is replaced by this one. All scores are "
-            "for x and y given z. Your changes here are not stored in the URL, but they are in "
-            "the code below."
+            "The record is replaced by this one, so n, which is public, does not change. All "
+            "scores are for x and y given z. Your changes are not stored in the URL, but the code "
+            "below contains them."
         )
     move = changed.iloc[0]
     rows = edited.astype(object).to_numpy().tolist()
@@ -148,7 +151,7 @@ def moves_table(scores: Moves) -> None:
     for score in scores.scores:
         if score.broken:
             st.error(
-                f"{score.title} moved by {score.move:.3f}, and the paper allows "
+                f"{score.title} moved by {score.move:.3f}, but the paper allows only "
                 f"{score.published:.3f}: {score.flaw}.",
                 icon=":material/gpp_bad:",
             )

@@ -22,7 +22,7 @@ def show(result: SieveErrors, values: Values, key: str) -> None:
         st.caption(
             "As in the theorem, the score on the sub-sample is assumed to equal the score on all "
             "rows. In fact the score shrinks too, so small rates look better here than they are: "
-            "see the panel Sub-sampling."
+            "see the Sub-sampling panel."
         )
     st.markdown("**The actual cost of the published algorithms**, at this ε and rate:")
     st.dataframe(
@@ -53,7 +53,7 @@ def show(result: SieveErrors, values: Values, key: str) -> None:
 
 
 def sieve_error_curves(errors: SieveErrors, axis: str) -> go.Figure:
-    """Exact, printed and simulated error probabilities, on a logarithmic scale."""
+    """Chart of exact, printed and simulated error probabilities on a logarithmic scale."""
     palette = PALETTES[current()]
     figure = go.Figure()
     kinds = (

@@ -26,7 +26,9 @@ def show(result: Simpson, values: Values, key: str) -> None:
     )
     row = st.container(horizontal=True)
     row.metric(
-        "All patients", _points(result.overall), help=("New minus old, from the exact counts.")
+        "All patients",
+        _points(result.overall),
+        help=("Recovery with the new treatment minus recovery with the old, from exact counts."),
     )
     row.metric(
         "Within severity",
@@ -38,7 +40,11 @@ def show(result: Simpson, values: Values, key: str) -> None:
         _points(result.noisy_overall),
         help="From the noisy counts of the first private graph.",
     )
-    row.metric("Within, private", _points(result.noisy_within), help="From the same noisy counts.")
+    row.metric(
+        "Within, private",
+        _points(result.noisy_within),
+        help="The difference within severity, from the same noisy counts.",
+    )
 
 
 def _points(share: float) -> str:
@@ -46,7 +52,7 @@ def _points(share: float) -> str:
 
 
 def recoveries(result: Simpson) -> go.Figure:
-    """Chart of recovery: exact shares as bars, shares from noisy counts as diamonds."""
+    """Chart of recovery rates: from exact counts as bars, from noisy counts as diamonds."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, name in enumerate(("old treatment", "new treatment")):
@@ -88,7 +94,7 @@ def recoveries(result: Simpson) -> go.Figure:
 
 
 def graphs(result: Simpson) -> go.Figure:
-    """Draw the three columns; line width is the share of private graphs that have the edge."""
+    """Draw the graph of three columns; line width shows how often private graphs have an edge."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, (i, j) in enumerate(PAIRS):

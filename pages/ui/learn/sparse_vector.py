@@ -24,7 +24,7 @@ def show(result: Stream, values: Values, key: str) -> None:
     row.metric(
         "Questions answered",
         f"{len(result.above)} of {len(result.scores)}",
-        help="The correct form stops at its first “above”.",
+        help="The correct mechanism stops at its first answer “above”.",
     )
     row.metric("“above”", f"{int(result.above.sum())}", help="Answers that cost privacy.")
     row.metric("Threshold noise", f"{result.threshold_scale:g}", help="Laplace scale, 2Δ/ε.")
@@ -35,7 +35,7 @@ def show(result: Stream, values: Values, key: str) -> None:
 
 
 def catch_on_the_audit_page(name: str, *, broken: bool) -> None:
-    """A button that opens the audit of a planted bug, or of the correct sparse vector."""
+    """Draw a button that opens the audit of a planted bug, or of the correct mechanism."""
     text = "Catch it on the Audit page" if broken else "Audit the correct one"
     if st.button(text, icon=":material/policy:", key=f"to-audit-{name}"):
         case = name if broken else "sparse-vector"
@@ -43,9 +43,7 @@ def catch_on_the_audit_page(name: str, *, broken: bool) -> None:
 
 
 def _stream_traces(stream: Stream, shown: int) -> list[go.Scatter]:
-    """The animated parts after `shown` answers: the noisy threshold and the noisy scores by
-    verdict.
-    """
+    """The animated traces after `shown` answers: noisy threshold, and noisy scores by verdict."""
     palette = PALETTES[current()]
     numbers = np.arange(1, len(stream.above) + 1)
     seen = numbers <= shown
@@ -77,7 +75,7 @@ def _stream_traces(stream: Stream, shown: int) -> list[go.Scatter]:
 
 
 def stream_animation(stream: Stream) -> go.Figure:
-    """The stream of answers step by step: play it, or move the slider."""
+    """Animation of the stream of answers, with a play button and a slider."""
     palette = PALETTES[current()]
     answered, queries = len(stream.above), len(stream.scores)
     exact = go.Scatter(

@@ -15,14 +15,14 @@ def show(result: SubsamplingCurves, values: Values, key: str) -> None:
     draw(
         subsampling(result),
         f"{key}-rates",
-        "Noise, signal and signal over noise against the sub-sampling rate",
+        "Noise, signal and signal-to-noise ratio against the sub-sampling rate",
     )
     row = st.container(horizontal=True)
-    row.metric("The paper’s rate", f"{result.paper_rate:.3f}", help="It minimises the noise alone.")
+    row.metric("The paper’s rate", f"{result.paper_rate:.3f}", help="The rate with least noise.")
     row.metric(
         "Signal over noise there",
         percent(result.paper_ratio),
-        help=("Share of the value at rate 1."),
+        help=("As a share of the signal-to-noise ratio at rate 1."),
     )
     row.metric(
         "Noise at rate 1",

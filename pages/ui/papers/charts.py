@@ -38,9 +38,10 @@ _SYMBOLS = (
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a figure: panel, name, kind (proven, published or exact), and points.
+    """One line of a figure: its panel, name and points (x, y).
 
-    algorithm: the algorithm whose line style is used, instead of the next colour.
+    series: the kind of line: proven, published or exact. algorithm: the algorithm whose line style
+    is used; None for the next colour.
     """
 
     panel: str
@@ -61,8 +62,8 @@ def small_panels(
 ) -> go.Figure:
     """Draw one panel per data set; a name has the same colour and symbol in all panels.
 
-    Colours repeat if there are many names; symbols still differ, and so do dashes unless dashes
-    mark what is proven.
+    With many names, colours repeat, but symbols still differ. Dashes differ too, unless they mark
+    which curves are proven.
     """
     palette = PALETTES[current()]
     panels = list(dict.fromkeys(curve.panel for curve in curves))
@@ -123,10 +124,10 @@ def small_panels(
 
 
 def reproduction_figure(item: Item, lines: Iterable[Line], series: Sequence[str]) -> go.Figure:
-    """Our results in the form of the paper's figure.
+    """Draw our results in the form of the paper's figure.
 
-    lines: all with the same measure. series: the kinds of lines to draw. Raises ValueError for an
-    item that is not a figure.
+    lines: the results, all for the same measure. series: the kinds of lines to draw. Raises
+    ValueError for an item that is not a figure.
     """
     drawn = item.figure
     if drawn is None:
@@ -151,7 +152,7 @@ def reproduction_figure(item: Item, lines: Iterable[Line], series: Sequence[str]
 
 
 def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> go.Figure:
-    """Means of a sweep over several data sets against ε, one panel per data set.
+    """Draw the means of a sweep over several data sets against ε, one panel per data set.
 
     table: from `summarise`; names: titles of the data sets, in order.
     """
@@ -169,7 +170,7 @@ def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> g
 
 
 def reliability_figure(edges: Reliability, arrows: Reliability) -> go.Figure:
-    """The share of statements that are true, against their stated probability.
+    """Chart of the share of statements that are true, against their stated probability.
 
     Calibrated probabilities lie on the diagonal. Larger markers stand for more statements.
     """

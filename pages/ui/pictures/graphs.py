@@ -53,9 +53,9 @@ _HEAD, _HEADING = 13.0, 20.0
 class Drawing:
     """A graph and the style of its pairs (i < j).
 
-    classes: names from `theme.EDGES`; other pairs are plain. reference: a graph; pairs adjacent
-    only in it are drawn as missing. unclear: undecided pairs. widths: line widths in pixels,
-    instead of the widths of the classes.
+    classes: the class of each pair, a name from `theme.EDGES`; other pairs are plain. reference: a
+    graph; pairs adjacent only in this reference are drawn as missing. unclear: undecided pairs.
+    widths: line widths in pixels, instead of the widths of the classes.
     """
 
     graph: PDAG
@@ -135,11 +135,11 @@ def _drawn(
 ) -> bytes:
     nodes = drawings[0].graph.nodes
     if len(positions) != len(nodes):
-        raise ValueError(f"{len(positions)} positions for {len(nodes)} nodes")
+        raise ValueError(f"There are {len(positions)} positions for {len(nodes)} nodes.")
     for drawing in drawings:
         others = [drawing.graph, *([drawing.reference] if drawing.reference else [])]
         if any(other.nodes != nodes for other in others):
-            raise ValueError("the graphs of a picture have different nodes")
+            raise ValueError("The graphs of a picture have different nodes.")
     drawn = [_lines(drawing) for drawing in drawings]
     kinds = {line.kind for one in drawn for line in one}
     graphs = [g for d in drawings for g in (d.graph, d.reference) if g is not None]
@@ -184,7 +184,7 @@ def _drawn(
 
 
 def _mark_entries(graphs: Iterable[PDAG]) -> list[tuple[EdgeStyle | None, str]]:
-    """The meaning of the marks in the PAGs among the graphs."""
+    """Legend entries that explain the edge marks in those graphs that are PAGs."""
     pags = [graph for graph in graphs if isinstance(graph, PAG)]
     return [
         (None, f"{SIGNS[kind]} {text}")
@@ -197,7 +197,9 @@ def _lines(drawing: Drawing) -> list[_Line]:
     """Edges, missing edges and unclear pairs, in the order of the pairs."""
     unknown = sorted(set(drawing.classes.values()) - set(_STYLES))
     if unknown:
-        raise ValueError(f"{unknown[0]!r} is no class of edges; they are {', '.join(_STYLES)}")
+        raise ValueError(
+            f"{unknown[0]!r} is not a class of edges; the classes are {', '.join(_STYLES)}."
+        )
     classes = {ordered(*pair): kind for pair, kind in drawing.classes.items()}
     widths = {ordered(*pair): width for pair, width in drawing.widths.items()}
     graph = drawing.graph
@@ -234,7 +236,7 @@ def _legend(axes: Axes, entries: Sequence[tuple[EdgeStyle | None, str]], bottom:
 def _rows(
     entries: Sequence[tuple[EdgeStyle | None, str]],
 ) -> list[list[tuple[EdgeStyle | None, str, float]]]:
-    """Legend entries with their widths, in as many rows as necessary."""
+    """Legend entries with their widths, broken into rows that fit the picture."""
     rows: list[list[tuple[EdgeStyle | None, str, float]]] = [[]]
     for style, text in entries:
         wide = text_width(text, SIZE) + (60 if style else 0) + 28

@@ -29,10 +29,10 @@ from privcore.version import __version__
 def notebook(
     pictures: RunPictures, loaded: Loaded, *, schema: Sequence[ColumnSchema] | None = None
 ) -> str:
-    """The JSON of a notebook (nbformat 4.5): the data, the run, its edges, a picture, a comparison.
+    """The JSON of a notebook (nbformat 4.5): data, run, edges, a picture and a comparison.
 
     A user's own table is read with its schema, from a path that the user fills in. schema: the
-    schema of an uploaded table; None for the columns of the data set itself.
+    schema of an uploaded table; if None, the columns of the data set give the schema.
     """
     result, dataset = pictures.result, loaded.dataset
     seed = 1 if pictures.seed is None else pictures.seed

@@ -78,7 +78,7 @@ class _Axis:
             self.categories = list(dict.fromkeys(seen))
 
     def place(self, values: Any) -> NDArray[np.float64]:
-        """Values as floats: categories by their numbers, None as NaN."""
+        """Convert values to floats: a category to its number, and None to NaN."""
         if self.categories is not None:
             return np.array(
                 [
@@ -347,7 +347,7 @@ class _Chart:
                     axes.spines[side].set_visible(False)
 
     def _ticks(self, axes: Axes, axis: _Axis, room: float, which: str) -> None:
-        """The figure's tick marks, as many as are readable, in plain numbers."""
+        """Draw the figure's tick marks in plain numbers, and leave out marks that do not fit."""
         from matplotlib.ticker import LogLocator, MaxNLocator, MultipleLocator, NullFormatter
 
         shown = axes.xaxis if which == "x" else axes.yaxis
@@ -565,7 +565,7 @@ def _numbers(values: Iterable[Any]) -> list[float]:
 
 
 def _first(value: Any) -> Any:
-    """The value, or the first one if there is one per point."""
+    """The value, or the first value if there is a value for each point."""
     if value is None or isinstance(value, str | int | float):
         return value
     return value[0] if len(value) else None

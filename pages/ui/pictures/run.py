@@ -21,10 +21,10 @@ from privcore.text import short
 
 @dataclass(frozen=True)
 class RunPictures:
-    """The data for the pictures of a run; seed: the seed of simulated noise, None without noise.
+    """The data for the pictures of a run; seed: the noise seed, or None for a run without noise.
 
-    references: "non_private", "truth" if known, and "same" (the run without noise) if drawn next to
-    the graph.
+    references: the graphs "non_private", "truth" if the true graph is known, and "same" (the same
+    algorithm without noise) if it is drawn next to the graph.
     """
 
     result: Discovery
@@ -52,7 +52,7 @@ class RunPictures:
         return reference_names(ALGORITHMS[self.result.algorithm])
 
     def comparisons(self) -> list[Comparison]:
-        """Comparisons with the truth if known, and with the non-private graph if private."""
+        """Comparisons with the truth, if known, and for a private run with the other references."""
         names = self.names
         shown = [n for n in names if n in self.references and (self.private or n == "truth")]
         return [compare(self.result.graph, self.references[n], names[n]) for n in shown]
@@ -60,7 +60,7 @@ class RunPictures:
     def graph(self, form: Form, *, framed: bool = True) -> bytes:
         """A picture of the graph alone, made only from the run.
 
-        framed: whether to add a title and a footer; a page that has its own leaves them out.
+        framed: whether to add a title and a footer.
         """
         return graph_picture(
             self.result.graph,
@@ -74,7 +74,7 @@ class RunPictures:
     def pair(self, form: Form, *, framed: bool = True) -> bytes:
         """A picture of the private graph next to the non-private one, with edge classes.
 
-        framed: as for `graph`.
+        framed: whether to add a title and a footer.
         """
         against = self.comparisons()[-1]
         reference: Reference = "same" if "same" in self.references else "non_private"
@@ -121,7 +121,7 @@ def run_lines(
 
 
 def plain_guarantee(result: Discovery) -> str:
-    """The guarantee of the run in plain text, starting with "Not proven" if it is not."""
+    """The guarantee of the run in plain text; "Not proven" comes first if there is no proof."""
     sentence = guarantee_sentence(result.guarantee, ALGORITHMS[result.algorithm])
     # A picture has no panel with the reasons.
     sentence = sentence.replace("; the reasons are under Guarantee", "")
@@ -154,7 +154,7 @@ def _value(value: object) -> str:
 
 
 def edge_rows(comparisons: Sequence[Comparison], graph: PDAG) -> list[tuple[str, ...]]:
-    """One row per pair adjacent in the graph or in a reference: its edge, then its classes."""
+    """A row for each pair adjacent in the graph or a reference: the edge, then its classes."""
     rows: dict[tuple[int, int], list[str]] = {}
     for comparison in comparisons:
         for pair in comparison.pairs:

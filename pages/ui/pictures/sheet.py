@@ -46,7 +46,7 @@ def picture(
     form: Form,
     texts: Iterable[str] = (),
 ) -> bytes:
-    """A picture file of 1600 by 900 pixels (PNG: double in each direction), filled by `draw`.
+    """The content of a picture file of 1600 by 900 pixels (PNG: twice that), filled by `draw`.
 
     title, lines: plain text, never read as markup; the lines form the footer, wrapped and never cut
         off.
@@ -57,7 +57,7 @@ def picture(
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     if form not in FORMS:
-        raise ValueError(f"{form!r} is not one of {', '.join(FORMS)}")
+        raise ValueError(f"The format {form!r} is unknown; choose one of {', '.join(FORMS)}.")
     title, lines = clean(title), [clean(line) for line in lines if line.strip()]
     with _LOCK, matplotlib.rc_context(), warnings.catch_warnings():
         # A name may have letters that no font has: they become boxes, and no log mentions the name.

@@ -14,7 +14,7 @@ from privcore.releases.ledger.ledger import Ledger
 
 
 def archive(ledger: Ledger) -> None:
-    """Show all certificates of this ledger, also from earlier sessions, with a download."""
+    """Show all certificates of this ledger, including earlier sessions, with downloads."""
     certificates = stored_certificates(ledger.certificates)
     if not certificates:
         return
@@ -67,7 +67,7 @@ def _downloads(stored: StoredCertificate) -> None:
             page = certificate_html(document)
         except (KeyError, TypeError, ValueError):
             # Edited by hand, or from another version: the file can still be downloaded as it is.
-            st.caption("No page to print can be made from this certificate.")
+            st.caption("This certificate cannot be shown as a page to print.")
             return
         st.download_button(
             "To print (HTML)",

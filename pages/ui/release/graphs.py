@@ -21,7 +21,10 @@ from privcore.releases.release_file import file_text
 
 
 class Shown(NamedTuple):
-    """A release stored in the session, with the layout of its data if that layout is public."""
+    """A release stored in the session.
+
+    positions: the layout of the true graph, if there is one; else None. data: the data set's name.
+    """
 
     made: Release
     positions: Positions | None
@@ -29,7 +32,7 @@ class Shown(NamedTuple):
 
 
 def _positions(shown: Shown) -> Positions:
-    """The layout from the released graph itself, unless there is the layout of a public DAG."""
+    """The layout of the true graph if there is one, else a layout made for the released graph."""
     graph = shown.made.graph
     return shown.positions or shared_layout(graph.nodes, graph=graph)
 
@@ -76,7 +79,7 @@ def released(number: int, shown: Shown) -> None:
         pairs = described_pairs(made.graph, made.findings) or []
         st.caption(
             f"{width_sentence(made)} Of the pairs without an edge, "
-            f"{verdict_counts(pairs)}; the certificate has the numbers of each."
+            f"{verdict_counts(pairs)}; the certificate has the numbers for each pair."
         )
     with st.container(horizontal=True):
         st.download_button(
@@ -118,7 +121,8 @@ def released(number: int, shown: Shown) -> None:
         else "Save the certificate now: the graph is stored in this session only. "
     )
     st.caption(
-        f"{copy}Anyone can check it with `python -m privcore verify certificate-{identity}.json`."
+        f"{copy}Anyone can check the certificate with `python -m privcore verify "
+        f"certificate-{identity}.json`."
     )
     if made.numbers is not None:
         st.caption(

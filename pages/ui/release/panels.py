@@ -1,4 +1,4 @@
-"""Parts of the Release page."""
+"""The panels of the Release page: the summary, the budget, planning tools and the ledger."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TOTAL = (3.0, 1e-5)
 _MOST_DELTA = 0.5
 _LESS_IN_ZCDP = (
     "Gaussian noise, which needs a δ, often costs less in zCDP at the same ε; moment search uses "
-    f"it if “{WHOLE.title}” is 0."
+    f"Gaussian noise if “{WHOLE.title}” is 0."
 )
 
 
@@ -45,8 +45,8 @@ _LESS_IN_ZCDP = (
 class Chosen:
     """The budget to which a release will be charged.
 
-    state: the spending so far; None if the budget is new and will be created with the release.
-    refused: why it cannot be charged, as one sentence; empty if it can.
+    state: the budget and the spending so far. new: whether the release will create the budget.
+    refused: why the budget cannot be charged, as one sentence; empty if it can be charged.
     """
 
     state: Spending
@@ -77,9 +77,10 @@ def checked(
     values: dict[str, Any],
     accepted: tuple[str, ...],
 ) -> Check:
-    """The charge for a release, cached in the session.
+    """Rehearse a release and return its charge, cached in the session.
 
-    subject: the table to release, identified by `loaded.key`.
+    subject: the table to release, identified by `loaded.key`. accepted: caveats that the user
+    accepts.
     """
     verified = cached_result(
         ("release-check", loaded.key, name, settings_key(values), accepted),
@@ -109,8 +110,8 @@ def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None =
     with whom:
         st.markdown("**For whom**")
         st.markdown(
-            "Anyone you give it to. The guarantee holds whatever else they know, for "
-            f"{_each(dataset)}."
+            "Anyone to whom you give the graph. Whatever else a reader knows, the guarantee "
+            f"protects {_each(dataset)}."
         )
         if check is not None:
             st.caption(
@@ -154,7 +155,9 @@ def _paid_from(chosen: Chosen) -> str:
     share = f"{100 * _share_spent(chosen.state):.0f} %"
     name = plain(chosen.budget.name)
     unit = "" if chosen.budget.rho is None else ", counted in zCDP"
-    return f"From the budget “{name}” with a total of {chosen.total}; {share} of it is spent{unit}."
+    return (
+        f"From the budget “{name}” with a total of {chosen.total}, of which {share} is spent{unit}."
+    )
 
 
 def _share_spent(state: Spending) -> float:
@@ -180,8 +183,8 @@ def choose_budget(
             [*names, NEW],
             index=names.index(usual) if usual in names else 0,
             key=f"release_budget_{loaded.key}_{owner}_{len(names)}",
-            help="Total set by the data owner. Once data are charged to a budget, they stay with "
-            "it.",
+            help="The data owner sets a budget's total. Data that were once charged to a budget "
+            "stay with this budget.",
         )
     if chosen == NEW:
         state, refused = _new_budget(proposed, names, check)
@@ -206,8 +209,9 @@ def _owner(loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger) -> st
 
 
 def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending, str]:
-    """Fields for the total of a new budget, preset to cover the release; also why it cannot be
-    created.
+    """Draw the fields for a new budget, preset so that the budget covers the release.
+
+    Returns the budget without charges, and why it cannot be created (empty if it can).
     """
     enough = max(_TOTAL[0], check.epsilon), min(max(_TOTAL[1], check.delta), _MOST_DELTA)
     unit = "basic" if uncovered(_unspent("", *enough, "zcdp"), check) else "zcdp"
@@ -223,7 +227,7 @@ def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending
         get_args(Unit),
         key="release_unit",
         format_func={"zcdp": "in zCDP, then converted", "basic": "as ε and δ"}.__getitem__,
-        help="zCDP allows more releases in the long run; ε and δ suit a few large ones. "
+        help="zCDP allows more releases in the long run; ε and δ suit a few large releases. "
         f"{glossary_note('zcdp')}",
     )
     st.caption(
@@ -231,10 +235,10 @@ def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending
     )
     try:
         if not title:
-            raise ParameterError("The budget needs a name.")
+            raise ParameterError("The budget needs a name; enter one.")
         if title in names:
             raise ParameterError(
-                f"The budget {title!r} already exists: choose it above. Its owner can change its "
+                f"The budget {title!r} already exists: choose it above. Its owner can change the "
                 "total with `python -m privcore ledger total`."
             )
         return _unspent(checked_name(title), total, fails, kind), ""
@@ -272,9 +276,9 @@ def spending(ledger: Ledger, state: Spending) -> None:
 
 
 def limit_sentence(state: Spending) -> str:
-    """The budget's limit, and the bound that the other composition gives for the same charges.
+    """State the budget's total, and the bound on the charges by the other composition.
 
-    Both are upper bounds on the same privacy loss; only the one in the budget's unit counts.
+    Basic composition and zCDP bound the same privacy loss; only the budget's own unit counts.
     """
     budget = state.budget
     total = f"(ε = {budget.epsilon:g}, δ = {budget.delta:g})"
@@ -296,14 +300,14 @@ def limit_sentence(state: Spending) -> str:
             return limit
         limit += f" The ρ spent so far converts to ε = {zcdp:.4g} at δ = {budget.delta:g}."
         bound = (
-            f"By basic composition the charges total ε = {state.epsilon:.4g} with δ = "
+            f"By basic composition the charges add up to ε = {state.epsilon:.4g} with δ = "
             f"{state.delta:.3g}"
         )
     return f"{limit} {bound}: another valid bound on the same privacy loss, not used here."
 
 
 def uncovered(left: Spending, check: Check) -> str:
-    """Why a budget does not cover a release; empty if it does. The ledger has the last word."""
+    """State why a budget does not cover a release; empty if it does. The ledger checks again."""
     if left.left_rho is not None:
         if check.rho is None:
             return (
@@ -312,12 +316,18 @@ def uncovered(left: Spending, check: Check) -> str:
             )
         if check.rho <= left.left_rho:
             return ""
-        short = f"This release costs ρ = {check.rho:.4g}, but only {left.left_rho:.4g} is left."
+        short = (
+            f"This release costs ρ = {check.rho:.4g}, but only {left.left_rho:.4g} is left; choose "
+            "a smaller ε."
+        )
         return short if check.delta else f"{short} {_LESS_IN_ZCDP}"
     pairs = (("ε", check.epsilon, left.left_epsilon), ("δ", check.delta, left.left_delta))
     for symbol, wanted, rest in pairs:
         if rest is not None and wanted > rest:
-            return f"This release costs {symbol} = {wanted:.4g}, but only {rest:.4g} is left."
+            return (
+                f"This release costs {symbol} = {wanted:.4g}, but only {rest:.4g} is left; choose "
+                "a smaller value."
+            )
     return ""
 
 

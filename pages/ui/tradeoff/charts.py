@@ -20,7 +20,7 @@ _NETWORK_HEIGHT = 340
 
 
 def series_name(algorithm: str, calibration: str) -> str:
-    """A label such as "Priv-PC" (proven) or "Priv-PC, published"."""
+    """The label of a series, such as "Priv-PC" (proven) or "Priv-PC, published"."""
     title = ALGORITHMS[algorithm].title
     return title if calibration in ("proven", "none") else f"{title}, {calibration}"
 
@@ -35,8 +35,8 @@ def quality(
 ) -> go.Figure:
     """Chart of a metric's mean against ε by algorithm, with 5th–95th percentile bands.
 
-    table: from `summarise`, with `algorithm`, `calibration`, `epsilon`; rows without ε are not
-    private and are drawn as horizontal lines. Labels are at the ends of the lines.
+    table: from `summarise`, with the columns `algorithm`, `calibration` and `epsilon`; rows without
+    ε are not private and are drawn as horizontal lines. Labels are at the ends of the lines.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
@@ -180,7 +180,7 @@ def _number(value: object) -> str:
 def pair_map(
     table: pd.DataFrame, other: str, other_title: str, title: str, bounded: bool
 ) -> go.Figure:
-    """Map of a metric's mean over ε and another parameter; grid values are evenly spaced."""
+    """Heat map of a metric's mean over ε and another parameter, with evenly spaced grid values."""
     palette = PALETTES[current()]
     wide = table.pivot_table(index=other, columns="epsilon", values="mean", sort=True)
     figure = go.Figure(
@@ -207,7 +207,7 @@ def pair_map(
 
 
 def edge_map(table: pd.DataFrame, share: str) -> go.Figure:
-    """Map of the share of runs in which each true edge was found, by ε; hardest edges last."""
+    """Heat map of the share of runs that found each true edge, by ε; easiest edges at the top."""
     palette = PALETTES[current()]
     table = table.assign(
         edge=[

@@ -84,7 +84,7 @@ def fitting(loaded: Loaded) -> list[Algorithm]:
 
 
 def base_algorithms(chosen: list[Algorithm]) -> list[str]:
-    """The non-private reference algorithms of the given algorithms."""
+    """The names of the non-private reference algorithms for these algorithms, without repeats."""
     return list(dict.fromkeys(a.reference_algorithm for a in chosen))
 
 
@@ -101,7 +101,7 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         bind="query-params",
         persist_state="session",
         format_func=lambda name: ALGORITHMS[name].title,
-        help="Each with its own default settings, and with the total ε of the axis.",
+        help="Each algorithm runs with its default settings and with the total ε on the axis.",
     )
     grid = log_grid(EPSILON)
     low, high = st.select_slider(
@@ -127,8 +127,8 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         key="sweep_seeds",
         bind="query-params",
         persist_state="session",
-        help="Each run has its own noise; the data stay the same. For the networks of the view "
-        "Eight networks, five runs are shipped with the product; further runs are computed "
+        help="Each run has fresh noise; the data stay the same. For the networks in the Eight "
+        "networks view, five runs are shipped with the product; further runs are computed "
         "here.",
     )
     offered: tuple[Calibration, ...] = get_args(Calibration)
@@ -140,8 +140,8 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         key="sweep_calibrations",
         bind="query-params",
         persist_state="session",
-        help="Published: a paper's own constants, which are not proven; their ε may be the cost "
-        "of one round only, so it is not comparable on this axis. "
+        help="Published: a paper's own constants, which are not proven. A published ε may be the "
+        "cost of one round only, so such runs are not comparable on this axis. "
         f"{glossary_note('calibration')}",
     )
     if not chosen:
@@ -166,8 +166,8 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
 def _same_is_chosen() -> bool:
     """Whether graphs are compared with the same algorithm without noise.
 
-    The control is drawn after the plan; until it is drawn for the first time, the URL has its
-    value.
+    The control is drawn after the plan, so until the control is first drawn, its value comes from
+    the URL.
     """
     if _REFERENCE in st.session_state:
         return bool(st.session_state[_REFERENCE] == "same")
@@ -175,7 +175,7 @@ def _same_is_chosen() -> bool:
 
 
 def epsilons_between(grid: list[float], low: float, high: float, density: int) -> tuple[float, ...]:
-    """The two ends and the round values between them, all on the ε slider of Discover."""
+    """Both ends and the round values between them, all from the grid of the ε slider."""
     round_ones = {float(f"{m}e{d}") for d in range(-3, 4) for m in _MANTISSAS[density]}
     return tuple(v for v in grid if low <= v <= high and (v in round_ones or v in (low, high)))
 
@@ -189,7 +189,7 @@ def _spread(values: list[float], count: int) -> tuple[float, ...]:
 
 
 def choose_view(has_truth: bool) -> View:
-    """Choose the measure to draw."""
+    """Draw the choice of a measure; returns the measure to draw."""
     with st.container(horizontal=True):
         references = [r for r in _REFERENCES if has_truth or r != "truth"]
         reference = st.segmented_control(
@@ -201,8 +201,8 @@ def choose_view(has_truth: bool) -> View:
             bind="query-params",
             persist_state="session",
             format_func=_REFERENCES.__getitem__,
-            help="Non-private: PC or NOTEARS with the same settings. Same without noise: the same "
-            "algorithm, so the noise is the only difference; this needs new runs.",
+            help="Non-private: PC or NOTEARS with the same settings. Same algorithm, no noise: the "
+            "noise is the only difference; this comparison needs new runs.",
         )
         kind = st.segmented_control(
             "Part of the graph",
@@ -224,9 +224,9 @@ def choose_view(has_truth: bool) -> View:
             bind="query-params",
             persist_state="session",
             format_func=MEASURES.__getitem__,
-            help="Precision: the share of the graph's pairs that are correct. Recall: the share "
-            "of the reference's pairs that the graph has. F1: their harmonic mean. "
-            f"{term_link('shd')}: the number of pairs whose edge differs.",
+            help="Precision: the share of the graph's edges that are correct. Recall: the share "
+            "of the reference's edges that are found. F1: the harmonic mean of precision and "
+            f"recall. {term_link('shd')}: the number of pairs whose edges differ.",
         )
     name = "Hamming distance" if measure == "shd" else f"{_KINDS[kind]} {MEASURES[measure]}"
     return View(
@@ -244,7 +244,10 @@ def second_parameters(algorithm: Algorithm) -> list[Parameter]:
 
 
 def choose_map(loaded: Loaded, plan: SweepPlan) -> tuple[SweepPlan, str, str]:
-    """Choose the map's second axis; returns the sweep, and the name and title of this axis."""
+    """Draw the choice of a map's algorithm and second axis.
+
+    Returns the plan of the sweep, and the name and title of the second axis.
+    """
     private = fitting(loaded)
     left, middle = st.columns(2)
     with left:
@@ -295,7 +298,7 @@ def _values(parameter: Parameter) -> tuple[Any, ...]:
 
 
 def open_in_discover(parameters: Mapping[str, Any], algorithm: str, seed: int | None) -> None:
-    """Show one run on the Discover page, with its settings and noise seed."""
+    """Open a run on the Discover page, with the settings and noise seed of this run."""
     address = preset(ALGORITHMS[algorithm], parameters)
     st.session_state.pop("seed", None)
     if seed is not None:

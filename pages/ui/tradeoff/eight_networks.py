@@ -1,4 +1,4 @@
-"""The shipped sweep over eight networks, which shows the algorithm to choose at an ε."""
+"""The shipped sweep over eight networks, which shows the best algorithm at each ε."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from privcore.extras.lab.sweeps.sweep import best_alike
 
 
 def pick_sentence(epsilon: float) -> str:
-    """A sentence with the best algorithm at an ε, and those too close to call."""
+    """Name the best algorithm at an ε, or several algorithms that are too close to call."""
     means = best_on_average(eight_networks_means(), epsilon)
     alike = best_alike(means.rename(columns={"error": "se"}))
     titles = " or ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in alike["algorithm"])
@@ -34,14 +34,14 @@ def pick_sentence(epsilon: float) -> str:
 
 
 def runs_words(means: pd.DataFrame) -> str:
-    """In words, the number of runs, and the networks with fewer runs."""
+    """State the number of runs, and the networks with fewer runs."""
     runs = means.groupby("data", sort=False)["runs"].max()
     fewer = [f"{count} on {name}" for name, count in runs.items() if count < runs.max()]
     return f"{runs.max()} runs" + (f" ({', '.join(fewer)})" if fewer else "")
 
 
 def groups_sentence() -> str:
-    """A sentence on the groups of algorithms that share a colour."""
+    """State which algorithms share a colour."""
     groups_shown = []
     for group, names in groups().items():
         titles = ", ".join(plain(ALGORITHMS[name].title) for name in names)
@@ -108,9 +108,9 @@ def eight_networks_view() -> None:
     )
     held = eight_networks()
     st.caption(
-        f"100,000 rows of each network, {runs_words(means)} of each algorithm at each total ε, δ "
-        "= 10⁻⁶, defaults otherwise; the settings in the sidebar have no effect. LapMech is "
-        "missing for child, insurance and alarm, where its tables are too large. Shipped with the "
-        f"product, computed by version {held.version} with"
+        f"100,000 rows from each network, {runs_words(means)} of each algorithm at each total ε, "
+        "with δ = 10⁻⁶ and otherwise default settings; the settings in the sidebar have no effect. "
+        "LapMech is missing for child, insurance and alarm, where its tables are too large. "
+        f"Shipped with the product; computed by version {held.version} with this command:"
     )
     st.code(held.command, language="bash", wrap_lines=True)

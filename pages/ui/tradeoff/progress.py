@@ -60,7 +60,7 @@ def _start(sweep: BackgroundSweep) -> None:
 
 
 def _begins(sweep: BackgroundSweep) -> bool:
-    """Whether it starts by itself: to complete shipped rows, or runs that were started before."""
+    """Whether the sweep starts without a click: to complete shipped rows or earlier runs."""
     if sweep.plan.size > AT_ONCE or sweep.stopped or sweep.error:
         return False
     return bool(sweep.rows) or _data_of(sweep) in st.session_state.get(_WANTED, set())

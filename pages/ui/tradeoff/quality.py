@@ -73,10 +73,10 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
             else ""
         )
         st.caption(
-            f"Mean of {sweep.plan.seeds} runs each{pending}; the band is the 5th–95th percentile. "
-            f"{made}The band shows the variation due to the mechanism's noise on these data, not "
-            "sampling variation. Computed from the exact data and simulated noise: not private. "
-            "Click a point to open one of its runs in Discover."
+            f"Each point is the mean of {sweep.plan.seeds} runs{pending}; the band is the 5th–95th "
+            f"percentile. {made}The band shows the variation due to the mechanism's noise on these "
+            "data, not sampling variation. Computed from the exact data and simulated noise: not "
+            "private. Click a point to open one of its runs in Discover."
         )
         follow(sweep, clicked)
 
@@ -87,10 +87,10 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
 
 
 def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
-    """The best algorithm at the ε nearest to 1, in one sentence.
+    """Show a sentence that names the best algorithm at the ε nearest to 1.
 
-    Algorithms within two standard errors of the best are named with it. The sentence names no
-    algorithm until all have enough runs at this ε.
+    Algorithms within two standard errors of the best are named too. Until all algorithms have
+    enough runs at this ε, the sentence names none.
     """
     epsilon = min(sweep.plan.grids["epsilon"], key=lambda e: abs(e - 1))
     proven = table[(table["calibration"] == "proven") & (table["epsilon"] == epsilon)]
@@ -113,12 +113,12 @@ def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
     )
     titles = " and ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in here["algorithm"])
     mean = here["mean"].iloc[0]
-    verb = "does best" if len(here) == 1 else "do best, too close to call,"
+    verb = "does best" if len(here) == 1 else "are too close to call and do best"
     done, total = len(sweep.rows), sweep.plan.size
     so_far = "" if sweep.complete else f"So far ({done:,} of {total:,} runs): "
     st.markdown(
-        f"{so_far}At ε = {epsilon:g}, {titles} {verb} of these: {view.title} {mean:.2f} on "
-        f"average{'; ' + aside if aside else ''}."
+        f"{so_far}At ε = {epsilon:g}, {titles} {verb} of these algorithms: {view.title} "
+        f"{mean:.2f} on average{'; ' + aside if aside else ''}."
     )
 
 
@@ -133,7 +133,7 @@ def ready(plan: SweepPlan, proven: pd.DataFrame) -> bool:
 
 
 def follow(sweep: BackgroundSweep, clicked: list[dict[str, object]]) -> None:
-    """Open the first run of a clicked point."""
+    """Open the first run of a clicked point on the Discover page."""
     for point in clicked:
         held = point.get("customdata")
         if not isinstance(held, list):
@@ -147,7 +147,7 @@ def follow(sweep: BackgroundSweep, clicked: list[dict[str, object]]) -> None:
 
 
 def needed(rows: list[Row], view: View, target: float) -> None:
-    """Table of the smallest ε at which each algorithm reaches a quality."""
+    """Show a table of the smallest ε at which each algorithm reaches a quality."""
     table = smallest_epsilon(rows, view.metric, target)
     table = table[table["calibration"] != "none"]
     shown = pd.DataFrame(

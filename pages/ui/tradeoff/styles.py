@@ -1,8 +1,8 @@
 """The line styles of algorithms on all pages: colour and dash identify the algorithm.
 
-One colour for our algorithms, one per paper, and grey for non-private ones; algorithms of the same
-colour differ in their dashes. So up to twelve algorithms look different, and each looks the same in
-every chart.
+Our algorithms share one colour, the algorithms of each paper share another, and non-private
+algorithms are grey. Algorithms of the same colour differ in their dashes. An algorithm looks the
+same in every chart.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def groups() -> Mapping[str, Sequence[str]]:
 
 
 def style_of(name: str, palette: Palette, *, published: bool = False) -> LineStyle:
-    """The line style of an algorithm; published: thinner, because its ε is not a guarantee."""
+    """The line style of an algorithm; thinner if published, because ε is then not a guarantee."""
     if not ALGORITHMS[name].private:
         bases = [a.name for a in ALGORITHMS.values() if not a.private]
         return LineStyle(palette.muted, DASHES[1 + bases.index(name) % 2], 1.5)

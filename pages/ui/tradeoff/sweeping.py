@@ -26,9 +26,9 @@ class BackgroundSweep:
     """The rows of one plan, and the thread that adds rows.
 
     shipped: the number of rows shipped with the product, which are present from the start. Only the
-    thread writes rows, each once it is complete, so a page can read at any time. there: whether the
-    session still has a browser, checked several times a second; without a browser the thread ends,
-    and the rows stay for a browser that returns.
+    thread adds rows, and only complete ones, so a page can read rows at any time. there: returns
+    whether the session still has a browser; called several times a second. Without a browser the
+    thread ends, but the rows stay.
     """
 
     def __init__(self, plan: SweepPlan, there: Callable[[], bool] = lambda: True) -> None:
@@ -69,7 +69,7 @@ class BackgroundSweep:
         self._thread.start()
 
     def cancel(self) -> None:
-        """Stop soon, and stay stopped until `start`; finished rows are kept."""
+        """Stop soon, and stay stopped until `start` is called; finished rows are kept."""
         self._cancelled = True
         self._stop.set()
 
@@ -78,7 +78,7 @@ class BackgroundSweep:
         self._stop.set()
 
     def look(self) -> list[Row]:
-        """The rows so far."""
+        """The finished rows, in the order of the plan; records that a page still shows them."""
         self._seen = time.monotonic()
         return [self.rows[cell] for cell in sorted(self.rows)]
 
@@ -114,7 +114,7 @@ class BackgroundSweep:
             # A thread cannot raise to the page; without a message the page would restart it.
             self.error = (
                 f"The sweep stopped because of a program error ({type(error).__name__}). The "
-                "finished runs are kept, and it can be started again."
+                "finished runs are kept, and the sweep can be started again."
             )
 
 

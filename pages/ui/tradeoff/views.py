@@ -19,7 +19,7 @@ from privcore.extras.lab.sweeps.sweep import Row, SweepPlan, edge_recovery, enco
 
 
 def statistic(title: str, text: str) -> Any:
-    """A column with one statistic (such as the median) in the table of a measure."""
+    """The configuration of a table column that shows one statistic, such as the median."""
     return st.column_config.NumberColumn(title, help=text, format="%.3f")
 
 
@@ -31,12 +31,12 @@ COLUMNS = {
         help="Proven: with a guarantee. Published: the paper's own noise. None: not private.",
     ),
     "epsilon": st.column_config.NumberColumn("ε", help="Privacy budget of the run.", format="%g"),
-    "runs": st.column_config.NumberColumn("runs", help="Runs that have this measure."),
+    "runs": st.column_config.NumberColumn("runs", help="Number of runs with this measure."),
     "refused": st.column_config.NumberColumn(
-        "refused", help="Runs that the settings or the data do not allow."
+        "refused", help="Number of runs that the settings or the data do not allow."
     ),
     "mean": statistic("mean", "Mean of the measure chosen above, over the runs."),
-    "sd": statistic("std. deviation", "Standard deviation over the runs, with n − 1."),
+    "sd": statistic("std. deviation", "Standard deviation over the runs, with divisor n − 1."),
     "q05": statistic("5 % below", "5th percentile: 5 % of the runs are lower."),
     "median": statistic("median", "Median: half of the runs are lower."),
     "q95": statistic("95 % below", "95th percentile: 5 % of the runs are higher."),
@@ -87,7 +87,7 @@ def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
             required=True,
             key="sweep_found",
             bind="query-params",
-            help="Adjacent: the pair has any edge. Directed: with the correct arrow.",
+            help="Adjacent: the pair has any edge. Directed: the pair has the correct arrow.",
         )
 
     def draw(rows: list[Row]) -> None:
@@ -100,7 +100,7 @@ def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
             alt=f"Share of runs in which {name} found each true edge, by ε",
         )
         st.caption(
-            "Edges of the true graph, the easiest to find at the top. Computed from the exact "
+            "Edges of the true graph, with the easiest to find at the top. Computed from the exact "
             "data: not private."
         )
 
