@@ -16,9 +16,9 @@ from privcore.errors import DataError
 
 
 def count_parquet(table: ParquetTable) -> CountSource:
-    """Counts of a table in Parquet files: in memory if its unique rows fit into half the limit.
+    """Counts over a table in Parquet files, in memory if the unique rows fit into half the limit.
 
-    The other half is for reading.
+    The other half of the limit is for reading.
     """
     return count_external(ParquetRows(table), table.memory // 2)
 

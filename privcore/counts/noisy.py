@@ -1,4 +1,4 @@
-"""Counts summed from one noisy full table; everything after the noise is post-processing."""
+"""Counts summed from one noisy full contingency table; all later steps are post-processing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class NoisyTable:
         self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
 
     def table(self, columns: Sequence[int]) -> Table:
-        """Noisy counts over `columns`, shape = their levels in the given order."""
+        """Noisy counts with one axis for each of `columns`, in the given order."""
         in_order = tuple(sorted(columns))
         summed = self._sums.get(in_order, lambda: self._marginal(in_order))
         ordered = summed.transpose([in_order.index(c) for c in columns])
@@ -76,7 +76,7 @@ class NoisyTable:
         raise DataError("Noisy counts have no rows.")
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """Ignored: all sums come from the one table."""
+        """Does nothing: every table is summed from the one noisy table."""
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)

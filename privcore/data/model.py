@@ -1,4 +1,4 @@
-"""The data set that everything starts from: immutable, with public levels and bounds."""
+"""The data set that all analyses start from: immutable, with public levels and bounds."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ MAX_COLUMNS = 10_000
 class Column:
     """What is known about a column without looking at the rows.
 
-    levels: of a nominal or ordinal column, in the order of the codes (and of the ranks).
-    bounds: of a continuous column, lowest and highest value.
-    cut_points: of a column of numbers that was cut into levels, increasing.
+    levels: levels of a nominal or ordinal column, in the order of their codes (and ranks).
+    bounds: lowest and highest value of a continuous column.
+    cut_points: increasing points at which a column of numbers was cut into levels.
     declared: whether levels or bounds are public; otherwise they were read from the data, and no
         guarantee covers them.
     """
@@ -52,9 +52,9 @@ class Column:
 
 
 class Described(ABC):
-    """What is known about a table, wherever its rows are: their number, its columns, its notes.
+    """What is known about a table without its rows: its columns, its number of rows, and its notes.
 
-    The fields are described in `Dataset`, which has its rows in memory.
+    The fields are described in `Dataset`, which also holds the rows in memory.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Described(ABC):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What a guarantee about these rows does not cover: what was read from them, and notes."""
+        """What the guarantee does not cover: levels or bounds read from the rows, and the notes."""
         undeclared = self.undeclared
         if not undeclared:
             return self.notes
@@ -136,18 +136,19 @@ class Described(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Dataset(Described):
-    """n rows of p columns.
+    """A table of n rows and p columns.
 
     values: per column an array of shape (n,): integer codes 0..levels-1, or float64 within the
         bounds.  Made read-only.
     true_edges: the true DAG as (cause, effect) names, if it is known.
     hidden: columns of the true DAG that are not in the table (`hiding`).
     notes: sentences that limit what a guarantee about these rows covers.
-    recipe: how a structural example was made, so that a report can state how to make it again:
-        its name under "example", its parameters by name, and "intervals" if it was cut.
+    recipe: how to make a structural example again: its name under "example", its parameters by
+        name, and "intervals" if it was cut.
     available: whether values in the level "(missing)" are taken as missing at random.
-    unit: whose rows are protected together; rows beyond its bound were left out (`units`).
-    questions: facts that only the owner of the file knows, and has to state before a release.
+    unit: the unit whose rows are protected together; rows beyond the bound per unit were left out
+        (`units`).
+    questions: facts that only the owner of the file knows and must state before a release.
     reading_options: the owner's options for reading the file.
 
     Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
@@ -229,12 +230,12 @@ def levels_in_order(column: Column) -> int:
 
 
 def too_few_rows(rows: int) -> str:
-    """An error for a table without rows, or with one."""
+    """The error message for a table with fewer than 2 rows."""
     return f"The data have {rows} row{'s' * (rows != 1)}; give at least 2."
 
 
 def check_names(names: list[str]) -> None:
-    """Raises DataError unless there are at least two names, distinct, not blank and not huge."""
+    """Raises DataError unless there are 2 to 10,000 distinct names, none blank or too long."""
     if len(names) < 2:
         raise DataError(
             f"The data have {len(names)} column{'s' * (len(names) != 1)}; a graph needs at least 2."
@@ -287,11 +288,11 @@ def _check_values(column: Column, values: NDArray[Any]) -> None:
 
 
 def constant_columns(dataset: Dataset) -> tuple[str, ...]:
-    """Names of columns with only one level, or one value where levels or bounds were read from
-    rows.
+    """Names of the columns that are known to be constant.
 
-    A column with several public levels (or public bounds) is not refused when all rows agree,
-    because this agreement is private.
+    A column is known to be constant if it has only one level, or if its levels or bounds were read
+    from the rows and it has only one value.  A column with several public levels (or public bounds)
+    is accepted even if all rows agree, because this agreement is private.
     """
     return tuple(
         column.name
@@ -308,5 +309,5 @@ def is_constant(column: Column, values: NDArray[Any]) -> bool:
 
 
 def code_type(levels: int) -> type[np.unsignedinteger[Any]]:
-    """The smallest integer type for the codes of this number of levels."""
+    """The smallest integer type that holds the codes of this number of levels."""
     return np.uint8 if levels <= 256 else np.uint16

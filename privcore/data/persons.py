@@ -1,4 +1,4 @@
-"""Detects columns that identify people: values repeat, and name or values look like identifiers."""
+"""Detects columns that identify people: values repeat, and look or are named like identifiers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LOOKED_AT = 1_000
 
 
 def called_as_persons(name: str) -> bool:
-    """Whether the name of a column is that of an identifier of people."""
+    """Whether a column's name suggests that the column identifies people."""
     whole = name.casefold().strip()
     noun = re.sub(r"[_\W]*(id|no|nr|num|number)$", "", whole)
     if noun == whole:
@@ -45,7 +45,7 @@ def called_as_persons(name: str) -> bool:
 def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
     """The question to a table's owner about a column that may identify people.
 
-    at_place: whether rows are counted inside their files, where none can be left out.
+    at_place: whether rows are counted inside their files, so that none can be left out.
     """
     column = short(name, 40)
     together = (
@@ -66,7 +66,7 @@ def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
 def names_persons(name: str, distinct: Any, rows: int) -> bool:
     """Whether a column identifies people.
 
-    distinct: its distinct cells.  rows: number of rows with a value.
+    distinct: the distinct cells of the column.  rows: number of rows with a value.
     """
     count = len(distinct)
     if count < _LEAST or not _REPEATS * count <= rows <= _MOST_ROWS * count:

@@ -67,7 +67,7 @@ _PARTS = {"month": "month of the year", "weekday": "day of the week"}
 class Way:
     """One way to use a column.
 
-    label: a short name of it, such as "intervals", "month of the year" or "left out".
+    label: a short name for it, such as "intervals", "month of the year" or "left out".
     """
 
     label: str
@@ -76,9 +76,9 @@ class Way:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A proposal for a column, and its reason.
+    """A proposal for how to use a column, and the reason for it.
 
-    problem: in a word or two, such as "identifier"; empty if the column is used unchanged.
+    problem: a word or two, such as "identifier"; empty if the column is used unchanged.
     reason: one sentence.  ways: all ways to use the column; the first is proposed.
     """
 
@@ -89,7 +89,7 @@ class Proposal:
 
     @property
     def schema(self) -> ColumnSchema:
-        """The column as proposed."""
+        """The schema of the column as proposed."""
         return self.ways[0].schema
 
     @property
@@ -101,7 +101,7 @@ class Proposal:
 class _Cells:
     """The distinct values of a column, the most frequent first.
 
-    rows: number of rows of each.  total: rows of the column, including missing values.
+    rows: number of rows with each value.  total: rows of the column, including missing values.
     """
 
     name: str
@@ -153,7 +153,7 @@ def propose(
     ordered: bool = False,
     values: Collection[str] = (),
 ) -> Proposal:
-    """A proposal for one column.
+    """Proposes how to use one column.
 
     intervals: number of intervals into which numbers are cut.  labels: all levels in order, if the
     file lists them; ordered: whether the file declares them ordered.
@@ -166,7 +166,7 @@ def propose(
 
 
 def number_column(name: str, cells: pd.Series[Any]) -> ColumnSchema | None:
-    """The proposal for a column of numbers only, as numbers or ordered levels; None for others."""
+    """Schema of a column that holds only numbers, as numbers or ordered levels; otherwise None."""
     held = _cells(name, cells.value_counts(), len(cells))
     held = held.without(_codes(held))
     numbers, numeric = held.numbers
@@ -188,10 +188,11 @@ def propose_counted(
     *,
     values: Collection[str] = (),
 ) -> Proposal:
-    """A proposal for a column given the counts of its cells.
+    """Proposes how to use a column, given the counts of its cells.
 
-    counts: number of rows of each text.  rows: rows of the column, including missing values.
-    every: the counts are from one in this many rows of the table.  values: as for `propose`.
+    counts: number of rows with each text.  rows: number of rows of the column, including missing
+    values.
+    every: the counts are from one in `every` rows of the table.  values: as for `propose`.
     """
     cells = _cells(name, counts, rows)
     if not len(cells.distinct):
@@ -271,8 +272,9 @@ def _with_codes(proposal: Proposal, codes: Sequence[str], counts: pd.Series[Any]
 
 
 def _checked(proposal: Proposal, cells: _Cells) -> Proposal:
-    """The proposal without ways in which all rows have one level, and with a warning if one level
-    has nearly all.
+    """The proposal without ways in which all rows have one level.
+
+    If one level has nearly all rows, the proposal gets a warning.
     """
     shares = [
         _largest_level(way.schema, cells) / cells.total if way.schema.include else 0.0
@@ -317,7 +319,7 @@ def named_as_identifier(name: str) -> bool:
 
 
 def leave_out(name: str) -> Way:
-    """The way that does not use a column."""
+    """The way that leaves the column out."""
     return Way(LEAVE_OUT, ColumnSchema(name, "nominal", include=False))
 
 
@@ -379,7 +381,10 @@ def _date(name: str, form: str, distinct: pd.Series[Any]) -> Proposal:
 
 
 def _mostly_numbers(numbers: Vector, counts: Vector) -> bool:
-    """Whether nearly all cells are finite numbers, and others are errors; counts: rows of each."""
+    """Whether nearly all cells are finite numbers, so that the others are errors.
+
+    counts: number of rows with each cell.
+    """
     finite = np.isfinite(numbers)
     strays = float(counts[~finite].sum())
     return int(finite.sum()) > FEW_VALUES and strays <= _STRAY * float(counts.sum())

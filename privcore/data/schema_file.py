@@ -9,16 +9,16 @@
      ],
      "confirmed": "… SHA-256 of the columns …"}
 
-For a column with a kind but without levels, bounds or cut points, such as {"name": "age", "kind":
-"continuous", "bins": 4}, these are bought from the rows (see `bought_domain`).  A column with a
-date format and a part (month, weekday, calendar month, quarter or year) is read as that part of a
-date; months and weekdays need no levels.  These keys describe how cells are written: "decimal" (the
-mark, "." or ","), "unit" ("mg", "%"), "missing_codes" (["99"]: cells that mean a missing value) and
-"ignore_case" (true: levels that differ only in case and spaces are one).
+If a column has a kind but no levels, bounds or cut points, such as {"name": "age", "kind":
+"continuous", "bins": 4}, they are bought from the rows (see `bought_domain`).  A column with a date
+format and a part (month, weekday, calendar month, quarter or year) is read as that part of a date;
+months and weekdays need no levels.  These keys describe how cells are written: "decimal" (the mark,
+"." or ","), "unit" ("mg", "%"), "missing_codes" (["99"]: cells that mean a missing value) and
+"ignore_case" (true: levels that differ only in case and spaces are merged).
 
-Columns of the table that are not listed are left out.  A list of columns without the object around
-it is accepted, too.  `confirmed` records the owner's confirmation: it is a hash of the values, so
-whoever changes a value has to confirm again.
+Columns of the table that are not listed are left out.  The file may also contain only the list of
+columns.  `confirmed` records the owner's confirmation: it is a hash of the values, so any change of
+a value requires a new confirmation.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _KEYS = {
 
 
 def read_schema(content: bytes) -> list[ColumnSchema]:
-    """The schema that a JSON file holds; its columns are declared if they are confirmed.
+    """Reads a schema from a JSON file; the columns are declared public if they are confirmed.
 
-    Raises DataError, naming the column, if the file holds no schema.
+    Raises DataError, naming the column, if the file holds no valid schema.
     """
     document = _parsed(content)
     listed = document.get("columns")
@@ -64,8 +64,8 @@ def schema_json(
 ) -> str:
     """A schema as JSON for `read_schema`; columns with include=False are left out.
 
-    confirmed: whether its owner has confirmed every value.
-    left_out: reasons by column, for a reviewer.
+    confirmed: whether the owner has confirmed every value.
+    left_out: for a reviewer, the reason why each column was left out, by column name.
     """
     document: dict[str, Any] = {"columns": _entries(schema)}
     if left_out:

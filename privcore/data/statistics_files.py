@@ -1,4 +1,4 @@
-"""Reads files of SPSS, Stata, SAS and R as cells of text, with the levels in their dictionaries."""
+"""Reads files of SPSS, Stata, SAS and R as cells of text, with the levels listed in the files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class Labelled:
 
     frame: a categorical column for each variable, missing cells NaN.  levels: for variables with
     value labels, all labels in the order of their codes, including labels that occur in no row.
-    ordered: variables that the file declares ordered.  notes: what was done, a sentence each.
+    ordered: variables that the file declares ordered.  notes: what the reader changed, one sentence
+    each.
     """
 
     frame: pd.DataFrame
@@ -56,12 +57,12 @@ class Labelled:
 
 
 def is_statistics_file(content: bytes, filename: str) -> bool:
-    """Whether the bytes are a file of SPSS, Stata, SAS or R; the name decides if unclear."""
+    """Whether the bytes are an SPSS, Stata, SAS or R file; the file name decides if unclear."""
     return _kind(content, filename) is not None
 
 
 def read_statistics(content: bytes, filename: str) -> Labelled:
-    """The table of a file; labelled cells are written as their labels.
+    """Reads the table in a file, with codes replaced by their labels.
 
     Raises DataError for a file that cannot be read, is too large, or holds no table.
     """
@@ -170,8 +171,8 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
 class _Variable:
     """The dictionary entry of a variable.
 
-    labels: by code.  ranges: codes declared missing, from "lo" to "hi" inclusive.  kind: how
-    values are stored.
+    labels: the label of each code.  ranges: codes declared missing, from "lo" to "hi" inclusive.
+    kind: how values are stored.
     """
 
     labels: Mapping[Any, str]

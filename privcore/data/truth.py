@@ -1,4 +1,4 @@
-"""Reads a true graph: edge list, DOT, GraphML, BIF, or Tetrad's text."""
+"""Reads a true graph from an edge list or from a DOT, GraphML, BIF or Tetrad file."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ Edges = tuple[tuple[str, str], ...]
 def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edges:
     """The edges (cause, effect) of a DAG over the columns `names`.
 
-    By extension: .dot/.gv, .graphml/.xml, .bif; otherwise the text of Tetrad and causal-learn,
-    which begins with "Graph Nodes:", or an edge list with one edge per line ("cause,effect", with
-    tab, semicolon or blank in place of the comma, or "cause -> effect").
+    The extension decides on the format: .dot/.gv, .graphml/.xml, .bif; any other file is read as
+    the text of Tetrad and causal-learn, which begins with "Graph Nodes:", or as an edge list with
+    one edge per line ("cause,effect", with tab, semicolon or blank in place of the comma, or "cause
+    -> effect").
     Raises DataError for names that are not columns, self-loops, cycles and undirected edges.
     """
     if len(content) > MAX_BYTES:

@@ -1,6 +1,6 @@
 """Bounds the rows per unit: if a column identifies people, at most k rows per person are kept.
 
-A unit is a patient, a customer or a household: whoever is protected with all of their rows.
+A unit is a patient, a customer or a household, for example: all of its rows are protected together.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ _BYTES = 8
 class Bounded:
     """A table with at most the allowed rows per unit, without the column that identifies units.
 
-    rows: number of rows before any were left out.  The number left out is read from the data: no
-    guarantee covers
-    it, and it must not be released.
+    rows: number of rows before any were left out.  The number of rows left out is read from the
+    data: no guarantee covers it, and it must not be released.
     """
 
     table: RawTable
@@ -40,16 +39,16 @@ class Bounded:
 
     @property
     def kept_sentence(self) -> str:
-        """The bound on rows, and how many rows were left out."""
+        """A sentence on the bound on rows per unit and on how many rows were left out."""
         unit = self.table.unit
         rows = f"{unit.rows:,} row{'s' * (unit.rows != 1)}"
         return f"At most {rows} of each {unit.name} are kept: {self._left_words}."
 
     @property
     def sentence(self) -> str:
-        """Who is protected, and how many rows were left out.
+        """A sentence on who is protected and on how many rows were left out.
 
-        Such as "One patient with at most 5 rows is protected: 212 of 4,000 rows are left out."
+        Example: "One patient with at most 5 rows is protected: 212 of 4,000 rows are left out."
         """
         words = self.table.unit.words
         return f"{words[0].upper()}{words[1:]} is protected: {self._left_words}."
@@ -111,8 +110,8 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
 def likely_columns(proposals: list[Proposal]) -> list[str]:
     """Names of all columns, starting with possible identifiers of units.
 
-    Such columns repeat and look like identifiers, have the name of an identifier, or have a
-    different value in nearly every row.
+    A possible identifier repeats and looks like an identifier, has the name of an identifier, or
+    has a different value in nearly every row.
     """
 
     def rank(proposal: Proposal) -> int:

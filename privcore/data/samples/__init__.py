@@ -1,6 +1,6 @@
 """Sample tables with a known true graph, for practice before using one's own table.
 
-They are synthetic and as untidy as real tables: `python -m benchmarks.samples` writes them again.
+They are synthetic and as untidy as real tables; `python -m benchmarks.samples` generates them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from privcore.text import short
 class Sample:
     """A sample table.
 
-    name: such as "clinic".  title: a few words.  story: a paragraph on what the table holds, what
-    makes it untidy, and what to look for.  rows: number of rows.
+    name: a short name, such as "clinic".  title: a few words.  story: a paragraph on what the table
+    holds, what makes it untidy, and what to look for.  rows: number of rows.
     """
 
     name: str
@@ -28,19 +28,19 @@ class Sample:
 
     @property
     def path(self) -> Path:
-        """The table, a CSV file."""
+        """Path of the table, a CSV file."""
         return Path(__file__).with_name(f"{self.name}.csv")
 
     @property
     def graph(self) -> Path:
-        """The true graph, a file with a line "cause,effect" for each edge."""
+        """Path of the true graph, a file with a line "cause,effect" for each edge."""
         return Path(__file__).with_name(f"{self.name}.graph.csv")
 
     def true_edges(self, names: Collection[str]) -> tuple[tuple[str, str], ...] | None:
         """The true graph over the columns in use; None if a DAG over them cannot represent it.
 
-        A column may be left out only if no column in use is an effect of it: otherwise it becomes
-        an unobserved confounder or mediator.
+        A column may be left out only if it has no effect among the columns in use: otherwise it
+        becomes an unobserved confounder or mediator.
         """
         lines = self.graph.read_text("utf-8").splitlines()
         edges = [(cause, effect) for cause, effect in (line.split(",") for line in lines)]
@@ -97,7 +97,7 @@ SAMPLES = {sample.name: sample for sample in _ALL}
 
 
 def get_sample(name: str) -> Sample:
-    """The sample of that name; raises ParameterError if there is none."""
+    """The sample called `name`; raises ParameterError if there is none."""
     if name not in SAMPLES:
         raise ParameterError(f"There is no sample {short(name)!r}; there are {', '.join(SAMPLES)}.")
     return SAMPLES[name]
