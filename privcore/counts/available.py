@@ -134,6 +134,6 @@ class AvailableCases:
 
     def _no_rows(self, what: str) -> DataError:
         return DataError(
-            f"Available cases give contingency tables, but no {what}; choose the score g2 or "
-            "chi2, or make missing values a level."
+            f"Available-case counts provide contingency tables, but no {what}; choose the score "
+            "g2 or chi2, or make missing values a level."
         )

@@ -166,7 +166,7 @@ class ExternalCounts:
         if size > _most(self._memory, len(self.levels)):
             raise DataError(
                 f"A sub-sample of {size:,} rows may not fit into the memory allowed for counting; "
-                "choose a smaller rate, or rate 1, or allow more memory."
+                "choose a smaller sampling rate or a rate of 1, or allow more memory."
             )
         drawn = self._rows.sampled(_row_numbers(self.n, size, noise))
         self.passes += 1
@@ -174,14 +174,14 @@ class ExternalCounts:
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
         raise DataError(
-            "Random blocks need the unique rows in memory, but these do not fit; allow more "
-            "memory, or choose a score without blocks, such as z-star."
+            "Random blocks need the unique rows in memory, but the unique rows do not fit; allow "
+            "more memory, or choose a score without blocks, such as z-star."
         )
 
     def rows(self) -> tuple[Matrix, Matrix]:
         raise DataError(
             "This algorithm works row by row, but the unique rows do not fit into memory; allow "
-            "more memory, or choose an algorithm over counts, such as moment-notears."
+            "more memory, or choose an algorithm that uses only moments, such as moment-notears."
         )
 
     def moments(self, radius: float | None = None) -> Matrix:

@@ -33,8 +33,8 @@ def check_memory(table: ParquetTable) -> None:
     if needed > table.memory:
         raise DataError(
             f"Judging by its levels and number of rows, the table may need {needed / 2**30:.1f} "
-            f"GiB of memory, but {table.memory / 2**30:.1f} GiB are allowed; allow more, or use "
-            "fewer columns or levels."
+            f"GiB of memory, but only {table.memory / 2**30:.1f} GiB are allowed; allow more "
+            "memory, or use fewer columns or levels."
         )
 
 

@@ -122,7 +122,8 @@ class InMemoryCounts:
         if prod(shape) > MAX_CELLS:
             named = ", ".join(short(self.names[c]) for c in columns[:3])
             raise DataError(
-                f"The table over {named}… has {prod(shape):,} cells; use fewer columns or levels."
+                f"The table over {named}… has {prod(shape):,} cells, too many to count; use fewer "
+                "columns or levels."
             )
         if not columns:
             return np.array(self.n)
@@ -212,8 +213,8 @@ class InMemoryCounts:
         if cells > MAX_CELLS:
             raise DataError(
                 f"Testing {short(self.names[x])} and {short(self.names[y])} given "
-                f"{len(conditioning_set)} columns may need {cells:,} cells; "
-                "lower the maximum order."
+                f"{len(conditioning_set)} columns may need tables of {cells:,} cells, too many to "
+                "count; lower the maximum order."
             )
         strata = prod(self.levels[c] for c in conditioning_set)
         if strata <= _DENSE_STRATA and strata * rx * ry <= MAX_CELLS:

@@ -61,10 +61,14 @@ class NoisyTable:
         return self._tables.get((x, y, tuple(conditioning_set)), occurring)
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
-        raise DataError("Noisy counts have no rows to draw from.")
+        raise DataError(
+            "A noisy table contains no rows to draw from; draw the sub-sample before adding noise."
+        )
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
-        raise DataError("Noisy counts have no rows to split into blocks.")
+        raise DataError(
+            "A noisy table contains no rows to split into blocks; choose a score without blocks."
+        )
 
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
         raise DataError("Noisy counts have no rows from which to compute moments.")
@@ -73,7 +77,9 @@ class NoisyTable:
         raise DataError("Noisy counts have no rows from which to compute moments.")
 
     def rows(self) -> tuple[Matrix, Vector]:
-        raise DataError("Noisy counts have no rows.")
+        raise DataError(
+            "A noisy table contains no rows; choose an algorithm that uses only counts."
+        )
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
         """Does nothing: every table is summed from the one noisy table."""

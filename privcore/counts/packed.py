@@ -27,7 +27,7 @@ def pack(projections: Sequence[Projection], levels: Sequence[int]) -> Packed:
     """
     for column, codes in projections[-1].codes.items():
         if codes.size and not (int(codes.min()) >= 0 and int(codes.max()) < levels[column]):
-            raise ValueError("a code is outside the levels")
+            raise ValueError("every code must be between 0 and the number of levels minus 1")
     parts: list[NDArray[np.uint16]] = []
     places = np.full((len(projections), len(levels)), -1, dtype=np.int64)
     sizes = np.array([projection.rows for projection in projections], dtype=np.int64)

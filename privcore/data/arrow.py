@@ -39,8 +39,8 @@ def reading(sentence: str = "") -> Iterator[None]:
     except (pa.ArrowException, OSError, ValueError, OverflowError):
         raise DataError(
             sentence
-            or "A Parquet file cannot be read; it may be damaged, or have changed meanwhile. "
-            "Write it again."
+            or "A Parquet file cannot be read. It may be damaged, or may have changed while it was "
+            "being read; save the file again."
         ) from None
 
 

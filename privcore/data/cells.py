@@ -39,8 +39,8 @@ _DISTINCT_SHARE, _LEAST_OF_PIECE = 0.8, 1_000
 # Pieces of a column that are collected before their distinct texts are merged.
 _MOST_PIECES = 64
 WHERE_IT_IS = (
-    "give fewer rows or columns, or count it where it is, as Parquet, by `python -m privcore "
-    "discover --table`"
+    "give fewer rows or columns, or save the table as Parquet and run `python -m privcore "
+    "discover --table`, which does not load it"
 )
 
 

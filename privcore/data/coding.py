@@ -43,7 +43,10 @@ UNKNOWN = -2
 Missing = Literal["refuse", "drop", "level", "available"]
 # Settings that make missing values a level where the schema does not.
 GAPS_AS_LEVEL = ("level", "available")
-DROPPED = "rows with missing values are left out: which rows are complete is not covered"
+DROPPED = (
+    "rows with missing values are left out, but the guarantee does not cover which rows are "
+    "complete"
+)
 
 # Of every row, before it is decided which rows are used.
 Codes = NDArray[np.int64]
@@ -194,7 +197,7 @@ def settled(
         if not column.is_categorical:
             raise DataError(
                 f"Column {short(column.name)!r} is continuous, and only levels can be counted "
-                "without loading the rows; cut it by bins or cut points."
+                "without loading the rows; cut the column by bins or cut points."
             )
     drop = missing == "drop"
     pieces = look(codings, drop)
@@ -269,8 +272,8 @@ def used_columns(
     absent = [column.name for column in used if column.name not in names]
     if unit.column and unit.column in absent:
         raise DataError(
-            f"Column {short(unit.column)!r} says which {unit.noun} a row is of, and is not used "
-            "otherwise; leave it out of the columns."
+            f"Column {short(unit.column)!r} only identifies the {unit.noun} of each row; leave it "
+            "out of the columns to use."
         )
     if absent:
         raise DataError(f"The table has no column {short(absent[0])!r}; correct its name.")

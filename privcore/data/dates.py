@@ -77,8 +77,8 @@ class DateReading:
             re.search("%[Yy]", self.format) and "%d" in self.format
         ):
             raise DataError(
-                f"The date format {short(self.format)!r} has no day or year; write it as %d.%m.%Y "
-                "or ISO8601."
+                f"The date format {short(self.format)!r} has no day or year; write one such as "
+                "%d.%m.%Y, or ISO8601."
             )
 
     @property

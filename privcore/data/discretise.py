@@ -63,7 +63,7 @@ def intervals(dataset: Dataset, count: int) -> Dataset:
     """
     numeric = [column.name for column in dataset.columns if not column.is_categorical]
     if not numeric:
-        raise DataError("Every column has levels already; leave the number of intervals out.")
+        raise DataError("Every column has levels already; leave out the number of intervals.")
     recipe = None if dataset.recipe is None else {**dataset.recipe, "intervals": count}
     return replace(discretise(dataset, dict.fromkeys(numeric, count)), recipe=recipe)
 
@@ -93,7 +93,8 @@ def equal_width(bounds: tuple[float, float] | None, bins: int, name: str) -> tup
     low, high = finite_bounds(bounds, name)
     if not 2 <= bins <= MAX_INTERVALS:
         raise DataError(
-            f"Column {short(name)!r} requires {bins} intervals; choose from 2 to {MAX_INTERVALS}."
+            f"Column {short(name)!r} is to be cut into {bins} intervals; choose from 2 to "
+            f"{MAX_INTERVALS}."
         )
     return tuple(float(c) for c in np.linspace(low, high, bins + 1)[1:-1])
 
@@ -105,7 +106,7 @@ def finite_bounds(bounds: tuple[float, float] | None, name: str) -> tuple[float,
     # Otherwise scaling to −1 … 1 would overflow for some rows and not for others.
     if not math.isfinite(4 * max(-bounds[0], bounds[1])):
         raise DataError(
-            f"Column {short(name)!r} has bounds too wide to compute with; leave out its "
+            f"Column {short(name)!r} has bounds too wide to compute with; leave out the "
             "largest values, or declare narrower bounds."
         )
     return bounds
@@ -118,7 +119,7 @@ def check_cuts(cuts: Sequence[float], name: str) -> None:
     if not all(math.isfinite(c) for c in cuts):
         raise DataError(f"The cut points of column {short(name)!r} must be finite numbers.")
     if any(a >= b for a, b in pairwise(cuts)):
-        raise DataError(f"The cut points of column {short(name)!r} must increase.")
+        raise DataError(f"The cut points of column {short(name)!r} must be in increasing order.")
 
 
 def cut(numbers: NDArray[np.float64], cuts: Sequence[float], name: str) -> NDArray[Any]:

@@ -155,7 +155,7 @@ class _Reader:
 
     def _refuse_group(self, *marks: str) -> None:
         if self._next.text.lower() in marks and self._next.kind != "quoted":
-            raise DataError("The DOT graph has edges between groups; write one edge a line.")
+            raise DataError("The DOT graph has edges between groups; write one edge per line.")
 
     def _step(self) -> _Token:
         token = self._next
@@ -209,4 +209,4 @@ def _unreadable() -> DataError:
 
 
 def _undirected() -> DataError:
-    return DataError("The DOT graph has undirected edges; give each one direction.")
+    return DataError("The DOT graph has undirected edges; give every edge a direction.")

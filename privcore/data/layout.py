@@ -34,9 +34,9 @@ _TOTALS = {
 _LEVELS = 0.5
 NO_HEADER = OpenQuestion(
     "header",
-    "The first line looks like a row of values, so the columns are called col_1, col_2, … and it "
-    "is a row of the table.",
-    "give --no-header, or --header if it holds their names (in Python header=False or True)",
+    "The first line looks like a row of values, so the line is read as a row of the table, and the "
+    "columns are called col_1, col_2, …",
+    "give --no-header, or --header if the line holds the names (in Python header=False or True)",
 )
 
 
@@ -160,7 +160,7 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
                 at,
                 tuple(commented),
                 width,
-                ("The column names are in the comment above the table.",),
+                ("The column names are taken from the comment above the table.",),
             )
     if guessed:
         return Layout(at, unnamed, width, tuple(notes), NO_HEADER)
@@ -168,9 +168,10 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
     explained = _explanations(rows, start, width)
     if explained:
         notes.append(
-            "The row below the names explains them and is left out."
+            "The row below the column names explains the columns and is left out."
             if explained == 1
-            else f"The {explained} rows below the names explain them and are left out."
+            else f"The {explained} rows below the column names explain the columns and are "
+            "left out."
         )
     return Layout(start + explained, tuple(names), width, tuple(notes))
 

@@ -111,7 +111,8 @@ class Described(ABC):
         named = ", ".join(short(name, 20) for name in undeclared[:3])
         more = f" and {len(undeclared) - 3} more" if len(undeclared) > 3 else ""
         return (
-            f"{self.public_noun} were read from the data: not covered ({named}{more})",
+            f"{self.public_noun} were read from the data and are not covered by the guarantee "
+            f"({named}{more})",
             *self.notes,
         )
 
@@ -171,14 +172,17 @@ class Dataset(Described):
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])
         if len(self.columns) != len(self.values):
-            raise ValueError("one array for each column")
+            raise ValueError("values must contain one array for each column")
         if len({len(values) for values in self.values}) != 1:
-            raise ValueError("all columns have the same number of rows")
+            raise ValueError("all columns must have the same number of rows")
         if self.n < 2:
             raise DataError(too_few_rows(self.n))
         for name in (name for edge in self.true_edges or () for name in edge):
             if name not in (*self.names, *self.hidden):
-                raise DataError(f"The true graph names {short(name)!r}, which is not a column.")
+                raise DataError(
+                    f"The true graph names {short(name)!r}, which is not a column; correct "
+                    "the name."
+                )
         for column, values in zip(self.columns, self.values, strict=True):
             _check_values(column, values)
             values.flags.writeable = False
@@ -216,7 +220,7 @@ class Dataset(Described):
     @property
     def basis(self) -> str:
         if self.source == BOUGHT:
-            return "released from the rows with noise, but for what their owner has stated"
+            return "released from the rows with noise, except where stated by the owner of the data"
         built_in = self.source not in ("", UPLOADED)
         return "part of the model that the rows were sampled from" if built_in else super().basis
 
@@ -255,7 +259,7 @@ def check_names(names: list[str]) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise DataError(
-            f"The column name {short(twice[0])!r} occurs more than once; make names distinct."
+            f"The column name {short(twice[0])!r} occurs more than once; make the names distinct."
         )
 
 
@@ -270,11 +274,11 @@ def _check_values(column: Column, values: NDArray[Any]) -> None:
                 "cut it into intervals, or leave it out."
             )
         if len(set(column.levels)) != len(column.levels):
-            raise DataError(f"Column {name!r} names a level twice; make its levels distinct.")
+            raise DataError(f"Column {name!r} lists a level twice; make its levels distinct.")
         if values.dtype.kind not in "iu":
-            raise ValueError("categorical values are integer codes")
+            raise ValueError("categorical values must be integer codes")
         if int(values.min(initial=0)) < 0 or int(values.max(initial=0)) >= len(column.levels):
-            raise ValueError("a code is outside the levels")
+            raise ValueError("every code must be between 0 and the number of levels minus 1")
         return
     if column.bounds is None or not column.bounds[0] < column.bounds[1]:
         raise DataError(f"Column {name!r} needs a lower bound below its upper bound.")
@@ -284,7 +288,7 @@ def _check_values(column: Column, values: NDArray[Any]) -> None:
         values.min(initial=np.inf) < column.bounds[0]
         or values.max(initial=-np.inf) > column.bounds[1]
     ):
-        raise ValueError("a value is outside the bounds")
+        raise ValueError("every value must lie within the bounds of its column")
 
 
 def constant_columns(dataset: Dataset) -> tuple[str, ...]:

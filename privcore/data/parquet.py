@@ -212,13 +212,13 @@ def _names(files: tuple[str, ...]) -> list[str]:
         name = short(Path(file).name)
         with arrow.reading(
             f"{name!r} is not a readable Parquet file; convert the table to Parquet, or give a "
-            "smaller one as --csv."
+            "smaller table with --csv."
         ):
             schemas.append(pq.read_schema(file))
         first, other = schemas[0], schemas[-1]
         if other.names != first.names or other.types != first.types:
             raise DataError(
-                f"{name!r} has other columns, or other types, than {short(Path(files[0]).name)!r}; "
+                f"{name!r} and {short(Path(files[0]).name)!r} differ in their columns or types; "
                 "give files with the same columns."
             )
     return arrow.column_names(schemas[0])

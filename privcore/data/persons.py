@@ -51,14 +51,14 @@ def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
     together = (
         "--rows-per-unit K if nobody has more than K rows"
         if at_place
-        else f"--unit {column} --rows-per-unit K to protect all rows of one together"
+        else f"--unit {column} --rows-per-unit K to protect all rows of a person together"
     )
     return OpenQuestion(
         "persons",
-        f"Column {column!r} repeats and looks like an identifier: if one person's rows occur in "
-        "several places, protecting each row alone protects no person.",
-        f"give {together}, or --rows-per-unit 1 if each row is another person (in Python unit and "
-        "rows_per_unit)",
+        f"Column {column!r} has repeated values and looks like an identifier. If one person has "
+        "several rows, protecting each row on its own does not protect the person.",
+        f"give {together}, or --rows-per-unit 1 if each row is a different person (in Python unit "
+        "and rows_per_unit)",
         name,
     )
 

@@ -220,7 +220,7 @@ def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
     mixed = not numeric and _mostly_numbers(numbers, cells.rows)
     if not mixed and _numbers_rows(name, cells):
         return _left_out(
-            name, "row number", "It numbers the rows and carries no other information."
+            name, "row number", "The column numbers the rows and carries no other information."
         )
     if not mixed and _names_rows(name, cells, numbers if numeric else None, every):
         return _named_rows(name, distinct)
@@ -288,7 +288,9 @@ def _checked(proposal: Proposal, cells: _Cells) -> Proposal:
             return _left_out(proposal.name, "one level", "All rows fall into one level.")
     if shares[0] <= ONE_LEVEL:
         return proposal
-    reason = f"One level has {percent(shares[0])} of the rows, so the column shows little."
+    reason = (
+        f"One level has {percent(shares[0])} of the rows, so the column carries little information."
+    )
     if proposal.problem:
         reason = f"{proposal.reason} {reason}"
     return replace(proposal, problem=proposal.problem or "nearly constant", reason=reason)
@@ -331,7 +333,7 @@ def _whose_rows(cells: _Cells, intervals: int) -> Proposal:
     numbers, numeric = cells.numbers
     other = _numeric(cells, numbers, intervals) if numeric else _text(cells)
     reason = (
-        f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows: they may show whose "
+        f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows, which may show whose "
         "rows these are."
     )
     used = (way for way in other.ways if way.schema.include)
@@ -364,7 +366,7 @@ def _named_rows(name: str, distinct: pd.Series[Any]) -> Proposal:
     if words >= 3:
         return _left_out(name, "free text", "Nearly every row has a different text.")
     return _left_out(
-        name, "identifier", "Nearly every row has a different value, as in an identifier."
+        name, "identifier", "Nearly every row has a different value, as in a column of identifiers."
     )
 
 
@@ -398,7 +400,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
         return Proposal(
             name,
             "",
-            f"{len(levels)} distinct numbers, each an ordered level.",
+            f"{len(levels)} distinct numbers, used as ordered levels.",
             (
                 Way(ORDERED, ColumnSchema(name, "ordinal", levels)),
                 Way(LEVELS, ColumnSchema(name, "nominal", levels)),
@@ -407,7 +409,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
         )
     low, high = float(numbers[order[0]]), float(numbers[order[-1]])
     if low == high or not math.isfinite(4 * max(-low, high)):
-        return _left_out(name, "identifier", "Its numbers are too long to compute with.")
+        return _left_out(name, "identifier", "The numbers are too long to compute with.")
     low, high = outwards(low, high)
     # Numbers written in several ways occur several times.
     values, where = np.unique(numbers, return_inverse=True)
@@ -419,7 +421,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
     return Proposal(
         name,
         "",
-        f"{len(values):,} numbers{written}: {parts} intervals with about equally many rows.",
+        f"{len(values):,} numbers{written}: {parts} intervals with about the same number of rows.",
         (
             Way(EVEN, even),
             Way(EQUAL, replace(whole, bins=intervals)),
@@ -443,7 +445,7 @@ def _mixed(cells: _Cells, numbers: Vector, intervals: int, writing: Writing) -> 
     return Proposal(
         cells.name,
         "text among numbers",
-        f"{text:,.0f} of the rows have text instead of a number; they count as missing.",
+        f"{text:,.0f} of the rows have text instead of a number, which counts as missing.",
         ways,
     )
 
@@ -458,7 +460,7 @@ def _text(cells: _Cells) -> Proposal:
     kind = "ordinal" if ordered else "nominal"
     each = Way(ORDERED if ordered else LEVELS, ColumnSchema(name, kind, levels, writing=writing))  # type: ignore[arg-type]
     merged_note = (
-        f" {alike} more differ from these only in case or spaces and are merged with them."
+        f" Levels that differ from these only in case or spaces ({alike}) are merged with them."
         * bool(alike)
     )
     if len(levels) <= MANY_LEVELS:
@@ -537,7 +539,7 @@ def _with_gaps(proposal: Proposal, share: float, single: bool) -> Proposal:
         for way in proposal.ways
         if way.label != UNCUT
     )
-    reason = f"{proposal.reason} {share:.1%} of the rows have no value; missing is a level."
+    reason = f"{proposal.reason} {share:.1%} of the rows have no value; missing values are a level."
     if share > MOST_MISSING and proposal.used:
         reason = f"{share:.0%} of the rows have no value."
         return Proposal(

@@ -122,12 +122,12 @@ class RawTable:
             f"{each.sentence} To settle it, {each.answer}." for each in self.questions
         )
         total = (
-            "row looks like a total, which belongs to nobody"
+            "row looks like a total rather than a record"
             if self.totals == 1
-            else f"{self.totals} rows look like totals, which belong to nobody"
+            else f"{self.totals} rows look like totals rather than records"
         )
         last = (
-            f"The last {total}: leave out with --leave-last {self.totals} (in Python "
+            f"The last {total}; to leave out totals, give --leave-last {self.totals} (in Python "
             f"leave_last={self.totals})."
         )
         return (*self.notes, *([last] if self.totals else []), *open_questions)
@@ -192,7 +192,7 @@ def _shortened(table: RawTable, rows: int) -> RawTable:
     for name in frame.columns:
         if hasattr(frame[name], "cat"):
             frame[name] = frame[name].cat.remove_unused_categories()
-    notes = (*table.notes, f"The last rows are left out: {rows:,}.")
+    notes = (*table.notes, f"Number of last rows that are left out: {rows:,}.")
     return replace(table, frame=frame, notes=notes, totals=max(0, table.totals - rows))
 
 
@@ -262,7 +262,10 @@ def _named(
             notes.append(f"Column {place} has no name, and is called col_{place}.")
             kept.append((f"col_{place}", column))
     if len(notes) > 3:
-        notes = [f"{len(notes)} columns have no name; columns with values are numbered."]
+        notes = [
+            f"{len(notes)} columns have no name; those without values are left out, and the "
+            "others are numbered."
+        ]
     return [name for name, _ in kept], [column for _, column in kept], notes
 
 
@@ -293,7 +296,7 @@ def _read_sheet(content: bytes, options: ReadingOptions, memory: Memory) -> RawT
     names, columns, name_notes = _named(layout.names, columns)
     check_names(names)
     if len(sheet.names) > 1:
-        notes = (*notes, f"Sheet {short(sheet.name)!r} of {len(sheet.names)} is read.")
+        notes = (*notes, f"Only sheet {short(sheet.name)!r} of {len(sheet.names)} is read.")
     return RawTable(
         _framed(names, columns),
         "",
@@ -421,7 +424,8 @@ def _uneven(body: str, delimiter: str, layout: Layout, before: int) -> str:
             if row and len(row) != layout.width:
                 return (
                     f"Line {before + reader.line_num} has {len(row)} cells where the table has "
-                    f"{layout.width}; give every row the same number, with quotes around cells "
-                    f"that hold the delimiter {DELIMITERS.get(delimiter, delimiter)}."
+                    f"{layout.width}; give every row the same number of cells, and put quotes "
+                    "around cells that contain the delimiter "
+                    f"({DELIMITERS.get(delimiter, delimiter)})."
                 )
     return "The file is not a readable table; save it as CSV with a header."

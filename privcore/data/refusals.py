@@ -19,8 +19,8 @@ def outside(name: str, rows: int) -> str:
 def not_finite(name: str, rows: int) -> str:
     """The error message for a numeric column with `rows` values that are not finite numbers."""
     return (
-        f"Column {short(name)!r} has {rows:,} rows that are not finite numbers; make it nominal, "
-        "or correct the data."
+        f"Column {short(name)!r} has {rows:,} rows without a finite number; make the column "
+        "nominal, or correct the data."
     )
 
 
@@ -40,7 +40,7 @@ def constant(name: str) -> str:
 def too_few_left(rows: int) -> str:
     """The error message for a table with only `rows` complete rows."""
     return (
-        f"Dropping rows with missing values leaves {rows}; leave out the columns "
+        f"Dropping rows with missing values leaves too few rows ({rows}); leave out the columns "
         "with the most missing values instead."
     )
 
@@ -51,6 +51,6 @@ def gaps(gaps: Mapping[str, int]) -> str:
     named = ", ".join(f"{short(name, 30)} ({count:,})" for name, count in worst[:5])
     more = f" and {len(worst) - 5} more columns" if len(worst) > 5 else ""
     return (
-        f"Values are missing in {named}{more}; choose to drop those rows, make missing a level of "
-        "its own, or leave the columns out."
+        f"Values are missing in {named}{more}; drop the rows with missing values, make missing "
+        "values a level of their own, or leave these columns out."
     )

@@ -115,8 +115,8 @@ def _column(entry: Any, position: int) -> ColumnSchema:
     unknown = sorted(set(entry) - _KEYS)
     if unknown:
         raise DataError(
-            f"Column {name!r} of the schema has {short(unknown[0])!r}, which means nothing there; "
-            f"use {', '.join(sorted(_KEYS))}."
+            f"Column {name!r} of the schema has the unknown key {short(unknown[0])!r}; use only "
+            f"{', '.join(sorted(_KEYS))}."
         )
     date = _date(entry, name)
     levels = _levels(entry, name) or (date.levels if date else ())
@@ -130,16 +130,18 @@ def _column(entry: Any, position: int) -> ColumnSchema:
     stated = "kind" in entry and not levels and not numeric
     if not stated and (bool(levels), numeric) != (kind != "continuous", kind == "continuous"):
         raise DataError(
-            f"Column {name!r} of the schema needs levels, or bounds or cut points: nominal and "
-            "ordinal columns have levels, continuous ones bounds or cut points. To buy them, give "
-            "only the kind."
+            f"Column {name!r} of the schema needs levels if it is nominal or ordinal, and bounds "
+            "or cut points if it is continuous. To buy levels, bounds or cut points, give only the "
+            "kind."
         )
     bounds = _numbers(entry, "bounds", name)
     if bounds and len(bounds) != 2:
-        raise DataError(f"Column {name!r} of the schema needs two bounds, lowest and highest.")
+        raise DataError(
+            f"Column {name!r} of the schema needs two bounds, the lowest and the highest value."
+        )
     bins, missing = entry.get("bins"), entry.get("missing", False)
     if not isinstance(missing, bool):
-        raise DataError(f"Column {name!r} of the schema has neither true nor false for missing.")
+        raise DataError(f"Column {name!r} of the schema needs true or false as missing.")
     if bins is not None and (not isinstance(bins, int) or isinstance(bins, bool)):
         raise DataError(f"Column {name!r} of the schema needs a whole number of bins.")
     return ColumnSchema(
@@ -159,13 +161,11 @@ def _writing(entry: Mapping[str, Any], name: str) -> Writing:
     decimal, unit = entry.get("decimal", ""), entry.get("unit", "")
     codes, alike = entry.get("missing_codes") or [], entry.get("ignore_case", False)
     if not isinstance(decimal, str) or not isinstance(unit, str):
-        raise DataError(f"Column {name!r} of the schema needs text as decimal and as unit.")
+        raise DataError(f"Column {name!r} of the schema needs texts as decimal and unit.")
     if not isinstance(codes, list) or any(isinstance(code, (list, dict)) for code in codes):
-        raise DataError(f"Column {name!r} of the schema needs a list of missing_codes.")
+        raise DataError(f"Column {name!r} of the schema needs a list as missing_codes.")
     if not isinstance(alike, bool):
-        raise DataError(
-            f"Column {name!r} of the schema has neither true nor false for ignore_case."
-        )
+        raise DataError(f"Column {name!r} of the schema needs true or false as ignore_case.")
     # A unit requires a known decimal mark.
     decimal = decimal or ("." if unit else "")
     return Writing(decimal, unit, tuple(str(code).strip() for code in codes), alike)  # type: ignore[arg-type]  # It checks the mark itself.

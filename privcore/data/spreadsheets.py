@@ -140,8 +140,8 @@ def _check_parts(content: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as parts:
         if sum(part.file_size for part in parts.infolist()) > MAX_UNPACKED:
             raise DataError(
-                f"The workbook unpacks to more than {MAX_UNPACKED / 2**30:.0f} GiB; save the one "
-                "sheet that is needed as CSV."
+                f"The workbook unpacks to more than {MAX_UNPACKED / 2**30:.0f} GiB; save the sheet "
+                "that you need as CSV."
             )
         for part in parts.infolist():
             rows = columns = 0

@@ -109,8 +109,8 @@ def _reading(kind: str | None) -> Iterator[None]:
 def _damaged(kind: str | None) -> DataError:
     program = {"sav": "SPSS", "por": "SPSS", "dta": "Stata", "R": "R"}.get(kind or "", "SAS")
     return DataError(
-        f"The file of {program} cannot be read; it may be damaged; write it again, or save it as "
-        "CSV."
+        f"The {program} file cannot be read and may be damaged; save the file again, or save the "
+        "table as CSV."
     )
 
 
@@ -129,7 +129,7 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
     import pyreadstat
 
     if kind is None:
-        raise DataError("The file is none of SPSS, Stata, SAS or R; save it as CSV in UTF-8.")
+        raise DataError("The file is not an SPSS, Stata, SAS or R file; save it as CSV in UTF-8.")
     read = getattr(pyreadstat, f"read_{kind}")
     # Declared missing values are kept until the labels of the others are known.
     options = {"user_missing": True} if kind in {"sav", "dta", "sas7bdat"} else {}
@@ -271,8 +271,8 @@ def _read_r(content: bytes) -> Labelled:
     frames = [each for each in held if isinstance(each, _RFrame)]
     if len(frames) != 1:
         raise DataError(
-            f"The file of R holds {len(frames) or 'no'} data frames; save one by saveRDS, or write "
-            "it as CSV."
+            f"The R file holds {len(frames) or 'no'} data frames; save a single data frame with "
+            "saveRDS, or write it as CSV."
         )
     frame = frames[0]
     columns, levels, ordered = [], {}, set()
@@ -306,7 +306,9 @@ def _r_frame(values: Any, attributes: Mapping[str, Any]) -> _RFrame:
     names = [str(name) for name in attributes.get("names", ())]
     columns = list(values.values()) if isinstance(values, Mapping) else list(values)
     if len(names) != len(columns):
-        raise DataError("Two columns of the data frame have one name; give each its own.")
+        raise DataError(
+            "Two columns of the data frame have the same name; make the names distinct."
+        )
     return _RFrame(names, columns)
 
 
@@ -401,5 +403,6 @@ def _columns(names: Sequence[str]) -> str:
 
 def _too_large() -> DataError:
     return DataError(
-        f"The table has more than {MAX_CELLS:,} cells; keep the rows and columns that are needed."
+        f"The table has more than {MAX_CELLS:,} cells; keep only the rows and columns that "
+        "you need."
     )

@@ -71,8 +71,8 @@ class StructuralExample:
             object.__setattr__(self, name, value)
         if "weight_low" in checked and checked["weight_low"] > checked["weight_high"]:
             raise ParameterError(
-                f"weight-low is {self.weight_low:g}, above weight-high, {self.weight_high:g}; "
-                "lower it."
+                f"weight-low is {self.weight_low:g}, which is above weight-high "
+                f"({self.weight_high:g}); lower weight-low."
             )
 
     @property

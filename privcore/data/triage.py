@@ -145,7 +145,7 @@ def _matching(wanted: Collection[str], names: Sequence[str]) -> set[str]:
         if not fitting:
             listed = ", ".join(short(name, 20) for name in names[:_MOST_LISTED])
             more = f" and {len(names) - _MOST_LISTED} more" * (len(names) > _MOST_LISTED)
-            raise DataError(f"There is no column {short(each)!r}; there are {listed}{more}.")
+            raise DataError(f"There is no column {short(each)!r}; choose from {listed}{more}.")
         matching |= fitting
     return matching
 
@@ -157,11 +157,11 @@ def _narrowed(
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise ParameterError(
-            f"There is no kind {short(unknown[0])!r} of columns; there are {', '.join(KINDS)}."
+            f"There is no column kind {short(unknown[0])!r}; choose from {', '.join(KINDS)}."
         )
     if at_random is not None and at_random < 2:
         raise ParameterError(
-            f"A graph needs at least 2 columns, not {at_random} at random; give 2 or more."
+            f"A graph needs at least 2 columns, but {at_random} are to be drawn; give 2 or more."
         )
     kept = [p.name for p in proposals if p.used and (not kinds or kind_of(p.schema) in kinds)]
     if at_random is not None:

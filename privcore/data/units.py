@@ -61,14 +61,15 @@ class Bounded:
 
 
 def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
-    """Keep at most `rows` rows of each unit, in the table's order, and drop the column.
+    """Keep at most `rows` rows of each unit, in the table's order, and drop `column`.
 
-    column: its cells identify units; they are compared as text, and used for nothing else.
+    column: name of the column that identifies units; its cells are compared as text.
 
-    Which rows of a unit are kept depends on its own rows alone: those with the smallest hash of
-    identifier, position among the unit's rows and a public salt.  So tables that differ in one unit
-    still differ in one unit afterwards.  A sequential random generator would not do: an additional
-    row of one unit would shift all later draws, and change which rows of others are kept.
+    Which rows of a unit are kept depends on that unit's rows alone: a row is kept if its hash, of
+    the identifier, its position among the unit's rows and a public salt, is among the smallest.  So
+    tables that differ in one unit still differ in one unit afterwards.  A sequential random
+    generator would not ensure this: an additional row of one unit would shift all later draws, and
+    change which rows of other units are kept.
 
     Raises DataError for a column not in the table, for rows without an identifier, and if fewer
     than 2 rows remain; ParameterError unless rows is 1 to 10,000.
@@ -84,19 +85,19 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
     unit = Unit(short(noun_of(column)), rows, column)
     if column not in raw.names:
         listed = ", ".join(short(name, 20) for name in raw.names)
-        raise DataError(f"There is no column {short(column)!r}; there are {listed}.")
+        raise DataError(f"There is no column {short(column)!r}; choose from {listed}.")
     cells = raw.frame[column].astype("category")
     codes, texts = cells.cat.codes.to_numpy(), [str(text) for text in cells.cat.categories]
     lacking = int((codes < 0).sum())
     if lacking:
         raise DataError(
             f"Column {short(column)!r} has no value in {lacking:,} of {len(codes):,} rows, so it "
-            "is unknown whose they are; fill it in, or leave these rows out of the file."
+            "is unknown whose rows these are; fill in the column, or leave these rows out."
         )
     kept = _kept(codes.astype(np.int64), texts, rows)
     if kept.sum() < 2:
         raise DataError(
-            f"With at most {rows:,} row{'s' * (rows != 1)} of each {unit.noun} fewer than 2 rows "
+            f"With at most {rows:,} row{'s' * (rows != 1)} of each {unit.noun}, fewer than 2 rows "
             "are left; give a larger bound."
         )
     frame = raw.frame.drop(columns=column)[kept].reset_index(drop=True)

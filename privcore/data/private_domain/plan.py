@@ -39,7 +39,7 @@ SHARE = Parameter(
     open_low=True,
     high=1.0,
     open_high=True,
-    help="Share of ε and δ that buys levels, bounds and cut points from the rows, with noise.",
+    help="Share of ε and δ spent on releasing levels, bounds and cut points from the rows.",
     source=PROOF,
 )
 OWN_DELTA = Parameter(
@@ -131,10 +131,10 @@ def plan_domain(
     if not 0 < delta < 1:
         raise ParameterError(
             f"The δ of a bought domain is {delta}; it must be above 0 and below 1, because a value "
-            "that only one row has could be released: raise delta."
+            "that only one row has may be released. If δ is 0, raise delta."
         )
     if not columns:
-        raise DataError("Every column has its levels or bounds; there is nothing to buy.")
+        raise DataError("Every column already has levels or bounds, so there is nothing to buy.")
     for column in columns:
         _check(column)
     levelled = sum(column.kind != "continuous" for column in columns)
@@ -155,9 +155,9 @@ def plan_domain(
 def _check(column: ColumnSchema) -> None:
     name = short(column.name)
     if column.has_domain:
-        raise DataError(f"Column {name!r} has its levels or bounds already; do not buy them.")
+        raise DataError(f"Column {name!r} already has levels or bounds; do not buy them.")
     bins = column.bins if column.kind == "continuous" else None
     if bins is not None and not 2 <= bins <= MAX_INTERVALS:
         raise DataError(
-            f"Column {name!r} requires {bins} intervals; choose from 2 to {MAX_INTERVALS}."
+            f"Column {name!r} is to be cut into {bins} intervals; choose from 2 to {MAX_INTERVALS}."
         )

@@ -62,14 +62,14 @@ class StatedTable:
         """
         if missing == "available":
             raise ParameterError(
-                "A bought domain has no form for values missing at random; make them a "
+                "A bought domain does not support values missing at random; make missing values a "
                 "level of their own (--missing level)."
             )
         if raw.unit.rows > 1:
             raise ParameterError(
                 f"A bought domain protects one row, but here one {raw.unit.noun} has up to "
-                f"{raw.unit.rows:,}; state levels, bounds and cut points in the schema, or keep "
-                f"one row of each {raw.unit.noun}."
+                f"{raw.unit.rows:,} rows; state levels, bounds and cut points in the schema, or "
+                f"keep one row of each {raw.unit.noun}."
             )
         used = used_columns(schema, raw.names, missing, raw.unit)
         cells = pd.DataFrame({column.name: column.read(raw.frame[column.name]) for column in used})
@@ -93,8 +93,8 @@ class StatedTable:
         stated = cls(name, tuple(used), cells, missing, purchase, notes, true_edges, raw.questions)
         if not stated.bought:
             raise DataError(
-                "Every column of the schema has its levels or bounds, so there is nothing to buy; "
-                "leave --buy-domain out."
+                "Every column of the schema already has levels or bounds, so there is nothing to "
+                "buy; leave out --buy-domain."
             )
         # Raises errors about columns that already have levels or bounds.
         stated.with_domain([_simplest(column) for column in stated.bought])
