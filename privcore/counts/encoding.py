@@ -66,7 +66,11 @@ def merged_rows(
 
 
 def combine(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Integers, int]:
-    """Numbers the joint configurations from 0; returns each row's number and how many there are."""
+    """Numbers the joint configurations from 0.
+
+    Returns the number of each row's configuration, shape (rows,), and how many configurations
+    occur.
+    """
     codes, uniques = pd.factorize(joint_key(columns, levels)[0])
     return codes.astype(np.int64, copy=False), len(uniques)
 

@@ -66,8 +66,7 @@ _STRETCH = 1 << 20
 
 
 class ExternalRows(Protocol):
-    """Rows stored elsewhere in a fixed order, with the queries that a database or cluster must
-    answer.
+    """Rows stored elsewhere in a fixed order, and the queries that their store must answer.
 
     names, levels, n, caveats and ordered: as for a `CountSource`.
     """
@@ -81,7 +80,7 @@ class ExternalRows(Protocol):
     def distinct(self, columns: Sequence[int], limit: int) -> Distinct | None:
         """Unique configurations of some columns, in order of their first row.
 
-        None if there are more than `limit`, or more than the memory holds.
+        None if there are more configurations than `limit`, or than the memory holds.
         """
         ...
 
@@ -159,7 +158,7 @@ class ExternalCounts:
         return self._tables.get((x, y, tuple(conditioning_set)), strata)
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
-        """A uniform sample of `size` rows; raises DataError if they do not fit into memory."""
+        """A uniform sample of `size` rows; raises DataError if it may not fit into memory."""
         check_size(self.n, size)
         if size == self.n:
             return self

@@ -26,8 +26,8 @@ def count_parquet(table: ParquetTable) -> CountSource:
 def check_memory(table: ParquetTable) -> None:
     """Raises DataError if `count_parquet` may have to leave the rows in the files.
 
-    Whether the rows fit depends on how many are unique, which is private. This check uses only the
-    levels, the number of rows and the memory.
+    Whether the rows fit depends on the number of unique rows, which is private. This check uses
+    only the levels, the number of rows and the memory.
     """
     needed = 2 * memory_for_all(table.n, table.levels)
     if needed > table.memory:

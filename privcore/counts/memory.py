@@ -156,7 +156,7 @@ class InMemoryCounts:
         return self._packed[1]
 
     def packed_before(self) -> Packed:
-        """The rows as last packed by `packed`, or all rows if there is no such call yet.
+        """The rows as last packed by `packed`, or all rows if `packed` has not been called.
 
         Requires `packs`.
         """

@@ -34,7 +34,7 @@ class MixedRows:
 
     @property
     def rows_as_read(self) -> Dataset:
-        """The data set as it was before any column is cut."""
+        """The data set before any column is cut."""
         return self._dataset
 
     @property

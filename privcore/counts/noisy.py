@@ -71,10 +71,14 @@ class NoisyTable:
         )
 
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
-        raise DataError("Noisy counts have no rows from which to compute moments.")
+        raise DataError(
+            "A noisy table contains no rows to compute moments from; choose a score over counts."
+        )
 
     def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
-        raise DataError("Noisy counts have no rows from which to compute moments.")
+        raise DataError(
+            "A noisy table contains no rows to compute moments from; choose a score over counts."
+        )
 
     def rows(self) -> tuple[Matrix, Vector]:
         raise DataError(

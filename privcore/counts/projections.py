@@ -1,4 +1,4 @@
-"""Projections: rows merged over some of the columns, so that tables over these are fast to count.
+"""Projections: rows merged over some columns, so that tables over these columns count faster.
 
 A table over few columns does not need all unique rows: a test uses three or four of, say, 20
 columns. Columns are divided into groups; a table whose columns lie in at most three groups is
@@ -60,10 +60,10 @@ def demand_of_groups(
 
 
 def demand_of_families(adjacent: Sequence[Collection[int]], order: int, least: int) -> Demand:
-    """For each family, the number of tests of a column and a neighbour given `order` others.
+    """Number of tests in each family, for families with at least `least` tests.
 
-    A family is a column with its neighbours, as a sorted tuple; the conditioning set is taken from
-    the other neighbours. Families with fewer than `least` tests are left out.
+    A family is a column with its neighbours, as a sorted tuple. Its tests are of the column and one
+    neighbour, given `order` of the other neighbours.
     """
     demand: Demand = {}
     for column, neighbours in enumerate(adjacent):

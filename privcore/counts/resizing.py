@@ -24,7 +24,7 @@ from privcore.privacy.mechanisms.noise import NoiseSource
 
 
 def check_resizable(source: MomentSource | MixedRows) -> None:
-    """Raises DataError unless the source holds its rows in memory, to draw from and to add to."""
+    """Raises DataError unless the rows are in memory, so that rows can be drawn and added."""
     within = source.own_level if isinstance(source, AvailableCases) else source
     if not isinstance(within, InMemoryCounts | NumericRows | MixedRows):
         raise DataError(

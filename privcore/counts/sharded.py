@@ -48,7 +48,7 @@ class Shards(Protocol):
     sizes: tuple[int, ...]
 
     def map(self, function: Callable[[int, Codes], Found]) -> Iterable[Found]:
-        """Applies `function` to the number and codes of each non-empty shard, in order."""
+        """Applies `function` to the number and codes of each non-empty shard; results in order."""
         ...
 
 

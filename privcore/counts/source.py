@@ -1,4 +1,4 @@
-"""Interfaces of all sources of counts and moments, in memory or not."""
+"""Interfaces of the sources of counts and moments, whether their rows are in memory or not."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class MomentSource(Protocol):
     """First and second moments of columns of numbers or coded levels.
 
     names: column names; n: number of rows. caveats: sentences that limit what a guarantee about
-    these rows covers (`Dataset.caveats`). unit: whose rows are protected together (`Dataset.unit`).
+    these rows covers (`Dataset.caveats`). unit: the unit whose rows are protected together.
     """
 
     names: tuple[str, ...]

@@ -31,9 +31,9 @@ def build_dataset(
     out rows with a missing value.  "level" gives columns with levels or cuts an additional level,
     "(missing)".  "available" does the same and notes that values are missing at random: each test
     then uses the rows in which its columns have values.
-    If the schema lists a level for missing values, they always become that level.  Whether a column
-    has missing values is itself read from the data, so with "level" the column's levels count as
-    declared only if the schema lists a level for missing values.
+    If the schema lists a level for missing values, missing values always become that level.
+    Whether a column has missing values is itself read from the data, so with "level" the column's
+    levels count as declared only if the schema lists a level for missing values.
     Numbers outside public bounds are moved to the nearer bound.  Values outside the levels become
     "(other)" if that level is listed.
     Raises DataError for other values outside the levels, for text where numbers are declared, and

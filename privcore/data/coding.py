@@ -304,7 +304,7 @@ def column_of(wanted: ColumnSchema, *, gaps: bool = False) -> Column:
 
 
 def cuts_of(wanted: ColumnSchema) -> tuple[float, ...]:
-    """Cut points of a continuous column; empty if it is not cut."""
+    """Cut points of a continuous column; empty if the column is not cut."""
     if wanted.cut_points or wanted.bins is None:
         return wanted.cut_points
     return equal_width(wanted.bounds, wanted.bins, wanted.name)

@@ -54,7 +54,7 @@ def round_number(low: float, high: float) -> float:
 
 
 def outwards(low: float, high: float) -> tuple[float, float]:
-    """Round bounds that enclose `low` < `high`, to two digits of high − low."""
+    """Round bounds that enclose `low` and `high`, to two digits of high − low; low < high."""
     unit = 10.0 ** (math.floor(math.log10(high - low)) - 1)
     down, up = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
     # Dividing and multiplying may leave rounding errors such as 0.30000000000000004.

@@ -83,7 +83,7 @@ class DateReading:
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The levels known without looking at the rows: only months and weekdays have them."""
+        """The levels known without looking at the rows; empty except for months and weekdays."""
         return {"month": MONTHS, "weekday": WEEKDAYS}.get(self.part, ())
 
     def read(self, cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -130,7 +130,7 @@ def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple
 
 
 def date_format(distinct: pd.Series[Any]) -> str | None:
-    """The first format that fits every cell, or else the one that fits most, if over 95%; or None.
+    """The first format that fits every cell, or else the one that fits most (over 95%), or None.
 
     A cell such as 03/04/2024 fits two formats; the day comes first unless that makes another cell
     invalid.

@@ -87,8 +87,7 @@ class LinearGaussian:
 class NonlinearModel:
     """The model X_j = Σ_i w_ij f_ij(X_i) + ε_j with Gaussian ε_j of standard deviation `noise_sd`.
 
-    waves: whether f_ij is sin(2x), which is not monotone, rather than tanh(2x), which is; shape (p,
-    p).
+    waves: shape (p, p), whether f_ij is sin(2x), which is not monotone, or tanh(2x), which is.
     Both functions stay within ±1, so the parents contribute at most Σ_i |w_ij|.  bound: how far the
     public bounds reach beyond this sum, in standard deviations of the noise.
     """

@@ -79,13 +79,13 @@ def rows_of(lines: Iterable[str], delimiter: str) -> Iterator[tuple[list[str], i
 
 
 def tabbed(text: str) -> str:
-    """Text with cells aligned by blanks, changed so that a tab separates the cells."""
+    """Replaces the blanks between the aligned cells of a text by tabs."""
     text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)
     return re.sub(r'("[^"\n]*")|[ \t]+', lambda match: match[1] or "\t", text)
 
 
 def skipped_lines(lines: Sequence[str]) -> tuple[int, str | None]:
-    """How many first lines are comments, blank or a delimiter declaration.
+    """Number of first lines that are comments, blank or a delimiter declaration.
 
     Also returns the declared delimiter, or None.
     """
@@ -177,7 +177,7 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
 
 
 def last_rows(rows: Sequence[Sequence[str]], width: int) -> Ends:
-    """How many last rows of a file do not belong to the table, or look like sums or means."""
+    """How many of a file's last rows do not belong to the table, or look like sums or means."""
     left = 0
     for row in reversed(rows[-_BEFORE:]):
         filled = sum(bool(cell.strip()) for cell in row)

@@ -88,7 +88,7 @@ class Described(ABC):
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Number of levels of each column; raises DataError if one is continuous."""
+        """Number of levels of each column; raises DataError if a column is continuous."""
         for column in self.columns:
             if not column.is_categorical:
                 raise DataError(
@@ -145,7 +145,7 @@ class Dataset(Described):
     hidden: columns of the true DAG that are not in the table (`hiding`).
     notes: sentences that limit what a guarantee about these rows covers.
     recipe: how to make a structural example again: its name under "example", its parameters by
-        name, and "intervals" if it was cut.
+        name, and "intervals" if its columns were cut.
     available: whether values in the level "(missing)" are taken as missing at random.
     unit: the unit whose rows are protected together; rows beyond the bound per unit were left out
         (`units`).

@@ -120,7 +120,7 @@ class BayesianNetwork:
 
 @cache
 def load_network(name: str) -> BayesianNetwork:
-    """Loads a built-in network by name; raises ParameterError if there is none of that name."""
+    """Loads a built-in network by name; raises ParameterError if no network has that name."""
     if name not in NETWORKS:
         raise ParameterError(
             f"There is no network {short(name)!r}; choose one of {', '.join(NETWORKS)}."

@@ -1,4 +1,4 @@
-"""Detects columns that identify people: values repeat, and look or are named like identifiers."""
+"""Detects columns that identify people: repeated values, and names or values like identifiers."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class RawTable:
         return (*self.notes, *([last] if self.totals else []), *open_questions)
 
     def answered(self, topic: Topic) -> RawTable:
-        """The table without its questions on a topic, for which the owner has given the answer."""
+        """The table without the questions on a topic that its owner has answered."""
         open_ones = tuple(question for question in self.questions if question.topic != topic)
         return replace(self, questions=open_ones)
 

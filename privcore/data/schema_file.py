@@ -9,12 +9,13 @@
      ],
      "confirmed": "… SHA-256 of the columns …"}
 
-If a column has a kind but no levels, bounds or cut points, such as {"name": "age", "kind":
-"continuous", "bins": 4}, they are bought from the rows (see `bought_domain`).  A column with a date
-format and a part (month, weekday, calendar month, quarter or year) is read as that part of a date;
-months and weekdays need no levels.  These keys describe how cells are written: "decimal" (the mark,
-"." or ","), "unit" ("mg", "%"), "missing_codes" (["99"]: cells that mean a missing value) and
-"ignore_case" (true: levels that differ only in case and spaces are merged).
+For a column with a kind but without levels, bounds or cut points, such as {"name": "age", "kind":
+"continuous", "bins": 4}, levels, bounds or cut points are bought from the rows (see
+`bought_domain`).  A column with a date format and a part (month, weekday, calendar month, quarter
+or year) is read as that part of a date; months and weekdays need no levels.  These keys describe
+how cells are written: "decimal" (the mark, "." or ","), "unit" ("mg", "%"), "missing_codes"
+(["99"]: cells that mean a missing value) and "ignore_case" (true: levels that differ only in case
+and spaces are merged).
 
 Columns of the table that are not listed are left out.  The file may also contain only the list of
 columns.  `confirmed` records the owner's confirmation: it is a hash of the values, so any change of
@@ -76,7 +77,7 @@ def schema_json(
 
 
 def confirmation(schema: Sequence[ColumnSchema]) -> str:
-    """SHA-256, in hexadecimal, of every value of the columns in use, whatever their order."""
+    """SHA-256, in hexadecimal, of all values of the columns in use, whatever the column order."""
     entries = sorted(_entries(schema), key=lambda entry: str(entry["name"]))
     text = json.dumps(entries, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

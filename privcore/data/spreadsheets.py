@@ -52,9 +52,9 @@ for name in book.sheet_names:
 class Sheet:
     """One sheet of a workbook as rows of text, which can be read once.
 
-    names: names of all visible sheets with cells, in the workbook's order; of the hidden sheets if
-    no visible sheet has cells.  values: rows as the library returns them, of equal length, "" for
-    an empty cell.
+    names: names of all visible sheets with cells, in the workbook's order; names of the hidden
+    sheets if no visible sheet has cells.  values: rows as the library returns them, of equal
+    length, "" for an empty cell.
     cells: number of rows times number of columns.
     """
 

@@ -54,7 +54,7 @@ WEIGHT_LOW = Parameter(
     default=0.5,
     low=0.0,
     high=10.0,
-    help="Weights of edges are uniform between the smallest and the largest, with a random sign.",
+    help="Edge weights are uniform between the smallest and the largest weight, with random signs.",
     source=_OURS,
     advanced=True,
 )
@@ -66,7 +66,7 @@ WEIGHT_HIGH = Parameter(
     default=1.0,
     low=0.0,
     high=10.0,
-    help="Weights of edges are uniform between the smallest and the largest, with a random sign.",
+    help="Edge weights are uniform between the smallest and the largest weight, with random signs.",
     source=_OURS,
     advanced=True,
 )
@@ -79,7 +79,7 @@ BOUND = Parameter(
     low=0.5,
     high=20.0,
     unit="standard deviations",
-    help="Public bounds. In a linear model, in standard deviations of the column; otherwise in "
+    help="Public bounds, in standard deviations of the column if the model is linear; otherwise in "
     "standard deviations of its noise, beyond the largest contribution of the parents. Values "
     "outside are moved to the nearer bound.",
     source=_OURS,

@@ -161,7 +161,7 @@ def _narrowed(
         )
     if at_random is not None and at_random < 2:
         raise ParameterError(
-            f"A graph needs at least 2 columns, but {at_random} are to be drawn; give 2 or more."
+            f"The number of columns to draw is {at_random}, but a graph needs at least 2; raise it."
         )
     kept = [p.name for p in proposals if p.used and (not kinds or kind_of(p.schema) in kinds)]
     if at_random is not None:
@@ -193,7 +193,7 @@ def kind_of(column: ColumnSchema) -> str:
 
 
 def left_out(proposals: Sequence[Proposal]) -> dict[str, str]:
-    """The reason why a column is not used, by name; columns left out by the user are not listed."""
+    """Reasons why columns are not used, by name; columns left out by the user are not listed."""
     return {p.name: f"{p.problem}: {p.reason}" for p in proposals if not p.used and p.problem}
 
 

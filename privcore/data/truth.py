@@ -22,7 +22,7 @@ Edges = tuple[tuple[str, str], ...]
 def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edges:
     """The edges (cause, effect) of a DAG over the columns `names`.
 
-    The extension decides on the format: .dot/.gv, .graphml/.xml, .bif; any other file is read as
+    The extension determines the format: .dot/.gv, .graphml/.xml, .bif; any other file is read as
     the text of Tetrad and causal-learn, which begins with "Graph Nodes:", or as an edge list with
     one edge per line ("cause,effect", with tab, semicolon or blank in place of the comma, or "cause
     -> effect").

@@ -1,6 +1,7 @@
-"""Bounds the rows per unit: if a column identifies people, at most k rows per person are kept.
+"""Bounds the number of rows per unit: at most k rows are kept for each value of a column.
 
-A unit is a patient, a customer or a household, for example: all of its rows are protected together.
+A unit is, for example, a patient, a customer or a household; all rows of a unit are protected
+together.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ class Bounded:
 
     @property
     def kept_sentence(self) -> str:
-        """A sentence on the bound on rows per unit and on how many rows were left out."""
+        """A sentence that states the bound on rows per unit and how many rows were left out."""
         unit = self.table.unit
         rows = f"{unit.rows:,} row{'s' * (unit.rows != 1)}"
         return f"At most {rows} of each {unit.name} are kept: {self._left_words}."
 
     @property
     def sentence(self) -> str:
-        """A sentence on who is protected and on how many rows were left out.
+        """A sentence that states who is protected and how many rows were left out.
 
         Example: "One patient with at most 5 rows is protected: 212 of 4,000 rows are left out."
         """
@@ -65,11 +66,11 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
 
     column: name of the column that identifies units; its cells are compared as text.
 
-    Which rows of a unit are kept depends on that unit's rows alone: a row is kept if its hash, of
-    the identifier, its position among the unit's rows and a public salt, is among the smallest.  So
-    tables that differ in one unit still differ in one unit afterwards.  A sequential random
-    generator would not ensure this: an additional row of one unit would shift all later draws, and
-    change which rows of other units are kept.
+    Which rows of a unit are kept depends on that unit's rows alone: the rows with the smallest
+    hashes of the identifier, the row's position within the unit and a public salt.  So tables that
+    differ in one unit still differ in one unit afterwards.  A sequential random generator would not
+    ensure this: an additional row of one unit would shift all later draws, and change which rows of
+    other units are kept.
 
     Raises DataError for a column not in the table, for rows without an identifier, and if fewer
     than 2 rows remain; ParameterError unless rows is 1 to 10,000.

@@ -92,7 +92,7 @@ PLAIN = Writing()
 
 
 def each(cells: pd.Series[Any], change: Callable[[str], str | None]) -> pd.Series[Any]:
-    """Changes the cells, once for each distinct cell; missing cells stay missing."""
+    """Applies `change` to the cells, once for each distinct cell; missing cells stay missing."""
     owner, distinct = pd.factorize(cells)
     changed = np.array([*(change(str(text)) for text in distinct), None], dtype=object)
     return pd.Series(changed[owner], index=cells.index, dtype=object)

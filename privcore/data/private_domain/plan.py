@@ -120,7 +120,7 @@ def selections(column: ColumnSchema) -> int:
 def plan_domain(
     columns: Sequence[ColumnSchema], rows: int, epsilon: float, delta: float
 ) -> DomainPlan:
-    """Split (ε, δ) evenly over columns of stated kinds.
+    """Split (ε, δ) evenly over the columns to be bought, of which only the kinds are stated.
 
     Raises ParameterError for ε and δ that are impossible or too small; DataError if there are no
     columns, if a column already has levels, bounds or cut points, and for impossible numbers of

@@ -120,7 +120,7 @@ class StatedTable:
         return tuple(column.name for column in self.schema if not column.declared)
 
     def canonical(self) -> Iterator[bytes]:
-        """Yields the names and the rows in a canonical order, to recognise the same data again."""
+        """Yields column names and rows in a canonical order, to recognise the same data again."""
         names = sorted(self.cells.columns)
         cells = self.cells[names].astype(object)
         rows = cells.where(cells.notna(), None).itertuples(index=False, name=None)
@@ -149,7 +149,7 @@ class StatedTable:
         return replace(dataset, notes=self.notes, source=BOUGHT)
 
     def largest(self) -> Dataset:
-        """A data set of as many identical rows, under the largest domain that can be bought.
+        """A data set with n identical rows, under the largest domain that can be bought.
 
         The data set depends on public facts only.
         """
