@@ -1,4 +1,4 @@
-"""Sufficient statistics: contingency tables and moments, counted once and shared."""
+"""Sufficient statistics (contingency tables and moments), computed once and shared by all tests."""
 
 from privcore.counts.available import AvailableCases, available_cases, gaps_of, own_level_of
 from privcore.counts.memory import InMemoryCounts

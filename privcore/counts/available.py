@@ -24,9 +24,9 @@ Gaps = tuple[int | None, ...]
 
 
 def gaps_of(data: Described) -> Gaps:
-    """Per column, the code for missing values, None if the column has none.
+    """For each column, the code of its level for missing values, or None if it has no such level.
 
-    Empty if no column has missing values, or if these are not taken as missing at random.
+    Empty if no column has such a level, or if values are not taken as missing at random.
     """
     codes = [
         column.levels.index(MISSING_LEVEL) if MISSING_LEVEL in column.levels else None
@@ -36,25 +36,29 @@ def gaps_of(data: Described) -> Gaps:
 
 
 def available_cases(own_level: CountSource, gaps: Gaps) -> CountSource:
-    """The counts of available cases, or the same source if there are no gaps."""
+    """Counts over the available cases; returns `own_level` itself if `gaps` is empty."""
     return AvailableCases(own_level, gaps) if gaps else own_level
 
 
 def own_level_of(source: CountSource) -> tuple[CountSource, Gaps]:
-    """The counts with missing values as a level, and the code of that level per column."""
+    """Counts with missing values as a level, and the code of that level for each column.
+
+    For any source other than `AvailableCases`: the source itself and no codes.
+    """
     return (source.own_level, source.gaps) if isinstance(source, AvailableCases) else (source, ())
 
 
 def rows_of_test(source: MomentSource, tables: Table) -> int:
-    """Number of rows in a test on these tables: all, or only the available cases."""
+    """Number of rows used by a test on these tables: all rows, or only the available cases."""
     return max(int(tables.sum()), 1) if isinstance(source, AvailableCases) else source.n
 
 
 class AvailableCases:
     """A `CountSource` whose tables count the rows that have a value in every column of the table.
 
-    own_level: the counts with missing values as a level. gaps: per column, the code of that level.
-    levels: numbers of levels without it. n: number of all rows, so tables may add up to less.
+    own_level: the counts with missing values as a level.  gaps: per column, the code of that level.
+    levels: per column, the number of levels without the level for missing values.  n: number of all
+    rows, which may exceed the sum of a table.
     """
 
     holds: Holds = "levels"
@@ -121,7 +125,7 @@ class AvailableCases:
         return tables[tables.any(axis=(1, 2))] if len(tables) > 1 else tables
 
     def _inside(self, counts: Table, columns: Sequence[int | None]) -> Table:
-        """A table without the levels for missing values; None stands for an axis without one."""
+        """The table without its levels for missing values; None stands for an axis without one."""
         for axis, column in enumerate(columns):
             gap = None if column is None else self.gaps[column]
             if gap is not None:
@@ -130,6 +134,6 @@ class AvailableCases:
 
     def _no_rows(self, what: str) -> DataError:
         return DataError(
-            f"Available cases give contingency tables, but no {what}; choose the score g2 or "
-            "chi2, or make missing values a level."
+            f"Available-case counts provide contingency tables, but no {what}; choose the score "
+            "g2 or chi2, or make missing values a level."
         )

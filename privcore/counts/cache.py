@@ -1,4 +1,4 @@
-"""A cache bounded by memory, safe for the threads that share a data set."""
+"""A cache with a memory limit, safe for the threads that share a data set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Cache(Generic[Value]):
         self._lock = Lock()
 
     def known(self, key: Hashable) -> Value | None:
-        """The value stored under `key`, if there is one."""
+        """The value stored under `key`, or None if there is none."""
         with self._lock:
             return self._values.get(key)
 

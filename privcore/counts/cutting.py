@@ -1,4 +1,4 @@
-"""Counts of numbers that are cut into levels at points chosen during a run."""
+"""Counts over numeric columns that are cut into levels at points chosen during a run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from privcore.counts.source import NumberSource
 
 
 def cut_numbers(source: NumberSource, cuts: Sequence[Vector]) -> InMemoryCounts:
-    """Counts of a source of numbers, each column cut at its points.
+    """Counts over the columns of a source of numbers, each column cut at its own points.
 
-    cuts: points per column, increasing, in the units of `NumberSource.moments`. A column with k
+    cuts: points per column, increasing, in the units of `NumberSource.moments`.  A column with k
     points has k + 1 levels, even if some levels have no rows.
     """
     rows, multiplicities = source.rows()

@@ -1,7 +1,7 @@
 """Rows in a Dask data frame, on a cluster of any number of machines.
 
-This package must be installed on the workers. If a worker is lost, the cluster recomputes its
-partitions, and each partition is counted once. See docs/how-to/cluster.md for an example.
+CausalVeil must be installed on the workers. If a worker is lost, the cluster recomputes its
+partitions; each partition is still counted once. See docs/how-to/cluster.md for an example.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ def count_frame(
     missing: Missing = "refuse",
     memory: int = MEMORY,
 ) -> CountSource:
-    """Counts of a `dask.dataframe.DataFrame`, with Dask's default scheduler.
+    """Counts over the rows of a `dask.dataframe.DataFrame`, with Dask's default scheduler.
 
-    schema: levels, or numbers with cuts, for each column to use. missing: as for `build_dataset`.
-    memory: bytes that unique rows may take in this process. Partitions are coded once and stay on
-    the workers. Rows are in the order of the partitions. Raises the same errors as `build_dataset`.
+    schema: the columns to use, each with levels, or with numbers cut into levels.  missing: as for
+    `build_dataset`.
+    memory: limit, in bytes, on the unique rows held in this process.  Partitions are coded once and
+    stay on the workers.  Rows are in the order of the partitions.  Raises the same errors as
+    `build_dataset`.
     """
     parts = FramePartitions(frame, schema, missing)
     return available_cases(count_external(ShardedRows(parts), memory), parts.gaps)
@@ -59,7 +61,7 @@ class _Frame(Described):
 
 
 class FramePartitions:
-    """The partitions of a data frame that have rows, as `Shards`; see `count_frame`."""
+    """The non-empty partitions of a data frame, as `Shards`; see `count_frame`."""
 
     def __init__(self, frame: Any, schema: Sequence[ColumnSchema], missing: Missing) -> None:
         self._dask = _dask()
@@ -107,7 +109,7 @@ def _cells(frame: pd.DataFrame, codings: Sequence[Coding]) -> list[NDArray[np.in
 
 
 def _dask() -> Any:
-    """The package, as Any because most of it has no types; raises DataError if not installed."""
+    """The package dask, as Any because most of it is untyped; raises DataError if it is missing."""
     try:
         return import_module("dask")
     except ImportError:

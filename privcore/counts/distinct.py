@@ -25,7 +25,10 @@ Codes = tuple[NDArray[np.uint16], ...]
 
 
 class Distinct(NamedTuple):
-    """Per column, the codes of the unique rows, shape (u,), and their multiplicities, (u,)."""
+    """Unique rows and their multiplicities.
+
+    configurations: one array of codes per column, each of shape (u,).  multiplicities: shape (u,).
+    """
 
     configurations: Codes
     multiplicities: Table
@@ -59,9 +62,10 @@ def distinct_rows(
 
 
 def taken_rows(codes: Sequence[Integers], start: int, rows: NDArray[np.int64]) -> Codes:
-    """Unique rows among the numbered `rows` that lie in one block starting at number `start`.
+    """Codes of the sampled rows that lie in one block of the table.
 
-    rows: row numbers, increasing.
+    codes: per column, the codes of the block.  start: row number of the block's first row.  rows:
+    numbers of the sampled rows, increasing.
     """
     first, last = np.searchsorted(rows, [start, start + len(codes[0])])
     inside = rows[first:last] - start
@@ -69,10 +73,10 @@ def taken_rows(codes: Sequence[Integers], start: int, rows: NDArray[np.int64]) -
 
 
 def merged(parts: Iterable[Distinct], levels: Sequence[int], limit: int) -> Distinct | None:
-    """Unique rows of all parts, in order; None as soon as there are more than `limit`.
+    """Merges the unique rows of all parts, in order; None as soon as there are more than `limit`.
 
-    Parts are collected until they are as long as the merged rows, so every row is merged only a few
-    times for any number of parts.
+    Parts are collected until they have as many rows as have been merged before, so each row is
+    merged only a few times, whatever the number of parts.
     """
     waiting: list[Distinct] = []
     held = 0
@@ -96,7 +100,7 @@ def _joined(parts: Sequence[Distinct], levels: Sequence[int]) -> Distinct:
 
 
 def coded_means(parts: Iterable[Distinct], bases: Bases, radius: float | None, n: int) -> Matrix:
-    """`CountSource.coded` for the n rows of all parts."""
+    """Computes `CountSource.coded` over the n rows of all parts."""
     sums = (coded_sums(p.configurations, p.multiplicities, bases, radius, n) for p in parts)
     return np.asarray(sum(sums) / n)
 
@@ -108,7 +112,7 @@ def in_memory(
     caveats: tuple[str, ...],
     ordered: tuple[int, ...] = (),
 ) -> InMemoryCounts:
-    """A `CountSource` over unique rows."""
+    """An in-memory `CountSource` over unique rows."""
     return InMemoryCounts(
         names, levels, distinct.configurations, distinct.multiplicities, caveats, ordered=ordered
     )

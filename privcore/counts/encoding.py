@@ -24,9 +24,10 @@ _DENSE_CELLS = 1 << 18
 
 
 def unique_rows(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Integers, Integers]:
-    """Index of the first row of each unique configuration, and its multiplicity; both (u,).
+    """Index of the first row of each unique configuration, and the number of rows that have it.
 
-    columns: per column, codes 0..levels-1 of each row, shape (n,).
+    columns: one array per column with the codes 0..levels-1 of all rows, shape (n,).  Both results
+    have shape (u,).
     """
     key, size = joint_key(columns, levels)
     if size > min(_DENSE_CELLS, 4 * key.size):
@@ -43,9 +44,10 @@ def unique_rows(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Intege
 def merged_rows(
     columns: Sequence[Codes], levels: Sequence[int], multiplicities: Integers
 ) -> tuple[list[Codes], Integers]:
-    """Unique configurations of rows with multiplicities, in any order.
+    """Merges equal rows and adds up their multiplicities; the result is in no particular order.
 
-    Per column, the codes of each unique configuration, shape (u,), and its multiplicity, (u,).
+    Returns the codes of the unique configurations, one array of shape (u,) per column, and their
+    multiplicities, shape (u,).
     """
     key, size = joint_key(columns, levels)
     # The codes can be read off a key only if it was never hashed.
@@ -64,15 +66,19 @@ def merged_rows(
 
 
 def combine(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Integers, int]:
-    """A number for each row's joint configuration, from 0, and how many configurations occur."""
+    """Numbers the joint configurations from 0.
+
+    Returns the number of each row's configuration, shape (rows,), and how many configurations
+    occur.
+    """
     codes, uniques = pd.factorize(joint_key(columns, levels)[0])
     return codes.astype(np.int64, copy=False), len(uniques)
 
 
 def joint_key(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Codes, int]:
-    """One integer per row that identifies its joint configuration, and an exclusive upper bound.
+    """An integer key for each row's joint configuration, and an exclusive upper bound on the keys.
 
-    The key is the codes as a mixed-radix number, in the smallest type that holds it.
+    A key is a row's codes read as a mixed-radix number, in the smallest type that holds all keys.
     """
     kind = _type_for(levels)
     key: Codes = columns[0].astype(kind)
@@ -100,7 +106,7 @@ def _type_for(levels: Sequence[int]) -> type[np.integer[Any]]:
 
 
 def _unique(key: Codes, multiplicities: Integers | None = None) -> tuple[Integers, Integers]:
-    """As `unique_rows`, for rows with multiplicities, by hashing their keys."""
+    """Like `unique_rows`, but for rows with multiplicities, and by hashing their keys."""
     codes, uniques = pd.factorize(key)
     first = np.empty(len(uniques), dtype=np.int64)
     first[codes[::-1]] = np.arange(codes.size - 1, -1, -1)

@@ -1,8 +1,8 @@
-"""Counts of rows that stay in files or on other machines.
+"""Counts over rows that stay in files or on other machines.
 
 A pass over such rows takes seconds.  If their unique configurations fit into the memory allowed for
-counting, one pass loads them, and `InMemoryCounts` does the rest.  Otherwise `ExternalCounts` makes
-one pass for each joint table and caches the result.
+counting, one pass loads them into `InMemoryCounts`.  Otherwise `ExternalCounts` makes one pass for
+each joint table and caches the result.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ CELLS = 1 << 18
 
 
 def joint_columns(levels: tuple[int, ...], columns: Sequence[int]) -> tuple[int, ...]:
-    """The columns to count for a table over `columns`: a superset in increasing order."""
+    """The columns whose joint table is counted to obtain a table over `columns`.
+
+    They are a superset of `columns`, in increasing order.
+    """
     wanted = tuple(sorted(set(columns)))
     groups = _groups(levels, len(wanted))
     touched = sorted({column for w in wanted for column in groups[w]})
@@ -63,8 +66,7 @@ _STRETCH = 1 << 20
 
 
 class ExternalRows(Protocol):
-    """Rows stored elsewhere in a fixed order, with the queries that a database or cluster must
-    answer.
+    """Rows stored elsewhere in a fixed order, and the queries that their store must answer.
 
     names, levels, n, caveats and ordered: as for a `CountSource`.
     """
@@ -78,7 +80,7 @@ class ExternalRows(Protocol):
     def distinct(self, columns: Sequence[int], limit: int) -> Distinct | None:
         """Unique configurations of some columns, in order of their first row.
 
-        None if there are more than `limit`, or more than the memory holds.
+        None if there are more configurations than `limit`, or than the memory holds.
         """
         ...
 
@@ -100,17 +102,17 @@ def count_external(rows: ExternalRows, memory: int) -> CountSource:
 
 
 def memory_for_all(n: int, levels: Sequence[int]) -> int:
-    """Bytes that let `count_external` load the unique rows whatever the data are."""
+    """Bytes of memory with which `count_external` can load the unique rows of any data."""
     return min(prod(levels), n) * _bytes_of_a_row(len(levels))
 
 
 def _most(memory: int, columns: int) -> int:
-    """Number of unique rows that fit."""
+    """Number of unique rows that fit into `memory` bytes."""
     return memory // _bytes_of_a_row(columns)
 
 
 def _bytes_of_a_row(columns: int) -> int:
-    """Bytes of one unique row: stored twice while loading, with numbers and weights."""
+    """Bytes per unique row, which is stored twice while loading, with numbers and weights."""
     return 4 * columns + 64
 
 
@@ -156,14 +158,14 @@ class ExternalCounts:
         return self._tables.get((x, y, tuple(conditioning_set)), strata)
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
-        """A uniform sample of `size` rows; raises DataError if they do not fit into memory."""
+        """A uniform sample of `size` rows; raises DataError if it may not fit into memory."""
         check_size(self.n, size)
         if size == self.n:
             return self
         if size > _most(self._memory, len(self.levels)):
             raise DataError(
                 f"A sub-sample of {size:,} rows may not fit into the memory allowed for counting; "
-                "choose a smaller rate, or rate 1, or allow more memory."
+                "choose a smaller sampling rate or a rate of 1, or allow more memory."
             )
         drawn = self._rows.sampled(_row_numbers(self.n, size, noise))
         self.passes += 1
@@ -171,14 +173,14 @@ class ExternalCounts:
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
         raise DataError(
-            "Random blocks need the unique rows in memory, but these do not fit; allow more "
-            "memory, or choose a score without blocks, such as z-star."
+            "Random blocks need the unique rows in memory, but the unique rows do not fit; allow "
+            "more memory, or choose a score without blocks, such as z-star."
         )
 
     def rows(self) -> tuple[Matrix, Matrix]:
         raise DataError(
             "This algorithm works row by row, but the unique rows do not fit into memory; allow "
-            "more memory, or choose an algorithm over counts, such as moment-notears."
+            "more memory, or choose an algorithm that uses only moments, such as moment-notears."
         )
 
     def moments(self, radius: float | None = None) -> Matrix:
@@ -192,11 +194,11 @@ class ExternalCounts:
         return self._scores.get(key, compute)
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """A hint that tables within each of these sets of columns will be counted."""
+        """Announces sets of columns within which tables will be counted."""
         self._families = sorted(map(frozenset, families), key=len)
 
     def _over(self, columns: Sequence[int]) -> tuple[InMemoryCounts, dict[int, int]]:
-        """Counts over a superset of the columns, and the position of each column in it."""
+        """Counts over a superset of the columns, and each column's position in that superset."""
         wanted, last = frozenset(columns), self._last
         if last is None or not last[1].keys() >= wanted:
             joint, rows = self._found(wanted)
@@ -207,7 +209,10 @@ class ExternalCounts:
         return last
 
     def _found(self, columns: frozenset[int]) -> tuple[tuple[int, ...], Distinct]:
-        """Unique rows over a family that contains the columns, over their groups, or over them."""
+        """The columns of a joint table that contains `columns`, and its unique rows.
+
+        Tries the prepared families, then the groups of the columns, then the columns alone.
+        """
         exact = tuple(sorted(columns))
         families = (tuple(sorted(family)) for family in self._families if family >= columns)
         for joint in dict.fromkeys((*families, joint_columns(self.levels, exact), exact)):
@@ -225,10 +230,10 @@ class ExternalCounts:
 
 
 def _row_numbers(n: int, size: int, noise: NoiseSource) -> NDArray[np.int64]:
-    """`size` of 0..n-1 without replacement, increasing, every set equally likely.
+    """Draws `size` of the row numbers 0..n-1 without replacement, every set equally likely.
 
-    The number in each block is multivariate hypergeometric; given it, the draw within the block is
-    uniform.
+    The result is increasing.  The numbers of rows drawn per block are multivariate hypergeometric;
+    within a block, the draw is uniform.
     """
     starts = np.arange(0, n, _STRETCH)
     sizes = np.minimum(n - starts, _STRETCH)

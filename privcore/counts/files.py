@@ -16,9 +16,9 @@ from privcore.errors import DataError
 
 
 def count_parquet(table: ParquetTable) -> CountSource:
-    """Counts of a table in Parquet files: in memory if its unique rows fit into half the limit.
+    """Counts over a table in Parquet files, in memory if the unique rows fit into half the limit.
 
-    The other half is for reading.
+    The other half of the limit is for reading.
     """
     return count_external(ParquetRows(table), table.memory // 2)
 
@@ -26,15 +26,15 @@ def count_parquet(table: ParquetTable) -> CountSource:
 def check_memory(table: ParquetTable) -> None:
     """Raises DataError if `count_parquet` may have to leave the rows in the files.
 
-    Whether the rows fit depends on how many are unique, which is private. This check uses only the
-    levels, the number of rows and the memory.
+    Whether the rows fit depends on the number of unique rows, which is private. This check uses
+    only the levels, the number of rows and the memory.
     """
     needed = 2 * memory_for_all(table.n, table.levels)
     if needed > table.memory:
         raise DataError(
             f"Judging by its levels and number of rows, the table may need {needed / 2**30:.1f} "
-            f"GiB of memory, but {table.memory / 2**30:.1f} GiB are allowed; allow more, or use "
-            "fewer columns or levels."
+            f"GiB of memory, but only {table.memory / 2**30:.1f} GiB are allowed; allow more "
+            "memory, or use fewer columns or levels."
         )
 
 

@@ -37,8 +37,8 @@ _DENSE_STRATA = 1 << 12
 class InMemoryCounts:
     """A `CountSource` over unique rows held in memory.
 
-    configurations: per column, the codes of the unique rows, shape (u,); multiplicities: how many
-    rows share each configuration, shape (u,), sum n.
+    configurations: one array of codes per column, shape (u,).  multiplicities: number of rows with
+    each configuration, shape (u,), sum n.
     """
 
     holds: Holds = "levels"
@@ -110,28 +110,32 @@ class InMemoryCounts:
         return int(self._multiplicities.size)
 
     def unique(self) -> tuple[tuple[Codes, ...], Table]:
-        """Per column, the codes of the unique rows, shape (u,), and their multiplicities, (u,)."""
+        """The codes of the unique rows, one array per column, and their multiplicities.
+
+        All arrays have shape (u,).
+        """
         return self._configurations, self._multiplicities
 
     def table(self, columns: Sequence[int]) -> Table:
-        """Counts over `columns`, shape = their levels; raises DataError above 67 million cells."""
+        """Counts with one axis for each of `columns`; raises DataError above 67 million cells."""
         shape = tuple(self.levels[c] for c in columns)
         if prod(shape) > MAX_CELLS:
             named = ", ".join(short(self.names[c]) for c in columns[:3])
             raise DataError(
-                f"The table over {named}… has {prod(shape):,} cells; use fewer columns or levels."
+                f"The table over {named}… has {prod(shape):,} cells, too many to count; use fewer "
+                "columns or levels."
             )
         if not columns:
             return np.array(self.n)
         return self._counted(columns)
 
     def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
-        """Raises DataError if `cells_of_test` exceeds 67 million."""
+        """See `CountSource`; raises DataError if `cells_of_test` exceeds 67 million."""
         key = (x, y, tuple(conditioning_set))
         return self._tables.get(key, lambda: self._count_strata(x, y, tuple(conditioning_set)))
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """A hint that tables within each of these sets of columns will be counted."""
+        """Announces sets of columns within which tables will be counted."""
         self._projections.prepare(families)
 
     @property
@@ -140,8 +144,7 @@ class InMemoryCounts:
         return packable(self.levels)
 
     def packed(self, order: int, adjacent: Sequence[Collection[int]]) -> Packed:
-        """Rows for tests given `order` columns, in the format of compiled kernels, if the source
-        `packs`.
+        """The rows, packed for compiled tests that condition on `order` columns; requires `packs`.
 
         adjacent: the neighbours of each column, from which conditioning sets will be taken.
         """
@@ -153,8 +156,9 @@ class InMemoryCounts:
         return self._packed[1]
 
     def packed_before(self) -> Packed:
-        """The rows packed for the last order, or all rows before the first order, if the source
-        `packs`.
+        """The rows as last packed by `packed`, or all rows if `packed` has not been called.
+
+        Requires `packs`.
         """
         if self._packed is None:
             whole = [self._projections.whole]
@@ -162,17 +166,17 @@ class InMemoryCounts:
         return self._packed[1]
 
     def keep(self, key: Hashable, compute: Callable[[], Arrays]) -> Arrays:
-        """`compute()`, cached for later calls with the same key; for results of many tests."""
+        """The result of `compute()`, cached under `key`; meant for the results of many tests."""
         return self._arrays.get(key, compute)
 
     def subsample(self, size: int, noise: NoiseSource) -> InMemoryCounts:
         return self.with_rows(self._configurations, noise.subsample(self._multiplicities, size))
 
     def blocked(self, count: int, noise: NoiseSource) -> InMemoryCounts:
-        """The same rows with an additional last column: which of `count` random blocks a row is in.
+        """The same rows with a last column added: the number of each row's random block.
 
-        Block sizes differ by at most one row, and the blocks do not depend on the values of the
-        rows.
+        The sizes of the `count` blocks differ by at most one row, and the blocks do not depend on
+        the values of the rows.
         """
         place = noise.permutation(self.n)
         owner = np.repeat(np.arange(self.unique_rows), self._multiplicities)
@@ -189,7 +193,7 @@ class InMemoryCounts:
         )
 
     def moments(self, radius: float | None = None) -> Matrix:
-        """Moments of the levels, coded −1 … 1 in equal steps."""
+        """Moments as in `MomentSource`, with each column's levels coded −1 … 1 in equal steps."""
         return self._moments.get(radius, lambda: self.coded(even_steps(self.levels), radius))
 
     def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
@@ -209,8 +213,8 @@ class InMemoryCounts:
         if cells > MAX_CELLS:
             raise DataError(
                 f"Testing {short(self.names[x])} and {short(self.names[y])} given "
-                f"{len(conditioning_set)} columns may need {cells:,} cells; "
-                "lower the maximum order."
+                f"{len(conditioning_set)} columns may need tables of {cells:,} cells, too many to "
+                "count; lower the maximum order."
             )
         strata = prod(self.levels[c] for c in conditioning_set)
         if strata <= _DENSE_STRATA and strata * rx * ry <= MAX_CELLS:
@@ -240,7 +244,7 @@ class InMemoryCounts:
         return flat.astype(np.int64).reshape(shape)
 
     def _few_rows(self) -> Packed | None:
-        """All rows in the format of compiled kernels, if they are too few to be merged."""
+        """All rows packed for compiled kernels if they are too few to be merged; otherwise None."""
         return self.packed(0, ()) if self._projections.few and self.packs else None
 
     def _rows(self, columns: Sequence[int]) -> Projection:

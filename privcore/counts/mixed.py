@@ -14,9 +14,10 @@ _KEPT = 4
 
 
 class MixedRows:
-    """A table that an algorithm can cut into levels or use as numbers.
+    """A table whose columns of numbers an algorithm can cut into levels or use as numbers.
 
-    cut_names: names of columns that hold numbers.  own_levels: levels per column, 0 for numbers.
+    cut_names: names of columns that hold numbers.  own_levels: number of levels per column, 0 for a
+    column of numbers.
     gaps: as for `AvailableCases`.
     """
 
@@ -33,20 +34,20 @@ class MixedRows:
 
     @property
     def rows_as_read(self) -> Dataset:
-        """The rows before any number is cut."""
+        """The data set before any column is cut."""
         return self._dataset
 
     @property
     def cut_words(self) -> str:
-        """The columns that hold numbers, as part of a sentence."""
+        """The names of the columns that hold numbers, as part of a sentence."""
         named = ", ".join(short(name, 20) for name in self.cut_names[:3])
         more = len(self.cut_names) - 3
         return f"{named} and {more} more" if more > 0 else named
 
     def dataset(self, levels: int) -> Dataset:
-        """The data set with numbers cut into this many levels of equal width between their bounds.
+        """The data set with each column of numbers cut into `levels` intervals of equal width.
 
-        The cuts follow from the bounds alone, so they are as public as the bounds.
+        The cut points follow from the columns' bounds alone, so they are as public as the bounds.
         """
         return self._cut.get(
             levels, lambda: discretise(self._dataset, dict.fromkeys(self.cut_names, levels))

@@ -1,4 +1,4 @@
-"""Counts summed from one noisy full table; everything after the noise is post-processing."""
+"""Counts summed from one noisy full contingency table; all later steps are post-processing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class NoisyTable:
         self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
 
     def table(self, columns: Sequence[int]) -> Table:
-        """Noisy counts over `columns`, shape = their levels in the given order."""
+        """Noisy counts with one axis for each of `columns`, in the given order."""
         in_order = tuple(sorted(columns))
         summed = self._sums.get(in_order, lambda: self._marginal(in_order))
         ordered = summed.transpose([in_order.index(c) for c in columns])
@@ -61,22 +61,32 @@ class NoisyTable:
         return self._tables.get((x, y, tuple(conditioning_set)), occurring)
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
-        raise DataError("Noisy counts have no rows to draw from.")
+        raise DataError(
+            "A noisy table contains no rows to draw from; draw the sub-sample before adding noise."
+        )
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
-        raise DataError("Noisy counts have no rows to split into blocks.")
+        raise DataError(
+            "A noisy table contains no rows to split into blocks; choose a score without blocks."
+        )
 
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
-        raise DataError("Noisy counts have no rows from which to compute moments.")
+        raise DataError(
+            "A noisy table contains no rows to compute moments from; choose a score over counts."
+        )
 
     def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
-        raise DataError("Noisy counts have no rows from which to compute moments.")
+        raise DataError(
+            "A noisy table contains no rows to compute moments from; choose a score over counts."
+        )
 
     def rows(self) -> tuple[Matrix, Vector]:
-        raise DataError("Noisy counts have no rows.")
+        raise DataError(
+            "A noisy table contains no rows; choose an algorithm that uses only counts."
+        )
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """Ignored: all sums come from the one table."""
+        """Does nothing: every table is summed from the one noisy table."""
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)

@@ -1,4 +1,4 @@
-"""Numeric rows, of which algorithms use only first and second moments."""
+"""Rows of numbers; algorithms use only their first and second moments."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class NumericRows:
     """Rows of continuous columns, scaled to [−1, 1] by their bounds.
 
     bounds: per column, the lowest and highest value that may occur.
-    own_levels: number of levels per column, coded −1 … 1 in equal steps; 0 for numbers.  By
-        default all columns hold numbers.
+    own_levels: number of levels per column, coded −1 … 1 in equal steps; 0 for a column of numbers.
+        By default all columns hold numbers.
     """
 
     holds: Holds = "numbers"
@@ -50,7 +50,8 @@ class NumericRows:
     def from_dataset(cls, dataset: Dataset, *, coded: bool = False) -> NumericRows:
         """Scale a numeric data set; raises DataError if a column is not continuous.
 
-        coded: whether columns with levels are accepted, as described for `own_levels`.
+        coded: whether columns with levels are accepted, and their levels coded −1 … 1 in equal
+        steps.
         """
         bounds = []
         own_levels = tuple(len(c.levels) if c.is_categorical else 0 for c in dataset.columns)
@@ -70,10 +71,10 @@ class NumericRows:
         return cls(dataset.names, tuple(bounds), scaled, dataset.caveats, own_levels, dataset.unit)
 
     def moments(self, radius: float | None = None) -> Matrix:
-        """Mean of (1, x)(1, x)ᵀ over the rows, shape (p + 1, p + 1), x scaled to [−1, 1].
+        """Mean of (1, x)(1, x)ᵀ over the rows x scaled to [−1, 1], shape (p + 1, p + 1).
 
-        radius: rows with a larger Euclidean norm are scaled down to it first, and all rows are
-        converted to fixed point (`privcore.fixed_point`), as moments with noise require.
+        radius: rows with a larger Euclidean norm are first scaled down to this norm, and all rows
+        are converted to fixed point (`privcore.fixed_point`), as moments with noise require.
         """
         return self._moments.get(radius, lambda: self._moments_within(radius))
 
@@ -84,27 +85,27 @@ class NumericRows:
         return np.asarray(fixed_point.moment_sums(x) / self.n)
 
     def moments_about(self, centre: Matrix, scale: Matrix, longest: float) -> Matrix:
-        """Mean of (1, u)(1, u)ᵀ, u = (x − centre)/scale over `longest`, shortened to norm 1.
+        """Mean of (1, u)(1, u)ᵀ over the rows, shape (p + 1, p + 1); see `NumberSource`.
 
-        In fixed point, like `moments` with a radius.
+        Computed in fixed point, like `moments` with a radius.
         """
         units = (self._scaled - centre) / (scale * longest)
         units = fixed_point.within(units, 1.0, fixed_point.step_of(self.n))
         return np.asarray(fixed_point.moment_sums(units) / self.n)
 
     def rows(self) -> tuple[Matrix, Matrix]:
-        """The rows scaled to [−1, 1], shape (n, p), and how often each occurs, (n,)."""
+        """The rows scaled to [−1, 1], shape (n, p), and their multiplicities, all 1, shape (n,)."""
         return self._scaled, np.ones(self.n)
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """Ignored: all moments are computed at once."""
+        """Does nothing: all moments are computed at once."""
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)
 
 
 def even_steps(levels: Sequence[int]) -> Bases:
-    """Per column, the levels coded −1 … 1 in equal steps, in their order."""
+    """For each column, its levels coded −1 … 1 in equal steps, shape (levels, 1)."""
     return tuple((2 * np.arange(k) / max(k - 1, 1) - 1)[:, None] for k in levels)
 
 

@@ -15,18 +15,19 @@ _MAX_LEVELS = 1 << 16
 
 
 def packable(levels: Sequence[int]) -> bool:
-    """Whether no column has too many levels."""
+    """Whether every column has few enough levels for codes of two bytes."""
     return max(levels) <= _MAX_LEVELS
 
 
 def pack(projections: Sequence[Projection], levels: Sequence[int]) -> Packed:
-    """The projections of `packable` columns, end to end.
+    """Packs projections of `packable` columns end to end.
 
-    Raises ValueError for a code outside a column's levels, because compiled code would write there.
+    Raises ValueError for a code outside a column's levels, because compiled code would then write
+    outside its arrays.
     """
     for column, codes in projections[-1].codes.items():
         if codes.size and not (int(codes.min()) >= 0 and int(codes.max()) < levels[column]):
-            raise ValueError("a code is outside the levels")
+            raise ValueError("every code must be between 0 and the number of levels minus 1")
     parts: list[NDArray[np.uint16]] = []
     places = np.full((len(projections), len(levels)), -1, dtype=np.int64)
     sizes = np.array([projection.rows for projection in projections], dtype=np.int64)

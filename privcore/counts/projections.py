@@ -1,11 +1,11 @@
-"""Projections: rows merged over some of the columns, so that tables over these are fast to count.
+"""Projections: rows merged over some columns, so that tables over these columns count faster.
 
-A table over few columns does not need all unique rows: a test reads three or four of, say, 20
-columns. Columns are divided into groups; the rows merged over up to three groups serve every table
-within them. The skeleton search announces the neighbourhoods that it will test next (`prepare`),
-and the rows merged over such a family serve all its tests. With many columns, most groups and
-families are used too rarely for merging to pay, so `for_order` first counts the tests of a whole
-order.
+A table over few columns does not need all unique rows: a test uses three or four of, say, 20
+columns. Columns are divided into groups; a table whose columns lie in at most three groups is
+counted from the rows merged over these groups. The skeleton search passes the neighbourhoods that
+it will test next to `prepare`, and all tests within such a family use the rows merged over it. With
+many columns, most groups and families are used too rarely for merging to save time, so `for_order`
+first counts the tests of a whole order.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def demand_of_groups(
 ) -> Demand:
     """Number of tests for each set of `order` + 2 groups, for sets with at least `least` tests.
 
-    Groups are consecutive columns. starts: the first column of each. adjacent: neighbours of each
-    column. order: 0 or 1.
+    A group is a run of consecutive columns. starts: the first column of each group. adjacent: the
+    neighbours of each column. order: 0 or 1.
     """
     around = np.zeros((len(adjacent), len(adjacent)), dtype=np.int64)
     for column, neighbours in enumerate(adjacent):
@@ -60,9 +60,10 @@ def demand_of_groups(
 
 
 def demand_of_families(adjacent: Sequence[Collection[int]], order: int, least: int) -> Demand:
-    """Number of tests of a column and a neighbour given `order` of its other neighbours.
+    """Number of tests in each family, for families with at least `least` tests.
 
-    The key is the sorted columns; families with fewer than `least` tests are left out.
+    A family is a column with its neighbours, as a sorted tuple. Its tests are of the column and one
+    neighbour, given `order` of the other neighbours.
     """
     demand: Demand = {}
     for column, neighbours in enumerate(adjacent):
@@ -73,7 +74,10 @@ def demand_of_families(adjacent: Sequence[Collection[int]], order: int, least: i
 
 
 def _pairs(tests: Integers, first: int, least: int) -> Demand:
-    """The entries above the diagonal, of rows and columns numbered from `first`."""
+    """The entries above the diagonal that are at least `least`, by row and column.
+
+    Rows and columns are numbered from `first`.
+    """
     rows, columns = np.nonzero(np.triu(tests >= least, 1))
     pairs = zip((rows + first).tolist(), (columns + first).tolist(), strict=True)
     return dict(zip(pairs, tests[rows, columns].tolist(), strict=True))
@@ -96,7 +100,7 @@ _FEW_GROUPS = 4
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Unique rows over some columns: codes by column, and the multiplicity of each row.
+    """Unique rows over some columns: the codes by column, and the multiplicity of each row.
 
     weights: the multiplicities as float64, exact below 2⁵³.
     """
@@ -116,7 +120,7 @@ class Projection:
 
 
 class Projections:
-    """The projections of one set of rows, made when first needed; they take at most 64 MB more."""
+    """The projections of one set of rows, made when first needed and cached in at most 64 MB."""
 
     def __init__(
         self,
@@ -141,7 +145,7 @@ class Projections:
 
     @property
     def few(self) -> bool:
-        """Whether there are too few rows to be merged."""
+        """Whether there are too few rows for merging to save time."""
         return self.whole.rows <= _FEW_ROWS
 
     def smallest(self, columns: Sequence[int]) -> Projection:
@@ -167,12 +171,13 @@ class Projections:
         self._families = [frozenset(family) for family in families]
 
     def for_order(self, order: int, adjacent: Sequence[Collection[int]]) -> list[Projection]:
-        """Projections for tests given `order` columns, by number of rows; the last has all columns.
+        """The projections for tests that condition on `order` columns, fewest rows first.
 
-        adjacent: neighbours of each column, from which conditioning sets will be taken. At order 0
-        pairs of groups are merged, at order 1 sets of three groups, and at higher orders columns
-        with their neighbours. Only sets that enough tests read are merged, the most read first, up
-        to about 64 MB. If there are few groups, all such sets are merged.
+        The last projection has all columns. adjacent: neighbours of each column, from which
+        conditioning sets will be taken. At order 0 pairs of groups are merged, at order 1 sets of
+        three groups, and at higher orders columns with their neighbours. Only sets used by enough
+        tests are merged, the most used first, up to about 64 MB. If there are few groups, all sets
+        of groups are merged.
         """
         if self.few:
             return [self.whole]
@@ -240,7 +245,10 @@ class Projections:
         codes: Mapping[int, Codes],
         counts: NDArray[np.int64],
     ) -> Projection:
-        """The projection with these codes, cached; the larger one unless it has twice the rows."""
+        """Caches a projection with these codes if it has at most half the rows of `larger`.
+
+        Otherwise caches `larger`. Returns what is cached.
+        """
         made = larger
         if 2 * counts.size <= larger.rows:
             made = Projection(frozenset(codes), codes, counts, counts.astype(np.float64))
@@ -270,7 +278,7 @@ class _Group:
 
 
 def _cut(codes: Mapping[int, Codes], levels: tuple[int, ...]) -> list[_Group]:
-    """Groups of consecutive columns, as long as the product of their levels is small."""
+    """Groups of consecutive columns whose numbers of levels multiply to at most 64."""
     parts: list[list[int]] = [[0]]
     for column in range(1, len(levels)):
         if prod(levels[c] for c in parts[-1]) * levels[column] > _GROUP_CELLS:

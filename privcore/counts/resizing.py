@@ -1,8 +1,8 @@
 """Resizes a table whose number of rows is private to a public number of rows.
 
-Surplus rows are left out at random, and missing rows are filled with public ones.  Tables that
-differ by k added rows become tables of one size that differ by at most k replaced rows; proof:
-docs/proofs/units.md.
+Surplus rows are left out at random, and missing rows are filled in with public rows.  Two tables
+that differ by k added rows become tables of the same size that differ by at most k replaced rows;
+proof: docs/proofs/units.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from privcore.privacy.mechanisms.noise import NoiseSource
 
 
 def check_resizable(source: MomentSource | MixedRows) -> None:
-    """Raises DataError if rows cannot be sampled and added."""
+    """Raises DataError unless the rows are in memory, so that rows can be drawn and added."""
     within = source.own_level if isinstance(source, AvailableCases) else source
     if not isinstance(within, InMemoryCounts | NumericRows | MixedRows):
         raise DataError(
@@ -36,7 +36,7 @@ def check_resizable(source: MomentSource | MixedRows) -> None:
 def resized(
     source: MomentSource | MixedRows, size: int, noise: NoiseSource
 ) -> MomentSource | MixedRows:
-    """A source with exactly `size` rows; raises DataError like `check_resizable`."""
+    """A source with exactly `size` rows; raises the same error as `check_resizable`."""
     check_resizable(source)
     missing = size - source.n
     if isinstance(source, AvailableCases):

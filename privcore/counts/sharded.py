@@ -3,13 +3,13 @@
 Contingency tables, unique rows and moments of the shards are added up. A `Shards` only has to apply
 a function to the codes of every shard and return the results in the order of the shards; it may
 apply the function twice if a machine is lost, since the functions have no side effects. For Dask
-see `dask_frame`; for Spark one line over an RDD of blocks of codes is enough:
+see `dask_frame`. For Spark, one line over an RDD of blocks of codes is enough:
 
     def map(self, function):
         return self.blocks.map(function).toLocalIterator()
 
-A warehouse that runs SQL but no Python (for example through Ibis) is not a `Shards`; write an
-`ExternalRows` for it: `distinct` is a GROUP BY with count(*); unsupported calls raise DataError.
+For a warehouse that runs SQL but not Python (for example through Ibis), write an `ExternalRows`
+instead: `distinct` is a GROUP BY with count(*), and unsupported calls raise DataError.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Shards(Protocol):
     sizes: tuple[int, ...]
 
     def map(self, function: Callable[[int, Codes], Found]) -> Iterable[Found]:
-        """Results of `function` on the number and codes of each shard that has rows, in order."""
+        """Applies `function` to the number and codes of each non-empty shard; results in order."""
         ...
 
 

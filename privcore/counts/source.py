@@ -1,4 +1,4 @@
-"""Interfaces of all sources of counts and moments, in memory or not."""
+"""Interfaces of the sources of counts and moments, whether their rows are in memory or not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_CELLS = 1 << 26
 
 @dataclass(frozen=True)
 class PublicColumns:
-    """The public facts about a source, without its rows; these are enough to plan a run.
+    """The public facts about a source, which are enough to plan a run without its rows.
 
     levels: public number of levels per column; empty if the columns hold numbers.
     ordered: as for `CountSource`.
@@ -45,7 +45,7 @@ class PublicColumns:
 
     @property
     def own_levels(self) -> tuple[int, ...]:
-        """As for `NumberSource`."""
+        """Number of levels per column, 0 for a column of numbers."""
         return self.levels or (0,) * len(self.names)
 
 
@@ -53,7 +53,7 @@ class MomentSource(Protocol):
     """First and second moments of columns of numbers or coded levels.
 
     names: column names; n: number of rows. caveats: sentences that limit what a guarantee about
-    these rows covers (`Dataset.caveats`). unit: whose rows are protected together (`Dataset.unit`).
+    these rows covers (`Dataset.caveats`). unit: the unit whose rows are protected together.
     """
 
     names: tuple[str, ...]
@@ -73,32 +73,33 @@ class MomentSource(Protocol):
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
         """Mean of (1, x)(1, x)ᵀ, shape (p + 1, p + 1), columns scaled to [−1, 1] by public bounds.
 
-        radius: rows with a larger Euclidean norm are scaled down to it first; all rows are then in
-        fixed point (`privcore.fixed_point`), as moments with noise require.
+        radius: rows with a larger Euclidean norm are first scaled down to this norm; all rows are
+        then in fixed point (`privcore.fixed_point`), as moments with noise require.
         """
         ...
 
     def rows(self) -> tuple[Matrix, Vector]:
-        """Unique rows in [−1, 1] by public bounds, (u, p), and their multiplicities, (u,).
+        """The unique rows, scaled to [−1, 1] by public bounds, and their multiplicities.
 
-        Raises DataError if the source has no rows, or too many to fit into memory.
+        Shapes (u, p) and (u,). Raises DataError if the source has no rows, or too many to fit into
+        memory.
         """
         ...
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """A hint that tests will be within these sets of columns; it changes no result."""
+        """Announces sets of columns within which tests will follow; this changes no result."""
         ...
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
-        """`compute()`, cached for later calls with the same key; for scores that do not change."""
+        """The result of `compute()`, cached under `key`; meant for scores that do not change."""
         ...
 
 
 class NumberSource(MomentSource, Protocol):
-    """Moments of columns that hold numbers, also in other units.
+    """Moments of columns that hold numbers, also about a given centre (`moments_about`).
 
     bounds: per column, the lowest and highest value that may occur.
-    own_levels: number of levels per column, coded −1 … 1 in equal steps; 0 for numbers.
+    own_levels: number of levels per column, coded −1 … 1 in equal steps; 0 for a column of numbers.
     """
 
     bounds: tuple[tuple[float, float], ...]
@@ -107,10 +108,10 @@ class NumberSource(MomentSource, Protocol):
     def moments_about(
         self, centre: NDArray[np.float64], scale: NDArray[np.float64], longest: float
     ) -> NDArray[np.float64]:
-        """Mean of (1, u)(1, u)ᵀ, shape (p + 1, p + 1), of rows u in the unit ball.
+        """Mean of (1, u)(1, u)ᵀ, shape (p + 1, p + 1), over rows u in the unit ball.
 
-        u is (x − centre)/scale over `longest`, shortened to norm 1 where it is longer; x as in
-        `moments`, centre and scale of shape (p,).
+        u is (x − centre) / (scale · longest), scaled down to norm 1 if its norm is larger. x is as
+        in `moments`; centre and scale have shape (p,).
         """
         ...
 
@@ -126,7 +127,7 @@ class CountSource(MomentSource, Protocol):
     ordered: tuple[int, ...]
 
     def table(self, columns: Sequence[int]) -> Table:
-        """Counts over the given columns, shape = their levels in the given order."""
+        """Counts with one axis for each of `columns`, in the given order."""
         ...
 
     def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
@@ -137,9 +138,10 @@ class CountSource(MomentSource, Protocol):
         ...
 
     def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
-        """Mean of (1, u)(1, u)ᵀ, shape (d + 1, d + 1), u the coordinates of a row's levels.
+        """Mean of (1, u)(1, u)ᵀ, shape (d + 1, d + 1), with u the coordinates of a row's levels.
 
-        bases: the d coordinates, in the order of the columns.  radius: as for `moments`.
+        bases: per column, the coordinates of each level, d coordinates in all.  radius: as for
+        `moments`.
         """
         ...
 
@@ -148,7 +150,7 @@ class CountSource(MomentSource, Protocol):
         ...
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
-        """The same rows with a new last column: which of `count` random blocks a row is in."""
+        """The same rows with a last column added: which of `count` random blocks each row is in."""
         ...
 
 
@@ -158,7 +160,7 @@ def has_levels(source: MomentSource) -> TypeGuard[CountSource]:
 
 
 def has_numbers(source: MomentSource) -> TypeGuard[NumberSource]:
-    """Whether the columns hold numbers, which have only moments."""
+    """Whether the columns hold numbers, for which only moments can be computed."""
     return source.holds == "numbers"
 
 
@@ -175,10 +177,10 @@ def require_levels(source: MomentSource, what: str, instead: str) -> None:
 
 
 def cells_of_test(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> int:
-    """Upper bound on the cells of the tables of x and y given columns, for any rows.
+    """Upper bound on the number of cells of the tables of x and y given `conditioning_set`.
 
-    There are at most as many non-empty strata as rows. The bound uses public facts alone, so
-    whether a test is made reveals nothing about any record.
+    The number of non-empty strata is at most the number of rows. The bound uses only public facts,
+    so whether a test is made reveals nothing about any record.
     """
     strata = prod(source.levels[c] for c in conditioning_set)
     return min(strata, source.n) * source.levels[x] * source.levels[y]

@@ -1,4 +1,4 @@
-"""Reads Parquet cells, from a file or from memory, in batches that fit a memory limit."""
+"""Reads cells of Parquet files or texts, in batches that fit into a memory limit."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def reading(sentence: str = "") -> Iterator[None]:
     except (pa.ArrowException, OSError, ValueError, OverflowError):
         raise DataError(
             sentence
-            or "A Parquet file cannot be read; it may be damaged, or have changed meanwhile. "
-            "Write it again."
+            or "A Parquet file cannot be read. It may be damaged, or may have changed while it was "
+            "being read; save the file again."
         ) from None
 
 
 def column_names(schema: pa.Schema) -> list[str]:
-    """Names of the columns; raises DataError unless each cell holds one value."""
+    """Names of the columns; raises DataError unless every cell holds a single value."""
     names = [str(name) for name in schema.names]
     check_names(names)
     for field in schema:
@@ -59,10 +59,10 @@ def column_names(schema: pa.Schema) -> list[str]:
 def batches(
     source: bytes | str, names: Sequence[str], memory: Memory, at_once: int = AT_ONCE
 ) -> Iterator[list[pa.Array]]:
-    """Batches of rows of some columns; texts stay dictionary-encoded.
+    """Yields the named columns in batches of rows; texts stay dictionary-encoded.
 
-    The size of a batch follows from the sizes that the file states: the sizes of its row groups,
-    and for delta-encoded texts the size of the column, because no single text is longer.
+    Raises DataError for a row group too large for the memory, by the sizes stated in the file.
+    Delta-encoded texts are read in smaller batches, since one text may be as long as its column.
     """
     import pyarrow.parquet as pq
 
@@ -89,9 +89,9 @@ def batches(
 def text_batches(
     content: bytes, width: int, delimiter: str, longest: int
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of rows of a UTF-8 text, every cell a text; blank lines are skipped.
+    """Yields the rows of a UTF-8 text in batches, every cell as text; blank lines are skipped.
 
-    Raises UnevenError at a row without exactly `width` cells, and TooLongError at a row of more
+    Raises UnevenError for a row without exactly `width` cells, and TooLongError for a row of more
     than about `longest` bytes.
     """
     import pyarrow as pa
@@ -115,9 +115,9 @@ def text_batches(
 
 
 def distinct_cells(values: pa.Array) -> tuple[list[Any], NDArray[np.intp]]:
-    """Distinct cells, None for missing ones, and the position of each row's cell among them.
+    """A list of cells, None for missing ones, and the position of each row's cell in this list.
 
-    A text or number that occurs often is listed once.
+    Repeated cells are listed once, except for floating-point numbers.
     """
     import pyarrow as pa
     from pyarrow import types
@@ -135,7 +135,7 @@ def distinct_cells(values: pa.Array) -> tuple[list[Any], NDArray[np.intp]]:
 
 
 def numbers_of(values: pa.Array) -> NDArray[np.float64] | None:
-    """Cells that are stored as numbers, NaN for missing ones; None for cells of other types."""
+    """The cells as floats, NaN where missing; None if the cells are not stored as numbers."""
     import pyarrow as pa
     from pyarrow import types
 

@@ -25,19 +25,19 @@ def build_dataset(
     missing: Missing = "refuse",
     true_edges: tuple[tuple[str, str], ...] | None = None,
 ) -> Dataset:
-    """Apply a schema; columns with include=False are left out.
+    """Apply a schema to a raw table; columns with include=False are left out.
 
-    missing: "refuse" raises with the count per column.  "drop" leaves out rows with a missing
-    cell.  "level" gives columns with levels or cuts an additional level, "(missing)".  "available"
-    does the same and notes that values are missing at random: each test then uses the rows in
-    which its columns have values.
-    If the schema lists a level for missing values, they become that level in any case.  That a
-    column has missing values is itself read from the data: with "level", its levels count as
-    declared only if the schema lists that level.
-    Numbers outside public bounds are moved to the nearer bound, and values outside the levels
-    become "(other)" where it is listed: that is what public bounds and levels mean.
-    Raises DataError for other values outside the levels, text where numbers are declared, and
-    whatever `Dataset` refuses; ParameterError for an unknown `missing`.
+    missing: "refuse" raises DataError with the number of missing values per column.  "drop" leaves
+    out rows with a missing value.  "level" gives columns with levels or cuts an additional level,
+    "(missing)".  "available" does the same and notes that values are missing at random: each test
+    then uses the rows in which its columns have values.
+    If the schema lists a level for missing values, missing values always become that level.
+    Whether a column has missing values is itself read from the data, so with "level" the column's
+    levels count as declared only if the schema lists a level for missing values.
+    Numbers outside public bounds are moved to the nearer bound.  Values outside the levels become
+    "(other)" if that level is listed.
+    Raises DataError for other values outside the levels, for text where numbers are declared, and
+    for whatever `Dataset` refuses; ParameterError for an unknown `missing`.
     """
     codes: list[Codes] = []
 

@@ -15,10 +15,10 @@ _BLOCK = 1 << 20
 
 
 def canonical_bytes(dataset: Dataset) -> Iterator[bytes]:
-    """Names, kinds, levels and bounds in the order of the names, then the rows, sorted.
+    """Yields the columns' names, kinds, levels and bounds, sorted by name, then the sorted rows.
 
-    For fingerprints: the same table gives the same bytes in any order of rows and columns, and a
-    different table gives different bytes.  The name of the data set is left out.
+    Used for fingerprints: the same table gives the same bytes in any order of rows and columns, and
+    a different table gives different bytes.  The name of the data set is left out.
     """
     yield _header(dataset)
     ordered = np.sort(_records(dataset.columns, dataset.values))
@@ -31,7 +31,8 @@ def canonical_bytes_of_unique(
 ) -> Iterator[bytes]:
     """The bytes that `canonical_bytes` would give, from the unique configurations of the rows.
 
-    configurations: per column its codes in each unique row, shape (u,); multiplicities: (u,).
+    configurations: per column, the codes of the unique rows, shape (u,).  multiplicities: number of
+    rows with each configuration, shape (u,).
     """
     yield _header(described)
     records = _records(described.columns, configurations)

@@ -1,4 +1,4 @@
-"""A cell of any kind of file as a text or a missing value, and the memory that cells may take."""
+"""Cells of any kind of file as texts or missing values, and the memory that cells may take."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _DISTINCT_SHARE, _LEAST_OF_PIECE = 0.8, 1_000
 # Pieces of a column that are collected before their distinct texts are merged.
 _MOST_PIECES = 64
 WHERE_IT_IS = (
-    "give fewer rows or columns, or count it where it is, as Parquet, by `python -m privcore "
-    "discover --table`"
+    "give fewer rows or columns, or save the table as Parquet and run `python -m privcore "
+    "discover --table`, which does not load it"
 )
 
 
 def cell_text(value: object) -> str | None:
-    """A cell as text without spaces around it, None if it is missing."""
+    """A cell as text without surrounding spaces, or None if the cell is missing."""
     if value is None:
         return None
     text = str(value).strip()
@@ -53,19 +53,22 @@ def cell_text(value: object) -> str | None:
 
 
 class Memory:
-    """The memory still available to a table; instead: advice for a table that needs more."""
+    """The memory that is still available to a table.
+
+    instead: what the user can do if a table needs more memory, as part of an error message.
+    """
 
     def __init__(self, limit: int, instead: str = WHERE_IT_IS) -> None:
         self._limit = self.left = limit
         self._instead = instead
 
     def take(self, size: int) -> None:
-        """Take this many bytes; raises DataError if fewer are left."""
+        """Take `size` bytes; raises DataError if fewer are left."""
         self.need(size)
         self.left -= size
 
     def need(self, size: int) -> None:
-        """Raises DataError if fewer than this many bytes are left; takes none."""
+        """Raises DataError if fewer than `size` bytes are left, without taking any."""
         if size > self.left:
             raise DataError(
                 f"The table needs more than {self._limit / 2**30:.3g} GiB of memory; "
@@ -74,9 +77,9 @@ class Memory:
 
 
 class Texts:
-    """A column as it is being read: pieces of texts, each stored as codes if its texts repeat.
+    """A column as it is being read: pieces of text cells, stored as codes if texts repeat.
 
-    decimal_comma: whether a comma in a number is its decimal point.
+    decimal_comma: whether numbers in the column have a decimal comma.
     """
 
     def __init__(self, memory: Memory, *, decimal_comma: bool = False) -> None:
@@ -117,7 +120,7 @@ class Texts:
             self._pieces = [_in_one(self._pieces)]
 
     def add_some(self, values: Iterable[Any], positions: NDArray[np.intp]) -> None:
-        """Add the cells at some positions of a list of values; None is missing."""
+        """Add cells by their positions in a list of values; the value None is missing."""
         import pyarrow as pa
 
         texts = pa.array([None if value is None else str(value) for value in values], pa.string())
@@ -126,7 +129,7 @@ class Texts:
         self.add(pa.DictionaryArray.from_arrays(codes, once.dictionary))
 
     def cells(self) -> pd.Categorical | pd.api.extensions.ExtensionArray:
-        """All cells: as categories, or as text where most cells differ and codes save nothing."""
+        """All cells, as categories, or as text if most cells differ and codes save no memory."""
         import pyarrow as pa
 
         rows = sum(map(len, self._pieces))

@@ -1,7 +1,7 @@
-"""Codes for the cells of a table under a known schema, wherever the rows are stored.
+"""Encodes the cells of a table under a known schema, whether in memory, in files or on a cluster.
 
-A table is scanned piece by piece: a table in memory is one piece; a file has a piece per batch, a
-cluster one per partition.  Whether the table is refused is decided after the scan.
+A table is scanned piece by piece: a table in memory is one piece, a file has one piece per batch,
+and a cluster has one per partition.  Whether the table is refused is decided after the scan.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ UNKNOWN = -2
 Missing = Literal["refuse", "drop", "level", "available"]
 # Settings that make missing values a level where the schema does not.
 GAPS_AS_LEVEL = ("level", "available")
-DROPPED = "rows with missing values are left out: which rows are complete is not covered"
+DROPPED = (
+    "rows with missing values are left out, but the guarantee does not cover which rows are "
+    "complete"
+)
 
 # Of every row, before it is decided which rows are used.
 Codes = NDArray[np.int64]
@@ -52,9 +55,10 @@ Coded = tuple[NDArray[np.unsignedinteger[Any]], ...]
 
 @dataclass(frozen=True)
 class Coding:
-    """A column, how it is read, and the code of a missing value, `MISSING` if there is none.
+    """How one column is encoded: the column, its schema, and the code of a missing value.
 
-    Numbers that are not cut have the code 0.
+    absent: that code, or `MISSING` if missing values have no level.  Numbers that are not cut have
+    the code 0.
     """
 
     column: Column
@@ -92,7 +96,7 @@ class Coding:
         return codes
 
     def of_numbers(self, numbers: NDArray[np.float64]) -> Codes:
-        """Codes of numbers of which NaN is missing."""
+        """Codes of numbers; NaN is a missing value."""
         codes = self._cut(numbers)
         missing = np.isnan(numbers) if self.refuses_gaps else codes == UNKNOWN
         codes[missing] = self.absent
@@ -106,11 +110,11 @@ class Coding:
 
 
 class Piece(NamedTuple):
-    """Counts of one piece of a table; rows, missing and unknown add up over pieces.
+    """Counts for one piece of a table; rows, missing and unknown add up over pieces.
 
-    rows: number of rows used.  Per column, shape (p,): missing: rows without a value, used or not;
-    unknown: used rows with a value outside the levels or without a finite number; low and high:
-    smallest and largest code used.
+    rows: number of rows used.  Per column, shape (p,): missing: number of rows without a value,
+    used or not; unknown: number of used rows with a value outside the levels or without a finite
+    number; low and high: smallest and largest code used.
     """
 
     rows: int
@@ -141,11 +145,11 @@ class Codings:
     def kept(
         self, codes: Sequence[Codes], columns: Sequence[int] | None = None
     ) -> NDArray[np.bool_] | slice:
-        """Which rows of a piece are used, by the codes of its columns; all if it has no columns."""
+        """Which rows of a piece are used, by the codes of its columns; all unless `drop` is set."""
         return _complete(codes, self._among(columns)) if self.drop else slice(None)
 
     def used(self, codes: Sequence[Codes], columns: Sequence[int] | None = None) -> Coded:
-        """Codes of the rows of a piece that are used, in the smallest type."""
+        """Codes of the used rows of a piece, in the smallest integer type that holds them."""
         kept = self.kept(codes, columns)
         return tuple(
             np.where(code == MISSING, coding.absent, code)[kept].astype(
@@ -159,7 +163,7 @@ class Codings:
 
 
 def looked_at(codes: Sequence[Codes], codings: Sequence[Coding], *, drop: bool) -> Piece:
-    """The counts of a piece; drop: incomplete rows are not used."""
+    """Counts the rows of a piece; drop: whether incomplete rows are left out."""
     used = _complete(codes, codings) if drop else np.ones(len(codes[0]), dtype=np.bool_)
     inside = [c[used] for c in codes]
     values = [c[c >= 0] for c in inside]
@@ -181,10 +185,10 @@ def settled(
     unit: Unit = RECORD,
     levels_only: bool = True,
 ) -> Codings:
-    """How the rows of a table of columns `names` are coded; missing: as for `build_dataset`.
+    """Decides how the rows of a table with columns `names` are encoded, after a scan of the rows.
 
-    look: applies `looked_at` to all pieces in their order, under these codings, with or without
-    `drop`.  levels_only: whether continuous columns have to be cut.
+    missing: as for `build_dataset`.  look: applies `looked_at` to all pieces in order, given the
+    codings and the value of `drop`.  levels_only: whether continuous columns have to be cut.
     Raises the same errors as `build_dataset`.
     """
     wanted = used_columns(schema, names, missing, unit)
@@ -193,7 +197,7 @@ def settled(
         if not column.is_categorical:
             raise DataError(
                 f"Column {short(column.name)!r} is continuous, and only levels can be counted "
-                "without loading the rows; cut it by bins or cut points."
+                "without loading the rows; cut the column by bins or cut points."
             )
     drop = missing == "drop"
     pieces = look(codings, drop)
@@ -243,7 +247,10 @@ def _complete(codes: Sequence[Codes], codings: Sequence[Coding]) -> NDArray[np.b
 
 
 def notes_on_missing(columns: Sequence[Column], missing: str) -> tuple[str, ...]:
-    """A note that rows are left out, from the setting alone: whether there were any is private."""
+    """The note that incomplete rows are left out, if `missing` is "drop"; otherwise no note.
+
+    The note depends on the setting alone, because whether any row is incomplete is private.
+    """
     strict = any(MISSING_LEVEL not in column.levels for column in columns)
     return (DROPPED,) if missing == "drop" and strict else ()
 
@@ -251,7 +258,7 @@ def notes_on_missing(columns: Sequence[Column], missing: str) -> tuple[str, ...]
 def used_columns(
     schema: Sequence[ColumnSchema], names: Sequence[str], missing: str, unit: Unit = RECORD
 ) -> list[ColumnSchema]:
-    """The columns of a schema that are used, each checked to be in the table.
+    """The columns of a schema that are used; checks that the table has each of them.
 
     unit: the protected unit, whose column identifies people and is therefore not used.
     Raises ParameterError for an unknown `missing`, and DataError for a column not in the table.
@@ -265,8 +272,8 @@ def used_columns(
     absent = [column.name for column in used if column.name not in names]
     if unit.column and unit.column in absent:
         raise DataError(
-            f"Column {short(unit.column)!r} says which {unit.noun} a row is of, and is not used "
-            "otherwise; leave it out of the columns."
+            f"Column {short(unit.column)!r} only identifies the {unit.noun} of each row; leave it "
+            "out of the columns to use."
         )
     if absent:
         raise DataError(f"The table has no column {short(absent[0])!r}; correct its name.")
@@ -276,8 +283,8 @@ def used_columns(
 def column_of(wanted: ColumnSchema, *, gaps: bool = False) -> Column:
     """The column that a schema defines, before any row is read.
 
-    gaps: whether missing values need a level; if the schema lists none, not all levels are
-    public.
+    gaps: whether missing values need a level; if the schema lists no such level, the column counts
+    as not declared.
     Raises DataError for impossible levels, bounds or cuts.
     """
     cuts = cuts_of(wanted) if wanted.kind == "continuous" else ()
@@ -297,7 +304,7 @@ def column_of(wanted: ColumnSchema, *, gaps: bool = False) -> Column:
 
 
 def cuts_of(wanted: ColumnSchema) -> tuple[float, ...]:
-    """Cut points of a continuous column; empty if it is not cut."""
+    """Cut points of a continuous column; empty if the column is not cut."""
     if wanted.cut_points or wanted.bins is None:
         return wanted.cut_points
     return equal_width(wanted.bounds, wanted.bins, wanted.name)

@@ -10,10 +10,11 @@ from privcore.arrays import Vector
 
 
 def even_cuts(values: Vector, counts: Vector, parts: int) -> tuple[float, ...]:
-    """Round cut points with about equally many rows in each interval; at least one point.
+    """Round cut points, at least one, with about equally many rows in each interval.
 
-    values: distinct, increasing, shape (m,), m > 1.  counts: rows of each value.
-    Each interval has at least about half of an equal share of the rows, unless there are only two.
+    values: distinct, increasing, shape (m,), m > 1.  counts: number of rows with each value.
+    Each interval has at least about half of an equal share of the rows, unless there are only two
+    intervals.
     """
     below = np.append(0.0, np.cumsum(counts))
     total = float(below[-1])
@@ -53,7 +54,7 @@ def round_number(low: float, high: float) -> float:
 
 
 def outwards(low: float, high: float) -> tuple[float, float]:
-    """Round bounds that enclose the given ones, to two digits of their distance; low < high."""
+    """Round bounds that enclose `low` and `high`, to two digits of high − low; low < high."""
     unit = 10.0 ** (math.floor(math.log10(high - low)) - 1)
     down, up = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
     # Dividing and multiplying may leave rounding errors such as 0.30000000000000004.

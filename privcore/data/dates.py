@@ -58,9 +58,9 @@ _SEPARATED = r"\d.*[-/.: ].*\d"
 
 @dataclass(frozen=True)
 class DateReading:
-    """How the cells of a column of dates become levels, each cell independently of other rows.
+    """How the cells of a date column become levels; each cell is read independently of other rows.
 
-    format: "ISO8601", or as for `datetime.strptime`.  part: the part of the date that is used.
+    format: "ISO8601", or a format of `datetime.strptime`.  part: the part of the date that is used.
     Raises DataError for an unknown part, and for a format without day, month and year.
     """
 
@@ -77,17 +77,17 @@ class DateReading:
             re.search("%[Yy]", self.format) and "%d" in self.format
         ):
             raise DataError(
-                f"The date format {short(self.format)!r} has no day or year; write it as %d.%m.%Y "
-                "or ISO8601."
+                f"The date format {short(self.format)!r} has no day or year; write one such as "
+                "%d.%m.%Y, or ISO8601."
             )
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The levels known without looking at the rows: only months and weekdays have them."""
+        """The levels known without looking at the rows; empty except for months and weekdays."""
         return {"month": MONTHS, "weekday": WEEKDAYS}.get(self.part, ())
 
     def read(self, cells: pd.Series[Any]) -> pd.Series[Any]:
-        """The part of each date as text, None where a cell is missing or not such a date."""
+        """The part of each date as text, None where a cell is missing or has another format."""
         owner, distinct = pd.factorize(cells)
         dates = pd.to_datetime(
             pd.Series(list(distinct), dtype=object), format=self.format, errors="coerce", utc=True
@@ -111,11 +111,10 @@ def _part(date: pd.Timestamp, part: Part) -> str:
 
 
 def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple[str, ...]]]:
-    """The parts that vary among some dates, with their levels; the best for their span first.
+    """The parts that vary among some dates, each with its levels; the most suitable part first.
 
-    This part is the finest of calendar months, quarters and years with at most 12 levels.  Levels
-    run
-    from the first date to the last without gaps.
+    The most suitable part is the finest of calendar month, quarter and year with at most 12 levels.
+    The levels of these parts run from the first date to the last without gaps.
     """
     dates = pd.to_datetime(distinct, format=form, errors="coerce", utc=True).dropna()
     first, last = dates.min().tz_localize(None), dates.max().tz_localize(None)
@@ -131,9 +130,9 @@ def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple
 
 
 def date_format(distinct: pd.Series[Any]) -> str | None:
-    """The first format that fits at least 19 of 20 distinct cells; None if there is none.
+    """The first format that fits every cell, or else the one that fits most (over 95%), or None.
 
-    A cell such as 03/04/2024 fits two formats; the day comes first unless that makes a cell
+    A cell such as 03/04/2024 fits two formats; the day comes first unless that makes another cell
     invalid.
     """
     if not len(distinct) or distinct.str.contains(_SEPARATED, regex=True).mean() < 0.95:

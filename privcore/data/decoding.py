@@ -1,8 +1,8 @@
 """Decodes bytes to text and detects the encoding of a table that does not declare it.
 
 Without a byte-order mark or valid UTF-8, the non-ASCII words are decoded in each candidate
-encoding.  Each reading has a likelihood: how frequent its letters are in the languages that use
-the encoding, and whether case, script and signs follow one another as they do in words.
+encoding.  Each reading gets a likelihood, from the frequencies of its letters in the languages that
+use the encoding, and from whether case, script and signs follow one another as in real words.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Decoded:
 
 
 def decode(content: bytes, wanted: str | None = None) -> Decoded:
-    """The text in the wanted encoding, else by byte-order mark, UTF-8, or the likeliest encoding.
+    """Decodes bytes in the wanted encoding, else by byte-order mark, as UTF-8, or by likelihood.
 
     Raises DataError for bytes that are not valid in the encoding, and for an unknown encoding.
     """
@@ -153,7 +153,7 @@ def _known(name: str) -> str:
 
 
 def _by_nuls(content: bytes) -> str | None:
-    """UTF-16 without a mark, by the NUL bytes of its delimiters, digits and line ends."""
+    """Detects UTF-16 without a mark by the NUL bytes of its delimiters, digits and line ends."""
     start = content[:_SAMPLE]
     even, odd = start[::2].count(0), start[1::2].count(0)
     # Delimiters and line ends are a tenth of any table; a few letters have a NUL at the other end.

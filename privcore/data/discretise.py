@@ -23,10 +23,10 @@ _LEAST_PROPOSED = 6
 def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> Dataset:
     """The data set with continuous columns cut into ordinal ones.
 
-    cuts: per column name, either inner boundaries, which must be chosen without looking at the
-        rows and count as public, or a number of equal-width intervals over the column's bounds,
-        which are as public as those bounds.
-    The recipe is dropped, as it does not describe these cuts.
+    cuts: per column name, either inner boundaries, which must be chosen without looking at the rows
+        and count as public, or a number of equal-width intervals over the column's bounds, which
+        are as public as those bounds.
+    The data set's recipe is dropped, because it does not describe these cuts.
     Raises DataError for names of columns that are not continuous, and for impossible cuts.
     """
     unknown = [name for name in cuts if name not in dataset.names]
@@ -57,12 +57,13 @@ def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> D
 def intervals(dataset: Dataset, count: int) -> Dataset:
     """The data set with every continuous column cut into `count` intervals of equal width.
 
-    They divide the column's bounds, so they are as public as the bounds; a recipe records them.
+    The intervals divide the column's bounds, so the cut points are as public as the bounds.  If the
+    data set has a recipe, `count` is added to it.
     Raises DataError if no column is continuous, or unless count is from 2 to 100.
     """
     numeric = [column.name for column in dataset.columns if not column.is_categorical]
     if not numeric:
-        raise DataError("Every column has levels already; leave the number of intervals out.")
+        raise DataError("Every column has levels already; leave out the number of intervals.")
     recipe = None if dataset.recipe is None else {**dataset.recipe, "intervals": count}
     return replace(discretise(dataset, dict.fromkeys(numeric, count)), recipe=recipe)
 
@@ -70,16 +71,16 @@ def intervals(dataset: Dataset, count: int) -> Dataset:
 def usual_intervals(rows: int, columns: int, epsilon: float = 1.0) -> int:
     """Number of intervals into which numbers are cut, from public facts alone: 2 to 8.
 
-    More intervals show more of a dependence, but spread the rows over more noisy cells.  Chosen
-    on random non-linear graphs: `python -m benchmarks.intervals`.
+    More intervals preserve more of a dependence, but spread the rows over more noisy cells.  The
+    formula was chosen on random non-linear graphs: `python -m benchmarks.intervals`.
     """
     return min(8, max(2, round(math.sqrt(rows * min(epsilon, 1.0) / columns) / 10)))
 
 
 def proposed_intervals(rows: int, columns: int) -> int:
-    """Default number of intervals for the numbers of a table, before any choice is made: 6 to 8.
+    """Default number of intervals for columns of numbers, before the user chooses one: 6 to 8.
 
-    Six intervals lose next to nothing of a column's dependences.
+    Six intervals preserve nearly all of a column's dependences.
     """
     return max(_LEAST_PROPOSED, usual_intervals(rows, columns))
 
@@ -92,7 +93,8 @@ def equal_width(bounds: tuple[float, float] | None, bins: int, name: str) -> tup
     low, high = finite_bounds(bounds, name)
     if not 2 <= bins <= MAX_INTERVALS:
         raise DataError(
-            f"Column {short(name)!r} requires {bins} intervals; choose from 2 to {MAX_INTERVALS}."
+            f"Column {short(name)!r} is to be cut into {bins} intervals; choose from 2 to "
+            f"{MAX_INTERVALS}."
         )
     return tuple(float(c) for c in np.linspace(low, high, bins + 1)[1:-1])
 
@@ -104,27 +106,27 @@ def finite_bounds(bounds: tuple[float, float] | None, name: str) -> tuple[float,
     # Otherwise scaling to −1 … 1 would overflow for some rows and not for others.
     if not math.isfinite(4 * max(-bounds[0], bounds[1])):
         raise DataError(
-            f"Column {short(name)!r} has bounds too wide to compute with; leave out its "
+            f"Column {short(name)!r} has bounds too wide to compute with; leave out the "
             "largest values, or declare narrower bounds."
         )
     return bounds
 
 
 def check_cuts(cuts: Sequence[float], name: str) -> None:
-    """Raises DataError unless there are points, finite and increasing."""
+    """Raises DataError unless there is at least one cut point and all are finite and increasing."""
     if not len(cuts):
         raise DataError(f"Column {short(name)!r} has no cut points; give at least one.")
     if not all(math.isfinite(c) for c in cuts):
         raise DataError(f"The cut points of column {short(name)!r} must be finite numbers.")
     if any(a >= b for a, b in pairwise(cuts)):
-        raise DataError(f"The cut points of column {short(name)!r} must increase.")
+        raise DataError(f"The cut points of column {short(name)!r} must be in increasing order.")
 
 
 def cut(numbers: NDArray[np.float64], cuts: Sequence[float], name: str) -> NDArray[Any]:
-    """Codes 0..len(cuts) of the intervals (−∞, c₁), [c₁, c₂), …, [c_k, ∞).
+    """The code of each number's interval, 0..len(cuts), from (−∞, c₁), [c₁, c₂), …, [c_k, ∞).
 
     The points are public, so the intervals never depend on the data.
-    Raises DataError unless there are points, finite and increasing.
+    Raises DataError like `check_cuts`.
     """
     check_cuts(cuts, name)
     return np.searchsorted(np.asarray(cuts), numbers, side="right").astype(code_type(len(cuts) + 1))

@@ -1,4 +1,4 @@
-"""The public domain of a data set: all facts about its columns that a guarantee takes as known."""
+"""The public domain of a data set: all facts about its columns that a guarantee takes as public."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privcore.data.model import Column
 
 
 def domain_of(columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """Name, kind, levels, bounds and cut points of every column, JSON-ready."""
+    """Name, kind, levels, bounds and cut points of every column, ready for JSON."""
     return [
         {
             "name": column.name,
@@ -33,7 +33,7 @@ def domain_sha256(domain: Sequence[Mapping[str, Any]]) -> str:
 
 
 def domain_lines(domain: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Name of each column, with its kind and every level, bound and cut point in words."""
+    """For each column, its name and a text with its kind and every level, bound and cut point."""
     lines = []
     for column in domain:
         parts = [str(column["kind"])]

@@ -1,7 +1,7 @@
 """Reads the directed edges of a DOT file.
 
-A reader of our own, because the maintained one takes a second for some files of 1 kB.  This one
-reads every character once.
+The maintained library takes a second for some files of 1 kB, so this module has a parser of its
+own, which reads every character once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 
 
 class _Token(NamedTuple):
-    """kind: "word", "quoted" or "mark"; "end" after the last one."""
+    """A token of the file; kind: "word", "quoted" or "mark", and "end" after the last token."""
 
     kind: str
     text: str
@@ -40,8 +40,9 @@ class _Token(NamedTuple):
 def edges_of_dot(text: str, known: Collection[str]) -> list[tuple[str, str]]:
     """Edges (cause, effect) of one digraph, including its subgraphs.
 
-    known: the column names; a node whose name is not a column is read by its label, if the label is
-    one. Raises DataError if the text is not a digraph, or has edges without a single direction.
+    known: the column names; a node whose name is not a column is read by its label if that label is
+    a column. Raises DataError if the text is not a digraph, or has edges without a single
+    direction.
     """
     edges, labels = _Reader(text).graph()
 
@@ -59,7 +60,7 @@ class _Reader:
         self._next = next(self._tokens)
 
     def graph(self) -> tuple[list[tuple[str, str]], dict[str, str]]:
-        """The edges, and the label of each node."""
+        """Parses the digraph; returns its edges and the label of each labelled node."""
         if self._next.means("strict"):
             self._step()
         if self._next.means("graph"):
@@ -132,7 +133,7 @@ class _Reader:
         return attributes
 
     def _skip_port(self) -> None:
-        """A port, where an edge meets its node; it does not matter for causes."""
+        """Skip a port, the point where an edge meets its node; ports do not matter for causes."""
         while self._take(":"):
             self._name()
 
@@ -154,7 +155,7 @@ class _Reader:
 
     def _refuse_group(self, *marks: str) -> None:
         if self._next.text.lower() in marks and self._next.kind != "quoted":
-            raise DataError("The DOT graph has edges between groups; write one edge a line.")
+            raise DataError("The DOT graph has edges between groups; write one edge per line.")
 
     def _step(self) -> _Token:
         token = self._next
@@ -208,4 +209,4 @@ def _unreadable() -> DataError:
 
 
 def _undirected() -> DataError:
-    return DataError("The DOT graph has undirected edges; give each one direction.")
+    return DataError("The DOT graph has undirected edges; give every edge a direction.")

@@ -1,7 +1,6 @@
 """Structural equations over a graph: weights, forward sampling, and bounds known without rows.
 
-Nothing here is read from rows: scales and bounds follow from the weights, so they are as public as
-the model.
+Scales and bounds follow from the weights and not from any rows, so they are as public as the model.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Bounds = tuple[tuple[float, float], ...]
 def random_weights(
     dag: RandomDag, low: float, high: float, generator: np.random.Generator
 ) -> Matrix:
-    """w[i, j] of each edge i → j uniform in ±[low, high], 0 elsewhere; shape (p, p)."""
+    """Random weights, shape (p, p): w[i, j] uniform in ±[low, high] for an edge i → j, else 0."""
     weights = np.zeros((len(dag.order), len(dag.order)))
     for cause, effect in dag.edges:
         weights[cause, effect] = generator.uniform(low, high) * generator.choice((-1.0, 1.0))
@@ -29,12 +28,11 @@ def random_weights(
 
 @dataclass(frozen=True, eq=False)
 class LinearGaussian:
-    """X_j = Σ_i w_ij X_i + ε_j with independent standard Gaussian ε, each column then divided by
-    its population standard deviation, if `standardised`.
+    """The model X_j = Σ_i w_ij X_i + ε_j with independent standard Gaussian ε_j.
 
-    The noise has the same scale in every column, so that scale would cancel in the division:
-    weights alone say how strong a dependence is.  bound: the public bounds, in standard deviations
-    of each column.
+    standardised: whether each column is then divided by its population standard deviation.  A noise
+    scale common to all columns would cancel in that division, so the weights alone determine how
+    strong a dependence is.  bound: the public bounds, in standard deviations of each column.
     """
 
     dag: RandomDag
@@ -53,7 +51,7 @@ class LinearGaussian:
 
     @property
     def correlation(self) -> Matrix:
-        """The covariance of the columns as sampled, without the clipping to the bounds."""
+        """Correlation matrix of the columns before they are clipped to the bounds, shape (p, p)."""
         covariance = self.covariance
         scale = np.sqrt(np.diag(covariance))
         correlation: Matrix = covariance / np.outer(scale, scale)
@@ -71,7 +69,7 @@ class LinearGaussian:
         return np.ones_like(deviations) if self.standardised else deviations
 
     def draw(self, rows: int, generator: np.random.Generator) -> list[Matrix]:
-        """Per column, `rows` values; unbounded."""
+        """Draws `rows` values for each column, without clipping to the bounds."""
         scale = np.sqrt(np.diag(self.covariance))
         columns: dict[int, Matrix] = {}
         if not self.standardised:
@@ -87,11 +85,11 @@ class LinearGaussian:
 
 @dataclass(frozen=True, eq=False)
 class NonlinearModel:
-    """X_j = Σ_i w_ij f_ij(X_i) + ε_j with Gaussian ε of standard deviation `noise_sd`.
+    """The model X_j = Σ_i w_ij f_ij(X_i) + ε_j with Gaussian ε_j of standard deviation `noise_sd`.
 
-    waves: whether f_ij is sin(2x), which is not monotone, or tanh(2x), which is; shape (p, p).
-    Both functions stay within ±1, so Σ_i |w_ij| bounds the contribution of the parents.  bound: how
-    far the public bounds reach beyond that, in standard deviations of the noise.
+    waves: shape (p, p), whether f_ij is sin(2x), which is not monotone, or tanh(2x), which is.
+    Both functions stay within ±1, so the parents contribute at most Σ_i |w_ij|.  bound: how far the
+    public bounds reach beyond this sum, in standard deviations of the noise.
     """
 
     dag: RandomDag
@@ -106,7 +104,7 @@ class NonlinearModel:
         return tuple((-float(r), float(r)) for r in reach)
 
     def draw(self, rows: int, generator: np.random.Generator) -> list[Matrix]:
-        """Per column, `rows` values; unbounded."""
+        """Draws `rows` values for each column, without clipping to the bounds."""
         columns: dict[int, Matrix] = {}
         for node in self.dag.order:
             values = generator.standard_normal(rows)

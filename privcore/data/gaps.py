@@ -33,15 +33,15 @@ _BEYOND = 0.5
 
 
 def word_codes(distinct: Sequence[str]) -> list[str]:
-    """Which of some texts mean that a value is missing; none if all of them would."""
+    """The texts that mean that a value is missing; none if all of the texts would mean this."""
     codes = [text for text in distinct if " ".join(text.casefold().split()) in _WORDS]
     return codes if len(codes) < len(distinct) else []
 
 
 def number_codes(numbers: Vector, rows: Vector) -> list[float]:
-    """Which of some distinct numbers are codes: outside a scale, or the only negative ones.
+    """The numbers that are codes for missing values: outside a scale, or the only negative ones.
 
-    rows: number of rows of each; a code has several.
+    numbers: distinct.  rows: number of rows with each number; a code occurs in several rows.
     """
     likely = np.isin(numbers, _NUMBERS) & (rows > 1)
     scale = np.sort(numbers[~likely])
@@ -58,7 +58,7 @@ def number_codes(numbers: Vector, rows: Vector) -> list[float]:
 
 
 def _is_credible(code: float, codes: Sequence[float], scale: Vector) -> bool:
-    """Whether a code is not just an outlying count: 8 is a code together with 9, and -7 with -9."""
+    """Whether a code is not just an outlying count: 8 is a code only with 9, -7 only with -9."""
     if 0 < code < 10:
         return 9 in codes
     if code < 0:

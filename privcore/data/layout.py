@@ -1,6 +1,6 @@
 """Finds the table in a file: its delimiter, its column names, and where its rows begin and end.
 
-Findings become notes, and whatever a file leaves open becomes a question to the owner.
+The notes state what was found; what a file leaves open becomes a question to its owner.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _TOTALS = {
 _LEVELS = 0.5
 NO_HEADER = OpenQuestion(
     "header",
-    "The first line looks like a row of values, so the columns are called col_1, col_2, … and it "
-    "is a row of the table.",
-    "give --no-header, or --header if it holds their names (in Python header=False or True)",
+    "The first line looks like a row of values, so the line is read as a row of the table, and the "
+    "columns are called col_1, col_2, …",
+    "give --no-header, or --header if the line holds the names (in Python header=False or True)",
 )
 
 
@@ -44,8 +44,9 @@ NO_HEADER = OpenQuestion(
 class Layout:
     """How the first rows of a file become a table.
 
-    start: position of its first row among the rows read.  names: of the columns, empty where the
-    file has none.  width: cells per row, not counting a last cell that is always empty.
+    start: position of the table's first row among the rows read.  names: column names, empty where
+    the file has none.  width: number of cells per row, not counting a last cell that is always
+    empty.
     notes: what was left out.  question: whether the first row is a header, if this is unclear.
     """
 
@@ -57,8 +58,10 @@ class Layout:
 
 
 class Ends(NamedTuple):
-    """The end of a file: how many last rows do not belong to the table, the note on them, and how
-    many rows before these look like sums or means.
+    """The end of a file.
+
+    left: number of last rows that do not belong to the table.  notes: the note on these rows.
+    totals: number of rows before them that look like sums or means.
     """
 
     left: int
@@ -67,7 +70,7 @@ class Ends(NamedTuple):
 
 
 def rows_of(lines: Iterable[str], delimiter: str) -> Iterator[tuple[list[str], int]]:
-    """The first rows of a text, each with the number of lines up to its end."""
+    """Yields the rows of a text, each with the number of lines read so far."""
     if delimiter == " ":
         lines = map(tabbed, lines)
         delimiter = "\t"
@@ -76,13 +79,16 @@ def rows_of(lines: Iterable[str], delimiter: str) -> Iterator[tuple[list[str], i
 
 
 def tabbed(text: str) -> str:
-    """Text aligned by blanks, with a tab between cells in their place."""
+    """Replaces the blanks between the aligned cells of a text by tabs."""
     text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)
     return re.sub(r'("[^"\n]*")|[ \t]+', lambda match: match[1] or "\t", text)
 
 
 def skipped_lines(lines: Sequence[str]) -> tuple[int, str | None]:
-    """How many first lines are comments, blank or a delimiter declaration; and that delimiter."""
+    """Number of first lines that are comments, blank or a delimiter declaration.
+
+    Also returns the declared delimiter, or None.
+    """
     delimiter = None
     for number, line in enumerate(lines):
         declared = _SEPARATOR_LINE.fullmatch(line) if number == 0 else None
@@ -94,7 +100,7 @@ def skipped_lines(lines: Sequence[str]) -> tuple[int, str | None]:
 
 
 def find_delimiter(lines: Sequence[str]) -> str:
-    """The delimiter under which the first rows have equally many cells, and the most."""
+    """The delimiter that gives the first rows the same number of cells, and the most cells."""
 
     def quality(delimiter: str) -> tuple[bool, float, int, int]:
         try:
@@ -118,10 +124,10 @@ def find_delimiter(lines: Sequence[str]) -> str:
 
 
 def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "") -> Layout:
-    """Where the table is in the first rows of a file, blank ones included.
+    """The layout of the table in the first rows of a file, which include blank rows.
 
     header: whether the first row of the table holds names; None if not stated.  above: the last
-    comment above it, which may hold the names.
+    comment above the table, which may hold the names.
     """
     filled = [place for place, row in enumerate(rows) if any(cell.strip() for cell in row)]
     if not filled:
@@ -154,7 +160,7 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
                 at,
                 tuple(commented),
                 width,
-                ("The column names are in the comment above the table.",),
+                ("The column names are taken from the comment above the table.",),
             )
     if guessed:
         return Layout(at, unnamed, width, tuple(notes), NO_HEADER)
@@ -162,15 +168,16 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
     explained = _explanations(rows, start, width)
     if explained:
         notes.append(
-            "The row below the names explains them and is left out."
+            "The row below the column names explains the columns and is left out."
             if explained == 1
-            else f"The {explained} rows below the names explain them and are left out."
+            else f"The {explained} rows below the column names explain the columns and are "
+            "left out."
         )
     return Layout(start + explained, tuple(names), width, tuple(notes))
 
 
 def last_rows(rows: Sequence[Sequence[str]], width: int) -> Ends:
-    """Which of a file's last rows do not belong to the table, or look like sums or means."""
+    """How many of a file's last rows do not belong to the table, or look like sums or means."""
     left = 0
     for row in reversed(rows[-_BEFORE:]):
         filled = sum(bool(cell.strip()) for cell in row)
@@ -209,7 +216,7 @@ def is_total(row: Sequence[str]) -> bool:
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
-    """The most frequent number of cells in a row; the larger of ties."""
+    """The most frequent number of cells in a row; the largest if several are equally frequent."""
     times = Counter(len(row) for row in rows)
     return max(times, key=lambda width: (times[width], width))
 

@@ -1,4 +1,4 @@
-"""The data set that everything starts from: immutable, with public levels and bounds."""
+"""The data set that all analyses start from: immutable, with public levels and bounds."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ MAX_COLUMNS = 10_000
 class Column:
     """What is known about a column without looking at the rows.
 
-    levels: of a nominal or ordinal column, in the order of the codes (and of the ranks).
-    bounds: of a continuous column, lowest and highest value.
-    cut_points: of a column of numbers that was cut into levels, increasing.
+    levels: levels of a nominal or ordinal column, in the order of their codes (and ranks).
+    bounds: lowest and highest value of a continuous column.
+    cut_points: increasing points at which a column of numbers was cut into levels.
     declared: whether levels or bounds are public; otherwise they were read from the data, and no
         guarantee covers them.
     """
@@ -52,9 +52,9 @@ class Column:
 
 
 class Described(ABC):
-    """What is known about a table, wherever its rows are: their number, its columns, its notes.
+    """What is known about a table without its rows: its columns, its number of rows, and its notes.
 
-    The fields are described in `Dataset`, which has its rows in memory.
+    The fields are described in `Dataset`, which also holds the rows in memory.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Described(ABC):
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Number of levels of each column; raises DataError if one is continuous."""
+        """Number of levels of each column; raises DataError if a column is continuous."""
         for column in self.columns:
             if not column.is_categorical:
                 raise DataError(
@@ -104,14 +104,15 @@ class Described(ABC):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What a guarantee about these rows does not cover: what was read from them, and notes."""
+        """What the guarantee does not cover: levels or bounds read from the rows, and the notes."""
         undeclared = self.undeclared
         if not undeclared:
             return self.notes
         named = ", ".join(short(name, 20) for name in undeclared[:3])
         more = f" and {len(undeclared) - 3} more" if len(undeclared) > 3 else ""
         return (
-            f"{self.public_noun} were read from the data: not covered ({named}{more})",
+            f"{self.public_noun} were read from the data and are not covered by the guarantee "
+            f"({named}{more})",
             *self.notes,
         )
 
@@ -136,18 +137,19 @@ class Described(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Dataset(Described):
-    """n rows of p columns.
+    """A table of n rows and p columns.
 
     values: per column an array of shape (n,): integer codes 0..levels-1, or float64 within the
         bounds.  Made read-only.
     true_edges: the true DAG as (cause, effect) names, if it is known.
     hidden: columns of the true DAG that are not in the table (`hiding`).
     notes: sentences that limit what a guarantee about these rows covers.
-    recipe: how a structural example was made, so that a report can state how to make it again:
-        its name under "example", its parameters by name, and "intervals" if it was cut.
+    recipe: how to make a structural example again: its name under "example", its parameters by
+        name, and "intervals" if its columns were cut.
     available: whether values in the level "(missing)" are taken as missing at random.
-    unit: whose rows are protected together; rows beyond its bound were left out (`units`).
-    questions: facts that only the owner of the file knows, and has to state before a release.
+    unit: the unit whose rows are protected together; rows beyond the bound per unit were left out
+        (`units`).
+    questions: facts that only the owner of the file knows and must state before a release.
     reading_options: the owner's options for reading the file.
 
     Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
@@ -170,14 +172,17 @@ class Dataset(Described):
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])
         if len(self.columns) != len(self.values):
-            raise ValueError("one array for each column")
+            raise ValueError("values must contain one array for each column")
         if len({len(values) for values in self.values}) != 1:
-            raise ValueError("all columns have the same number of rows")
+            raise ValueError("all columns must have the same number of rows")
         if self.n < 2:
             raise DataError(too_few_rows(self.n))
         for name in (name for edge in self.true_edges or () for name in edge):
             if name not in (*self.names, *self.hidden):
-                raise DataError(f"The true graph names {short(name)!r}, which is not a column.")
+                raise DataError(
+                    f"The true graph names {short(name)!r}, which is not a column; correct "
+                    "the name."
+                )
         for column, values in zip(self.columns, self.values, strict=True):
             _check_values(column, values)
             values.flags.writeable = False
@@ -215,7 +220,7 @@ class Dataset(Described):
     @property
     def basis(self) -> str:
         if self.source == BOUGHT:
-            return "released from the rows with noise, but for what their owner has stated"
+            return "released from the rows with noise, except where stated by the owner of the data"
         built_in = self.source not in ("", UPLOADED)
         return "part of the model that the rows were sampled from" if built_in else super().basis
 
@@ -229,12 +234,12 @@ def levels_in_order(column: Column) -> int:
 
 
 def too_few_rows(rows: int) -> str:
-    """An error for a table without rows, or with one."""
+    """The error message for a table with fewer than 2 rows."""
     return f"The data have {rows} row{'s' * (rows != 1)}; give at least 2."
 
 
 def check_names(names: list[str]) -> None:
-    """Raises DataError unless there are at least two names, distinct, not blank and not huge."""
+    """Raises DataError unless there are 2 to 10,000 distinct names, none blank or too long."""
     if len(names) < 2:
         raise DataError(
             f"The data have {len(names)} column{'s' * (len(names) != 1)}; a graph needs at least 2."
@@ -254,7 +259,7 @@ def check_names(names: list[str]) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise DataError(
-            f"The column name {short(twice[0])!r} occurs more than once; make names distinct."
+            f"The column name {short(twice[0])!r} occurs more than once; make the names distinct."
         )
 
 
@@ -269,11 +274,11 @@ def _check_values(column: Column, values: NDArray[Any]) -> None:
                 "cut it into intervals, or leave it out."
             )
         if len(set(column.levels)) != len(column.levels):
-            raise DataError(f"Column {name!r} names a level twice; make its levels distinct.")
+            raise DataError(f"Column {name!r} lists a level twice; make its levels distinct.")
         if values.dtype.kind not in "iu":
-            raise ValueError("categorical values are integer codes")
+            raise ValueError("categorical values must be integer codes")
         if int(values.min(initial=0)) < 0 or int(values.max(initial=0)) >= len(column.levels):
-            raise ValueError("a code is outside the levels")
+            raise ValueError("every code must be between 0 and the number of levels minus 1")
         return
     if column.bounds is None or not column.bounds[0] < column.bounds[1]:
         raise DataError(f"Column {name!r} needs a lower bound below its upper bound.")
@@ -283,15 +288,15 @@ def _check_values(column: Column, values: NDArray[Any]) -> None:
         values.min(initial=np.inf) < column.bounds[0]
         or values.max(initial=-np.inf) > column.bounds[1]
     ):
-        raise ValueError("a value is outside the bounds")
+        raise ValueError("every value must lie within the bounds of its column")
 
 
 def constant_columns(dataset: Dataset) -> tuple[str, ...]:
-    """Names of columns with only one level, or one value where levels or bounds were read from
-    rows.
+    """Names of the columns that are known to be constant.
 
-    A column with several public levels (or public bounds) is not refused when all rows agree,
-    because this agreement is private.
+    A column is known to be constant if it has only one level, or if its levels or bounds were read
+    from the rows and it has only one value.  A column with several public levels (or public bounds)
+    is accepted even if all rows agree, because this agreement is private.
     """
     return tuple(
         column.name
@@ -308,5 +313,5 @@ def is_constant(column: Column, values: NDArray[Any]) -> bool:
 
 
 def code_type(levels: int) -> type[np.unsignedinteger[Any]]:
-    """The smallest integer type for the codes of this number of levels."""
+    """The smallest integer type that holds the codes of this number of levels."""
     return np.uint8 if levels <= 256 else np.uint16

@@ -2,8 +2,8 @@
 
 Each network is a JSON file in `networks/`: variables with levels, parents and the conditional
 probabilities as one flat list, in which the first parent varies slowest and the variable's own
-level fastest.  `published` is the size that the source states, which a test compares.  To add a
-network, add such a file, and its name to `NETWORKS`.
+level fastest.  `published` holds the size stated by the source, which a test checks.  To add a
+network, add such a file and put its name into `NETWORKS`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ NETWORKS = (
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """A column, its parents by position, and its table, shape (parent configurations, levels)."""
+    """A column, the positions of its parents, and its conditional probabilities.
+
+    probabilities: shape (parent configurations, levels).
+    """
 
     column: Column
     parents: tuple[int, ...]
@@ -48,9 +51,9 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class BayesianNetwork:
-    """A published network; `variables` in the order of the publication.
+    """A published Bayesian network; `variables` are in the order of the publication.
 
-    title: what it is about, in a few words.
+    title: the subject of the network, in a few words.
     """
 
     name: str
@@ -74,10 +77,10 @@ class BayesianNetwork:
         )
 
     def sample(self, rows: int, seed: int | np.random.Generator) -> Dataset:
-        """`rows` independent records by forward sampling, the same for the same seed.
+        """Draws `rows` independent records by forward sampling.
 
-        Raises ParameterError unless rows is a whole number from 2 to 10,000,000 and seed a
-        generator or a whole number, at least 0.
+        The same seed gives the same records. Raises ParameterError unless rows is a whole number
+        from 2 to 10,000,000, and seed is a generator or a non-negative whole number.
         """
         rows, generator = check_rows(rows), check_seed(seed)
         values: dict[int, NDArray[np.unsignedinteger]] = {}
@@ -117,7 +120,7 @@ class BayesianNetwork:
 
 @cache
 def load_network(name: str) -> BayesianNetwork:
-    """A built-in network by name; raises ParameterError if there is none."""
+    """Loads a built-in network by name; raises ParameterError if no network has that name."""
     if name not in NETWORKS:
         raise ParameterError(
             f"There is no network {short(name)!r}; choose one of {', '.join(NETWORKS)}."

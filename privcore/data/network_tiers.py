@@ -1,6 +1,6 @@
-"""Time order of the columns of built-in networks, from the literature.
+"""Time orders of the columns of built-in networks, from the literature.
 
-It is an example of background knowledge; each true DAG obeys its own order.
+They are examples of background knowledge; each network's true DAG agrees with its order.
 """
 
 from __future__ import annotations

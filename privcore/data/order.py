@@ -1,4 +1,4 @@
-"""The order of levels that are words, ranges or numbered: never … always, 18-25, stage 2."""
+"""Finds the order of levels that are words, ranges or numbered: never … always, 18-25, stage 2."""
 
 from __future__ import annotations
 
@@ -134,7 +134,10 @@ def _scale(words: Sequence[str]) -> list[tuple[float, ...]] | None:
 
 
 def _grades(words: Sequence[str], name: str) -> list[tuple[float, ...]] | None:
-    """Letters are grades if there is an F and no E, or a sign, or if the column's name says so."""
+    """Places of letters that are grades; None for letters that are not.
+
+    Letters are grades if there is an F and no E, or a sign, or if the column's name suggests it.
+    """
     if not all(word in _GRADES for word in words):
         return None
     signs = any(len(word) > 1 for word in words)

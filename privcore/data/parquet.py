@@ -34,10 +34,10 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, eq=False)
 class ParquetTable(Described):
-    """Rows of categorical columns in Parquet files, which must not change while they are used.
+    """A table of categorical columns in Parquet files, which must not change while it is used.
 
-    files: their paths, in the order of the rows.  codings: how their columns are read.
-    memory: bytes that counting may take.  The other fields are described in `Dataset`.
+    files: paths of the files, in the order of the rows.  codings: how the columns are read.
+    memory: limit on the bytes used for counting.  The other fields are described in `Dataset`.
     """
 
     name: str
@@ -55,7 +55,7 @@ class ParquetTable(Described):
         return sum(self.codings.rows)
 
     def batches(self, columns: Sequence[int]) -> Iterator[Coded]:
-        """Codes of some columns, in batches of the rows used, in their order."""
+        """Yields the codes of some columns for the rows used, in batches and in row order."""
         gaps = self.codings.gaps if self.codings.drop else ()
         read = dict.fromkeys((*columns, *(c for c, any_ in enumerate(gaps) if any_)))
         for codes in _coded(self.files, [self.codings.of[c] for c in read], self.memory):
@@ -102,7 +102,7 @@ def open_parquet(
 
 
 def _questions(files: tuple[str, ...], memory: int) -> tuple[OpenQuestion, ...]:
-    """Whether a column of this name identifies people, so that its owner has to answer for it."""
+    """The question about a column that identifies people, if there is one, for the owner."""
     for name in filter(called_as_persons, [str(name) for name in _names(files)]):
         counts, seen = _counted(files, name, memory, 1)
         if names_persons(name, list(counts), seen):
@@ -113,9 +113,9 @@ def _questions(files: tuple[str, ...], memory: int) -> tuple[OpenQuestion, ...]:
 def triage_parquet(
     path: str | Path, intervals: int | None = None, *, memory: int = MEMORY
 ) -> list[Proposal]:
-    """Propose how to use each column of Parquet files, as `triage` does, without loading them.
+    """Propose how to use each column of Parquet files, as `triage` does, without loading the files.
 
-    For columns with more than a few thousand distinct cells, about 100,000 rows are read.
+    For a column with more than a few thousand distinct cells, about 100,000 rows are read.
     Raises DataError for files that do not exist, are not Parquet, or have different columns.
     """
     import pyarrow.parquet as pq
@@ -141,7 +141,7 @@ def triage_parquet(
 def _counted(
     files: Sequence[str], name: str, memory: int, every: int
 ) -> tuple[dict[str, int], int]:
-    """Number of rows of each text of a column, and the number of rows read: about one in `every`.
+    """Number of rows with each text in a column, and number of rows read: about one in `every`.
 
     The sample depends on the row numbers alone.  A scan of all rows stops once the column has too
     many distinct texts.
@@ -204,7 +204,7 @@ def _files(path: Path) -> tuple[str, ...]:
 
 
 def _names(files: tuple[str, ...]) -> list[str]:
-    """The columns of the files; raises DataError unless all files have the same."""
+    """The columns of the files; raises DataError unless all files have the same columns."""
     import pyarrow.parquet as pq
 
     schemas: list[Any] = []
@@ -212,13 +212,13 @@ def _names(files: tuple[str, ...]) -> list[str]:
         name = short(Path(file).name)
         with arrow.reading(
             f"{name!r} is not a readable Parquet file; convert the table to Parquet, or give a "
-            "smaller one as --csv."
+            "smaller table with --csv."
         ):
             schemas.append(pq.read_schema(file))
         first, other = schemas[0], schemas[-1]
         if other.names != first.names or other.types != first.types:
             raise DataError(
-                f"{name!r} has other columns, or other types, than {short(Path(files[0]).name)!r}; "
+                f"{name!r} and {short(Path(files[0]).name)!r} differ in their columns or types; "
                 "give files with the same columns."
             )
     return arrow.column_names(schemas[0])

@@ -1,4 +1,4 @@
-"""Detects columns that identify people: values repeat, and name or values look like identifiers."""
+"""Detects columns that identify people: repeated values, and names or values like identifiers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LOOKED_AT = 1_000
 
 
 def called_as_persons(name: str) -> bool:
-    """Whether the name of a column is that of an identifier of people."""
+    """Whether a column's name suggests that the column identifies people."""
     whole = name.casefold().strip()
     noun = re.sub(r"[_\W]*(id|no|nr|num|number)$", "", whole)
     if noun == whole:
@@ -45,20 +45,20 @@ def called_as_persons(name: str) -> bool:
 def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
     """The question to a table's owner about a column that may identify people.
 
-    at_place: whether rows are counted inside their files, where none can be left out.
+    at_place: whether rows are counted inside their files, so that none can be left out.
     """
     column = short(name, 40)
     together = (
         "--rows-per-unit K if nobody has more than K rows"
         if at_place
-        else f"--unit {column} --rows-per-unit K to protect all rows of one together"
+        else f"--unit {column} --rows-per-unit K to protect all rows of a person together"
     )
     return OpenQuestion(
         "persons",
-        f"Column {column!r} repeats and looks like an identifier: if one person's rows occur in "
-        "several places, protecting each row alone protects no person.",
-        f"give {together}, or --rows-per-unit 1 if each row is another person (in Python unit and "
-        "rows_per_unit)",
+        f"Column {column!r} has repeated values and looks like an identifier. If one person has "
+        "several rows, protecting each row on its own does not protect the person.",
+        f"give {together}, or --rows-per-unit 1 if each row is a different person (in Python unit "
+        "and rows_per_unit)",
         name,
     )
 
@@ -66,7 +66,7 @@ def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
 def names_persons(name: str, distinct: Any, rows: int) -> bool:
     """Whether a column identifies people.
 
-    distinct: its distinct cells.  rows: number of rows with a value.
+    distinct: the distinct cells of the column.  rows: number of rows with a value.
     """
     count = len(distinct)
     if count < _LEAST or not _REPEATS * count <= rows <= _MOST_ROWS * count:

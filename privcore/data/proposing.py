@@ -67,7 +67,7 @@ _PARTS = {"month": "month of the year", "weekday": "day of the week"}
 class Way:
     """One way to use a column.
 
-    label: a short name of it, such as "intervals", "month of the year" or "left out".
+    label: a short name for it, such as "intervals", "month of the year" or "left out".
     """
 
     label: str
@@ -76,9 +76,9 @@ class Way:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A proposal for a column, and its reason.
+    """A proposal for how to use a column, and the reason for it.
 
-    problem: in a word or two, such as "identifier"; empty if the column is used unchanged.
+    problem: a word or two, such as "identifier"; empty if the column is used unchanged.
     reason: one sentence.  ways: all ways to use the column; the first is proposed.
     """
 
@@ -89,7 +89,7 @@ class Proposal:
 
     @property
     def schema(self) -> ColumnSchema:
-        """The column as proposed."""
+        """The schema of the column as proposed."""
         return self.ways[0].schema
 
     @property
@@ -101,7 +101,7 @@ class Proposal:
 class _Cells:
     """The distinct values of a column, the most frequent first.
 
-    rows: number of rows of each.  total: rows of the column, including missing values.
+    rows: number of rows with each value.  total: rows of the column, including missing values.
     """
 
     name: str
@@ -153,7 +153,7 @@ def propose(
     ordered: bool = False,
     values: Collection[str] = (),
 ) -> Proposal:
-    """A proposal for one column.
+    """Proposes how to use one column.
 
     intervals: number of intervals into which numbers are cut.  labels: all levels in order, if the
     file lists them; ordered: whether the file declares them ordered.
@@ -166,7 +166,7 @@ def propose(
 
 
 def number_column(name: str, cells: pd.Series[Any]) -> ColumnSchema | None:
-    """The proposal for a column of numbers only, as numbers or ordered levels; None for others."""
+    """Schema of a column that holds only numbers, as numbers or ordered levels; otherwise None."""
     held = _cells(name, cells.value_counts(), len(cells))
     held = held.without(_codes(held))
     numbers, numeric = held.numbers
@@ -188,10 +188,11 @@ def propose_counted(
     *,
     values: Collection[str] = (),
 ) -> Proposal:
-    """A proposal for a column given the counts of its cells.
+    """Proposes how to use a column, given the counts of its cells.
 
-    counts: number of rows of each text.  rows: rows of the column, including missing values.
-    every: the counts are from one in this many rows of the table.  values: as for `propose`.
+    counts: number of rows with each text.  rows: number of rows of the column, including missing
+    values.
+    every: the counts are from one in `every` rows of the table.  values: as for `propose`.
     """
     cells = _cells(name, counts, rows)
     if not len(cells.distinct):
@@ -219,7 +220,7 @@ def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
     mixed = not numeric and _mostly_numbers(numbers, cells.rows)
     if not mixed and _numbers_rows(name, cells):
         return _left_out(
-            name, "row number", "It numbers the rows and carries no other information."
+            name, "row number", "The column numbers the rows and carries no other information."
         )
     if not mixed and _names_rows(name, cells, numbers if numeric else None, every):
         return _named_rows(name, distinct)
@@ -271,8 +272,9 @@ def _with_codes(proposal: Proposal, codes: Sequence[str], counts: pd.Series[Any]
 
 
 def _checked(proposal: Proposal, cells: _Cells) -> Proposal:
-    """The proposal without ways in which all rows have one level, and with a warning if one level
-    has nearly all.
+    """The proposal without ways in which all rows have one level.
+
+    If one level has nearly all rows, the proposal gets a warning.
     """
     shares = [
         _largest_level(way.schema, cells) / cells.total if way.schema.include else 0.0
@@ -286,7 +288,9 @@ def _checked(proposal: Proposal, cells: _Cells) -> Proposal:
             return _left_out(proposal.name, "one level", "All rows fall into one level.")
     if shares[0] <= ONE_LEVEL:
         return proposal
-    reason = f"One level has {percent(shares[0])} of the rows, so the column shows little."
+    reason = (
+        f"One level has {percent(shares[0])} of the rows, so the column carries little information."
+    )
     if proposal.problem:
         reason = f"{proposal.reason} {reason}"
     return replace(proposal, problem=proposal.problem or "nearly constant", reason=reason)
@@ -317,7 +321,7 @@ def named_as_identifier(name: str) -> bool:
 
 
 def leave_out(name: str) -> Way:
-    """The way that does not use a column."""
+    """The way that leaves the column out."""
     return Way(LEAVE_OUT, ColumnSchema(name, "nominal", include=False))
 
 
@@ -329,7 +333,7 @@ def _whose_rows(cells: _Cells, intervals: int) -> Proposal:
     numbers, numeric = cells.numbers
     other = _numeric(cells, numbers, intervals) if numeric else _text(cells)
     reason = (
-        f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows: they may show whose "
+        f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows, which may show whose "
         "rows these are."
     )
     used = (way for way in other.ways if way.schema.include)
@@ -362,7 +366,7 @@ def _named_rows(name: str, distinct: pd.Series[Any]) -> Proposal:
     if words >= 3:
         return _left_out(name, "free text", "Nearly every row has a different text.")
     return _left_out(
-        name, "identifier", "Nearly every row has a different value, as in an identifier."
+        name, "identifier", "Nearly every row has a different value, as in a column of identifiers."
     )
 
 
@@ -379,7 +383,10 @@ def _date(name: str, form: str, distinct: pd.Series[Any]) -> Proposal:
 
 
 def _mostly_numbers(numbers: Vector, counts: Vector) -> bool:
-    """Whether nearly all cells are finite numbers, and others are errors; counts: rows of each."""
+    """Whether nearly all cells are finite numbers, so that the others are errors.
+
+    counts: number of rows with each cell.
+    """
     finite = np.isfinite(numbers)
     strays = float(counts[~finite].sum())
     return int(finite.sum()) > FEW_VALUES and strays <= _STRAY * float(counts.sum())
@@ -393,7 +400,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
         return Proposal(
             name,
             "",
-            f"{len(levels)} distinct numbers, each an ordered level.",
+            f"{len(levels)} distinct numbers, used as ordered levels.",
             (
                 Way(ORDERED, ColumnSchema(name, "ordinal", levels)),
                 Way(LEVELS, ColumnSchema(name, "nominal", levels)),
@@ -402,7 +409,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
         )
     low, high = float(numbers[order[0]]), float(numbers[order[-1]])
     if low == high or not math.isfinite(4 * max(-low, high)):
-        return _left_out(name, "identifier", "Its numbers are too long to compute with.")
+        return _left_out(name, "identifier", "The numbers are too long to compute with.")
     low, high = outwards(low, high)
     # Numbers written in several ways occur several times.
     values, where = np.unique(numbers, return_inverse=True)
@@ -414,7 +421,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
     return Proposal(
         name,
         "",
-        f"{len(values):,} numbers{written}: {parts} intervals with about equally many rows.",
+        f"{len(values):,} numbers{written}: {parts} intervals with about the same number of rows.",
         (
             Way(EVEN, even),
             Way(EQUAL, replace(whole, bins=intervals)),
@@ -438,7 +445,7 @@ def _mixed(cells: _Cells, numbers: Vector, intervals: int, writing: Writing) -> 
     return Proposal(
         cells.name,
         "text among numbers",
-        f"{text:,.0f} of the rows have text instead of a number; they count as missing.",
+        f"{text:,.0f} of the rows have text instead of a number, which counts as missing.",
         ways,
     )
 
@@ -453,7 +460,7 @@ def _text(cells: _Cells) -> Proposal:
     kind = "ordinal" if ordered else "nominal"
     each = Way(ORDERED if ordered else LEVELS, ColumnSchema(name, kind, levels, writing=writing))  # type: ignore[arg-type]
     merged_note = (
-        f" {alike} more differ from these only in case or spaces and are merged with them."
+        f" Levels that differ from these only in case or spaces ({alike}) are merged with them."
         * bool(alike)
     )
     if len(levels) <= MANY_LEVELS:
@@ -532,7 +539,7 @@ def _with_gaps(proposal: Proposal, share: float, single: bool) -> Proposal:
         for way in proposal.ways
         if way.label != UNCUT
     )
-    reason = f"{proposal.reason} {share:.1%} of the rows have no value; missing is a level."
+    reason = f"{proposal.reason} {share:.1%} of the rows have no value; missing values are a level."
     if share > MOST_MISSING and proposal.used:
         reason = f"{share:.0%} of the rows have no value."
         return Proposal(

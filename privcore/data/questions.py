@@ -1,4 +1,4 @@
-"""Questions that only a file's owner can answer, and has to answer before a release."""
+"""Questions that only a file's owner can answer, and must answer before a release."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ Topic = Literal["header", "persons"]
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """The owner's options for reading a file; None leaves the choice to the reader.
+    """The owner's options for reading a file; None lets the program choose.
 
-    encoding: of a text file, such as "gb18030".  header: whether the first row holds names.
+    encoding: encoding of a text file, such as "gb18030".  header: whether the first row holds
+    names.
     sheet: name of a workbook's sheet.  leave_last: number of rows left out at the end.
     """
 

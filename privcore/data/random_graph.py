@@ -13,14 +13,17 @@ from privcore.graphs.pdag import ordered
 
 @dataclass(frozen=True)
 class RandomDag:
-    """order: the nodes, causes before effects.  parents: per node, its parents, increasing."""
+    """A random DAG.
+
+    order: the nodes, causes before effects.  parents: the parents of each node, increasing.
+    """
 
     order: tuple[int, ...]
     parents: tuple[tuple[int, ...], ...]
 
     @property
     def edges(self) -> tuple[tuple[int, int], ...]:
-        """(cause, effect), sorted."""
+        """The edges as (cause, effect), sorted."""
         return tuple(
             sorted((cause, node) for node, causes in enumerate(self.parents) for cause in causes)
         )
@@ -32,10 +35,11 @@ def random_dag(
     generator: np.random.Generator,
     known: Constraints | None = None,
 ) -> RandomDag:
-    """A random DAG: a uniform order of the nodes, and round(s p(p − 1)/2) uniformly drawn edges.
+    """Draws a random DAG: a uniform order of the nodes, and round(density p(p − 1)/2) edges.
 
-    This is not uniform over all DAGs: a graph with many topological orders is more likely.
-    known: background knowledge that the graph obeys; it may then have fewer edges.
+    The edges are drawn uniformly, but the graph is not uniform over all DAGs: a graph with many
+    topological orders is more likely.
+    known: background knowledge that the graph obeys, possibly with fewer edges.
     """
     if known is not None and not known.empty:
         return _obeying(nodes, density, generator, known)

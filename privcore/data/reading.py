@@ -1,7 +1,7 @@
 """Reads a user's file into a raw table of text, before the kinds of columns are decided.
 
-One reader for every kind of file.  Nothing is written to disk and nothing is logged; errors never
-quote a value.
+One function reads every kind of file.  Nothing is written to disk and nothing is logged; errors
+never quote a value.
 """
 
 from __future__ import annotations
@@ -79,11 +79,12 @@ class RawTable:
 
     frame: one column per column of the file: categorical, so that a repeated cell takes memory
         once, or text if nearly every row has a different cell.
-    encoding, delimiter: of a text file, as detected; else empty.
-    unit: whose rows are protected together, if rows beyond its bound were left out (`units`).
-    notes: what the reader left out or reinterpreted, a sentence each.
+    encoding, delimiter: as detected in a text file; empty for other files.
+    unit: the unit whose rows are protected together, if rows beyond the bound per unit were left
+        out (`units`).
+    notes: what the reader left out or reinterpreted, one sentence each.
     totals: number of last rows that look like sums or means rather than records.
-    questions: facts that only the owner knows, and has to state before a release.
+    questions: facts that only the owner knows and must state before a release.
     readings: other encodings that fit the file, each with samples of the text it gives.
     sheets: names of a workbook's sheets that hold cells.
     reading_options: the owner's options for reading the file.
@@ -121,18 +122,18 @@ class RawTable:
             f"{each.sentence} To settle it, {each.answer}." for each in self.questions
         )
         total = (
-            "row looks like a total, which belongs to nobody"
+            "row looks like a total rather than a record"
             if self.totals == 1
-            else f"{self.totals} rows look like totals, which belong to nobody"
+            else f"{self.totals} rows look like totals rather than records"
         )
         last = (
-            f"The last {total}: leave out with --leave-last {self.totals} (in Python "
+            f"The last {total}; to leave out totals, give --leave-last {self.totals} (in Python "
             f"leave_last={self.totals})."
         )
         return (*self.notes, *([last] if self.totals else []), *open_questions)
 
     def answered(self, topic: Topic) -> RawTable:
-        """The table without the questions on a topic, which its owner has answered."""
+        """The table without the questions on a topic that its owner has answered."""
         open_ones = tuple(question for question in self.questions if question.topic != topic)
         return replace(self, questions=open_ones)
 
@@ -142,10 +143,10 @@ def read_table(
 ) -> RawTable:
     """Read the bytes of a text file, a workbook, a Parquet file or a statistics program's file.
 
-    filename: its extension helps where the bytes are ambiguous.  options: the owner's.
-    memory: bytes that the table may take, in addition to the file itself if that is text.
+    filename: its extension decides where the bytes are ambiguous.  options: the owner's options.
+    memory: limit on the bytes that the table takes, including the decoded text of a text file.
     Empty cells, and NA, N/A, #N/A, NaN, null, ?, * and . are missing.  If semicolons separate
-    cells, 1.234,5 is read as 1234.5, cell by cell.
+    cells, 1.234,5 is read as 1234.5; each cell is read on its own.
     Raises DataError if the file is empty, too large or not a table, or has bad column names.
     """
     options = options or ReadingOptions()
@@ -191,7 +192,7 @@ def _shortened(table: RawTable, rows: int) -> RawTable:
     for name in frame.columns:
         if hasattr(frame[name], "cat"):
             frame[name] = frame[name].cat.remove_unused_categories()
-    notes = (*table.notes, f"The last rows are left out: {rows:,}.")
+    notes = (*table.notes, f"Number of last rows that are left out: {rows:,}.")
     return replace(table, frame=frame, notes=notes, totals=max(0, table.totals - rows))
 
 
@@ -206,7 +207,8 @@ def _check(table: RawTable) -> None:
 def _persons(frame: pd.DataFrame) -> list[OpenQuestion]:
     """The question about the column that may identify people; none if there is no such column.
 
-    Of several, the one with the most distinct values, such as pupils rather than schools.
+    Of several such columns, the one with the most distinct values, such as pupils rather than
+    schools.
     """
     units: dict[str, int] = {}
     for name, cells in frame.items():
@@ -260,7 +262,10 @@ def _named(
             notes.append(f"Column {place} has no name, and is called col_{place}.")
             kept.append((f"col_{place}", column))
     if len(notes) > 3:
-        notes = [f"{len(notes)} columns have no name; columns with values are numbered."]
+        notes = [
+            f"{len(notes)} columns have no name; those without values are left out, and the "
+            "others are numbered."
+        ]
     return [name for name, _ in kept], [column for _, column in kept], notes
 
 
@@ -291,7 +296,7 @@ def _read_sheet(content: bytes, options: ReadingOptions, memory: Memory) -> RawT
     names, columns, name_notes = _named(layout.names, columns)
     check_names(names)
     if len(sheet.names) > 1:
-        notes = (*notes, f"Sheet {short(sheet.name)!r} of {len(sheet.names)} is read.")
+        notes = (*notes, f"Only sheet {short(sheet.name)!r} of {len(sheet.names)} is read.")
     return RawTable(
         _framed(names, columns),
         "",
@@ -369,7 +374,7 @@ def _first_lines(text: str, count: int) -> list[str]:
 
 
 def _without_last(body: str, delimiter: str, width: int) -> tuple[str, Ends]:
-    """The rows without trailing lines that belong to no table, and what those lines are."""
+    """The rows without trailing lines that do not belong to the table, and what these lines are."""
     tail = body[-_TAIL:].splitlines(keepends=True)
     if len(body) > _TAIL:
         tail = tail[1:]
@@ -419,7 +424,8 @@ def _uneven(body: str, delimiter: str, layout: Layout, before: int) -> str:
             if row and len(row) != layout.width:
                 return (
                     f"Line {before + reader.line_num} has {len(row)} cells where the table has "
-                    f"{layout.width}; give every row the same number, with quotes around cells "
-                    f"that hold the delimiter {DELIMITERS.get(delimiter, delimiter)}."
+                    f"{layout.width}; give every row the same number of cells, and put quotes "
+                    "around cells that contain the delimiter "
+                    f"({DELIMITERS.get(delimiter, delimiter)})."
                 )
     return "The file is not a readable table; save it as CSV with a header."

@@ -1,4 +1,4 @@
-"""Checks the arguments of every sample: its number of rows and its seed."""
+"""Checks the arguments of every function that samples: number of rows and seed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_ROWS = 10_000_000
 
 
 def check_rows(rows: int) -> int:
-    """`rows`; raises ParameterError unless it is a whole number from 2 to 10,000,000."""
+    """Returns `rows`; raises ParameterError unless it is a whole number from 2 to 10,000,000."""
     if not _is_whole(rows) or not 2 <= rows <= MAX_ROWS:
         raise ParameterError(
             f"rows is {short(rows)}; it must be a whole number from 2 to {MAX_ROWS:,}."
@@ -22,9 +22,9 @@ def check_rows(rows: int) -> int:
 
 
 def check_seed(seed: int | np.random.Generator) -> np.random.Generator:
-    """A generator made from `seed`, or `seed` itself if it is one.
+    """A random generator seeded with `seed`, or `seed` itself if it is a generator.
 
-    Raises ParameterError unless it is a generator or a whole number, at least 0.
+    Raises ParameterError unless `seed` is a generator or a non-negative whole number.
     """
     if isinstance(seed, np.random.Generator):
         return seed
@@ -34,5 +34,5 @@ def check_seed(seed: int | np.random.Generator) -> np.random.Generator:
 
 
 def _is_whole(value: object) -> bool:
-    """Whether it is a finite number without a fraction (True and False are not)."""
+    """Whether `value` is a finite number without a fraction (True and False are not)."""
     return isinstance(value, Real) and not isinstance(value, bool) and bool(value % 1 == 0)

@@ -26,11 +26,11 @@ class ColumnSchema:
 
     A schema without levels, bounds or cut points states only the kind; see `bought_domain`.
     kind: "continuous" columns are cut into levels if `cut_points` or `bins` is given.
-    levels: of a categorical column, in order.  bounds: of a numeric one.
+    levels: levels of a categorical column, in order.  bounds: bounds of a numeric column.
     cut_points: inner boundaries, increasing.  bins: number of equal-width intervals in the bounds.
-    missing: whether missing values are a level of the column, `(missing)`; for a categorical
-        column it may be listed among the levels instead.
-    date: for a column of dates, which part of each is used; levels are then levels of this part.
+    missing: whether missing values are a level of the column, `(missing)`; a categorical column may
+        list this level among its levels instead.
+    date: for a date column, which part of each date is used; levels are then levels of this part.
     writing: how cells are written, such as numbers with a unit, and which of them are codes for a
         missing value.
     declared: whether the levels, or the bounds and cuts, are public.
@@ -59,7 +59,7 @@ class ColumnSchema:
         return self.missing or MISSING_LEVEL in self.levels
 
     def read(self, cells: pd.Series[Any]) -> pd.Series[Any]:
-        """The cells before they become levels or intervals: parts of dates, numbers, levels.
+        """Converts cells to parts of dates, to numbers, or to levels as the schema spells them.
 
         If missing values are a level, a non-numeric cell in a column of numbers is missing.
         """

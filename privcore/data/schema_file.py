@@ -10,15 +10,16 @@
      "confirmed": "… SHA-256 of the columns …"}
 
 For a column with a kind but without levels, bounds or cut points, such as {"name": "age", "kind":
-"continuous", "bins": 4}, these are bought from the rows (see `bought_domain`).  A column with a
-date format and a part (month, weekday, calendar month, quarter or year) is read as that part of a
-date; months and weekdays need no levels.  These keys describe how cells are written: "decimal" (the
-mark, "." or ","), "unit" ("mg", "%"), "missing_codes" (["99"]: cells that mean a missing value) and
-"ignore_case" (true: levels that differ only in case and spaces are one).
+"continuous", "bins": 4}, levels, bounds or cut points are bought from the rows (see
+`bought_domain`).  A column with a date format and a part (month, weekday, calendar month, quarter
+or year) is read as that part of a date; months and weekdays need no levels.  These keys describe
+how cells are written: "decimal" (the mark, "." or ","), "unit" ("mg", "%"), "missing_codes"
+(["99"]: cells that mean a missing value) and "ignore_case" (true: levels that differ only in case
+and spaces are merged).
 
-Columns of the table that are not listed are left out.  A list of columns without the object around
-it is accepted, too.  `confirmed` records the owner's confirmation: it is a hash of the values, so
-whoever changes a value has to confirm again.
+Columns of the table that are not listed are left out.  The file may also contain only the list of
+columns.  `confirmed` records the owner's confirmation: it is a hash of the values, so any change of
+a value requires a new confirmation.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ _KEYS = {
 
 
 def read_schema(content: bytes) -> list[ColumnSchema]:
-    """The schema that a JSON file holds; its columns are declared if they are confirmed.
+    """Reads a schema from a JSON file; the columns are declared public if they are confirmed.
 
-    Raises DataError, naming the column, if the file holds no schema.
+    Raises DataError, naming the column, if the file holds no valid schema.
     """
     document = _parsed(content)
     listed = document.get("columns")
@@ -64,8 +65,8 @@ def schema_json(
 ) -> str:
     """A schema as JSON for `read_schema`; columns with include=False are left out.
 
-    confirmed: whether its owner has confirmed every value.
-    left_out: reasons by column, for a reviewer.
+    confirmed: whether the owner has confirmed every value.
+    left_out: for a reviewer, the reason why each column was left out, by column name.
     """
     document: dict[str, Any] = {"columns": _entries(schema)}
     if left_out:
@@ -76,7 +77,7 @@ def schema_json(
 
 
 def confirmation(schema: Sequence[ColumnSchema]) -> str:
-    """SHA-256, in hexadecimal, of every value of the columns in use, whatever their order."""
+    """SHA-256, in hexadecimal, of all values of the columns in use, whatever the column order."""
     entries = sorted(_entries(schema), key=lambda entry: str(entry["name"]))
     text = json.dumps(entries, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -115,8 +116,8 @@ def _column(entry: Any, position: int) -> ColumnSchema:
     unknown = sorted(set(entry) - _KEYS)
     if unknown:
         raise DataError(
-            f"Column {name!r} of the schema has {short(unknown[0])!r}, which means nothing there; "
-            f"use {', '.join(sorted(_KEYS))}."
+            f"Column {name!r} of the schema has the unknown key {short(unknown[0])!r}; use only "
+            f"{', '.join(sorted(_KEYS))}."
         )
     date = _date(entry, name)
     levels = _levels(entry, name) or (date.levels if date else ())
@@ -130,16 +131,18 @@ def _column(entry: Any, position: int) -> ColumnSchema:
     stated = "kind" in entry and not levels and not numeric
     if not stated and (bool(levels), numeric) != (kind != "continuous", kind == "continuous"):
         raise DataError(
-            f"Column {name!r} of the schema needs levels, or bounds or cut points: nominal and "
-            "ordinal columns have levels, continuous ones bounds or cut points. To buy them, give "
-            "only the kind."
+            f"Column {name!r} of the schema needs levels if it is nominal or ordinal, and bounds "
+            "or cut points if it is continuous. To buy levels, bounds or cut points, give only the "
+            "kind."
         )
     bounds = _numbers(entry, "bounds", name)
     if bounds and len(bounds) != 2:
-        raise DataError(f"Column {name!r} of the schema needs two bounds, lowest and highest.")
+        raise DataError(
+            f"Column {name!r} of the schema needs two bounds, the lowest and the highest value."
+        )
     bins, missing = entry.get("bins"), entry.get("missing", False)
     if not isinstance(missing, bool):
-        raise DataError(f"Column {name!r} of the schema has neither true nor false for missing.")
+        raise DataError(f"Column {name!r} of the schema needs true or false as missing.")
     if bins is not None and (not isinstance(bins, int) or isinstance(bins, bool)):
         raise DataError(f"Column {name!r} of the schema needs a whole number of bins.")
     return ColumnSchema(
@@ -159,13 +162,11 @@ def _writing(entry: Mapping[str, Any], name: str) -> Writing:
     decimal, unit = entry.get("decimal", ""), entry.get("unit", "")
     codes, alike = entry.get("missing_codes") or [], entry.get("ignore_case", False)
     if not isinstance(decimal, str) or not isinstance(unit, str):
-        raise DataError(f"Column {name!r} of the schema needs text as decimal and as unit.")
+        raise DataError(f"Column {name!r} of the schema needs texts as decimal and unit.")
     if not isinstance(codes, list) or any(isinstance(code, (list, dict)) for code in codes):
-        raise DataError(f"Column {name!r} of the schema needs a list of missing_codes.")
+        raise DataError(f"Column {name!r} of the schema needs a list as missing_codes.")
     if not isinstance(alike, bool):
-        raise DataError(
-            f"Column {name!r} of the schema has neither true nor false for ignore_case."
-        )
+        raise DataError(f"Column {name!r} of the schema needs true or false as ignore_case.")
     # A unit requires a known decimal mark.
     decimal = decimal or ("." if unit else "")
     return Writing(decimal, unit, tuple(str(code).strip() for code in codes), alike)  # type: ignore[arg-type]  # It checks the mark itself.

@@ -1,4 +1,4 @@
-"""Tries to read a file in a separate process first, because a library may crash on it."""
+"""Tries to read a file in a separate process first, because a library may crash on the file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def survives(code: str, content: bytes, *arguments: str) -> bool:
     """Whether Python runs `code` to its end, with the bytes of a file as its standard input.
 
     The arguments of `code` begin at sys.argv[2]. Damaged files make some C libraries crash or fill
-    the memory; then only the separate process ends, and the caller goes on.
+    the memory; in that case only the separate process ends, and the caller continues.
     """
     memory = str(_MEMORY + _TIMES * len(content))
     try:

@@ -52,9 +52,10 @@ for name in book.sheet_names:
 class Sheet:
     """One sheet of a workbook as rows of text, which can be read once.
 
-    names: all visible sheets with cells, in the workbook's order; hidden ones if no visible sheet
-    has cells.  values: rows as the library returns them, of equal length, "" for an empty cell.
-    cells: rows times columns.
+    names: names of all visible sheets with cells, in the workbook's order; names of the hidden
+    sheets if no visible sheet has cells.  values: rows as the library returns them, of equal
+    length, "" for an empty cell.
+    cells: number of rows times number of columns.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Sheet:
 
     @property
     def rows(self) -> Iterator[list[str]]:
-        """The rows not read yet, as text."""
+        """Yields the rows that have not been read yet, as text."""
         return map(_Texts().row, self.values)
 
 
@@ -89,7 +90,7 @@ def is_spreadsheet(content: bytes) -> bool:
 
 
 def read_sheet(content: bytes, wanted: str | None = None) -> Sheet:
-    """The sheet of this name, or the first visible one that holds a table.
+    """Reads the sheet called `wanted`, or the first visible sheet that holds a table.
 
     Raises DataError for a workbook that cannot be read, is too large, or has no such sheet.
     """
@@ -139,8 +140,8 @@ def _check_parts(content: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as parts:
         if sum(part.file_size for part in parts.infolist()) > MAX_UNPACKED:
             raise DataError(
-                f"The workbook unpacks to more than {MAX_UNPACKED / 2**30:.0f} GiB; save the one "
-                "sheet that is needed as CSV."
+                f"The workbook unpacks to more than {MAX_UNPACKED / 2**30:.0f} GiB; save the sheet "
+                "that you need as CSV."
             )
         for part in parts.infolist():
             rows = columns = 0
@@ -226,7 +227,7 @@ def _values(sheet: CalamineSheet) -> Iterator[list[Any]]:
 
 
 def text_columns(rows: Sequence[Sequence[Any]]) -> Iterator[pa.Array]:
-    """The columns of rows of values, as text; rows without a value are left out."""
+    """Yields the columns of some rows as text; rows without a value are left out."""
     import pyarrow as pa
 
     text = _Texts()

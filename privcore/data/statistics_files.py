@@ -1,4 +1,4 @@
-"""Reads files of SPSS, Stata, SAS and R as cells of text, with the levels in their dictionaries."""
+"""Reads files of SPSS, Stata, SAS and R as cells of text, with the levels listed in the files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class Labelled:
 
     frame: a categorical column for each variable, missing cells NaN.  levels: for variables with
     value labels, all labels in the order of their codes, including labels that occur in no row.
-    ordered: variables that the file declares ordered.  notes: what was done, a sentence each.
+    ordered: variables that the file declares ordered.  notes: what the reader changed, one sentence
+    each.
     """
 
     frame: pd.DataFrame
@@ -56,12 +57,12 @@ class Labelled:
 
 
 def is_statistics_file(content: bytes, filename: str) -> bool:
-    """Whether the bytes are a file of SPSS, Stata, SAS or R; the name decides if unclear."""
+    """Whether the bytes are an SPSS, Stata, SAS or R file; the file name decides if unclear."""
     return _kind(content, filename) is not None
 
 
 def read_statistics(content: bytes, filename: str) -> Labelled:
-    """The table of a file; labelled cells are written as their labels.
+    """Reads the table in a file, with codes replaced by their labels.
 
     Raises DataError for a file that cannot be read, is too large, or holds no table.
     """
@@ -108,8 +109,8 @@ def _reading(kind: str | None) -> Iterator[None]:
 def _damaged(kind: str | None) -> DataError:
     program = {"sav": "SPSS", "por": "SPSS", "dta": "Stata", "R": "R"}.get(kind or "", "SAS")
     return DataError(
-        f"The file of {program} cannot be read; it may be damaged; write it again, or save it as "
-        "CSV."
+        f"The {program} file cannot be read and may be damaged; save the file again, or save the "
+        "table as CSV."
     )
 
 
@@ -128,7 +129,7 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
     import pyreadstat
 
     if kind is None:
-        raise DataError("The file is none of SPSS, Stata, SAS or R; save it as CSV in UTF-8.")
+        raise DataError("The file is not an SPSS, Stata, SAS or R file; save it as CSV in UTF-8.")
     read = getattr(pyreadstat, f"read_{kind}")
     # Declared missing values are kept until the labels of the others are known.
     options = {"user_missing": True} if kind in {"sav", "dta", "sas7bdat"} else {}
@@ -170,8 +171,8 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
 class _Variable:
     """The dictionary entry of a variable.
 
-    labels: by code.  ranges: codes declared missing, from "lo" to "hi" inclusive.  kind: how
-    values are stored.
+    labels: the label of each code.  ranges: codes declared missing, from "lo" to "hi" inclusive.
+    kind: how values are stored.
     """
 
     labels: Mapping[Any, str]
@@ -270,8 +271,8 @@ def _read_r(content: bytes) -> Labelled:
     frames = [each for each in held if isinstance(each, _RFrame)]
     if len(frames) != 1:
         raise DataError(
-            f"The file of R holds {len(frames) or 'no'} data frames; save one by saveRDS, or write "
-            "it as CSV."
+            f"The R file holds {len(frames) or 'no'} data frames; save a single data frame with "
+            "saveRDS, or write it as CSV."
         )
     frame = frames[0]
     columns, levels, ordered = [], {}, set()
@@ -305,7 +306,9 @@ def _r_frame(values: Any, attributes: Mapping[str, Any]) -> _RFrame:
     names = [str(name) for name in attributes.get("names", ())]
     columns = list(values.values()) if isinstance(values, Mapping) else list(values)
     if len(names) != len(columns):
-        raise DataError("Two columns of the data frame have one name; give each its own.")
+        raise DataError(
+            "Two columns of the data frame have the same name; make the names distinct."
+        )
     return _RFrame(names, columns)
 
 
@@ -400,5 +403,6 @@ def _columns(names: Sequence[str]) -> str:
 
 def _too_large() -> DataError:
     return DataError(
-        f"The table has more than {MAX_CELLS:,} cells; keep the rows and columns that are needed."
+        f"The table has more than {MAX_CELLS:,} cells; keep only the rows and columns that "
+        "you need."
     )

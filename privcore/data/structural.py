@@ -1,8 +1,8 @@
 """Structural examples: data sampled from random graphs with random equations or tables.
 
 The set-ups follow Xu, Yuan & Wu 2017 (Tables II and VII): p nodes, s p(p − 1)/2 edges, and either
-categorical columns of 2 to 5 levels or linear Gaussian ones.  The papers do not specify how weights
-and tables are drawn; each model and each parameter describes the choice made here.
+categorical columns of 2 to 5 levels or linear Gaussian columns.  The paper does not specify how
+weights and tables are drawn; each model and each parameter describes the choice made here.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _CITATIONS = {
 
 @dataclass(frozen=True)
 class StructuralExample:
-    """A random model: the same for the same arguments.
+    """A random model, which is the same for the same arguments.
 
-    `example_parameters(kind)` declares the arguments; None means the kind's default, and stays
-    None if the kind does not have the argument.  Columns are X1 … Xp.
+    `example_parameters(kind)` declares the arguments; None means the kind's default, and stays None
+    if the kind does not have the argument.  Columns are X1 … Xp.
     Raises ParameterError for an unknown kind, and for a parameter that this kind does not have or
     that is out of range.
     """
@@ -71,8 +71,8 @@ class StructuralExample:
             object.__setattr__(self, name, value)
         if "weight_low" in checked and checked["weight_low"] > checked["weight_high"]:
             raise ParameterError(
-                f"weight-low is {self.weight_low:g}, above weight-high, {self.weight_high:g}; "
-                "lower it."
+                f"weight-low is {self.weight_low:g}, which is above weight-high "
+                f"({self.weight_high:g}); lower weight-low."
             )
 
     @property
@@ -100,14 +100,14 @@ class StructuralExample:
 
     @cached_property
     def dag(self) -> RandomDag:
-        """The graph: a function of nodes, density and seed alone, so all kinds share it."""
+        """The graph, which depends on nodes, density and seed alone, so that all kinds share it."""
         return random_dag(
             self.nodes, self.parameters["density"], np.random.default_rng([self.graph_seed, 0])
         )
 
     @cached_property
     def model(self) -> LinearGaussian | NonlinearModel | BayesianNetwork:
-        """Weights or tables; raises ParameterError if tables would be too large."""
+        """The model with weights or tables; raises ParameterError if tables would be too large."""
         generator = np.random.default_rng([self.graph_seed, 1])
         chosen = self.parameters
         if self.kind == "random-categorical":
@@ -129,10 +129,11 @@ class StructuralExample:
         return BayesianNetwork(self.kind, self.title, self.citation, "", variables)
 
     def sample(self, rows: int, seed: int) -> Dataset:
-        """`rows` independent records, the same for the same seed, with public levels or bounds.
+        """Draws `rows` independent records with public levels or bounds.
 
-        Raises ParameterError unless rows is a whole number from 2 to 10,000,000, the numeric
-        columns have at most 100 million cells, and seed is a whole number, at least 0.
+        The same seed gives the same records. Raises ParameterError unless rows is a whole number
+        from 2 to 10,000,000, the numeric columns have at most 100 million cells, and seed is a
+        non-negative whole number.
         """
         rows, generator = check_rows(rows), check_seed(seed)
         recipe = {"example": self.kind, **self.parameters}
@@ -164,7 +165,7 @@ def random_tables(
     concentration: float,
     generator: np.random.Generator,
 ) -> tuple[Variable, ...]:
-    """For each column and configuration of its parents, a Dirichlet draw over its levels.
+    """Random conditional tables: a Dirichlet draw for each column and parent configuration.
 
     Raises ParameterError if the tables would be too large.
     """

@@ -20,7 +20,7 @@ NODES = Parameter(
     low=2,
     high=200,
     slider=(2, 50),
-    help="Columns of the data, and nodes of the true graph.",
+    help="Number of columns of the data, which are the nodes of the true graph.",
     source=_XU,
 )
 DENSITY = Parameter(
@@ -54,7 +54,7 @@ WEIGHT_LOW = Parameter(
     default=0.5,
     low=0.0,
     high=10.0,
-    help="Weights of edges are uniform between the smallest and the largest, with a random sign.",
+    help="Edge weights are uniform between the smallest and the largest weight, with random signs.",
     source=_OURS,
     advanced=True,
 )
@@ -66,7 +66,7 @@ WEIGHT_HIGH = Parameter(
     default=1.0,
     low=0.0,
     high=10.0,
-    help="Weights of edges are uniform between the smallest and the largest, with a random sign.",
+    help="Edge weights are uniform between the smallest and the largest weight, with random signs.",
     source=_OURS,
     advanced=True,
 )
@@ -79,9 +79,9 @@ BOUND = Parameter(
     low=0.5,
     high=20.0,
     unit="standard deviations",
-    help="Public bounds in standard deviations: of the column if the model is linear, "
-    "otherwise of its noise, added to the largest contribution of the parents. Values outside are "
-    "moved to the bound.",
+    help="Public bounds, in standard deviations of the column if the model is linear; otherwise in "
+    "standard deviations of its noise, beyond the largest contribution of the parents. Values "
+    "outside are moved to the nearer bound.",
     source=_OURS,
     advanced=True,
 )
@@ -91,8 +91,8 @@ STANDARDISED = Parameter(
     symbol="standardised",
     kind="bool",
     default=True,
-    help="Each column divided by its population standard deviation, so that variances do not "
-    "reveal directions. Off: columns as the equations give them, with noise of variance 1 in each, "
+    help="Each column is divided by its population standard deviation, so that variances do not "
+    "reveal directions. If off, columns are as the equations give them, with noise of variance 1, "
     "from which least squares (NOTEARS) can infer directions.",
     source="Reisach, Seiler & Weichwald 2021",
 )
@@ -117,8 +117,8 @@ CONCENTRATION = Parameter(
     default=1.0,
     low=0.1,
     high=100.0,
-    help="Of the Dirichlet distribution that draws the conditional tables; small values make "
-    "strong dependence.",
+    help="Concentration of the Dirichlet distribution from which conditional tables are drawn; "
+    "small values give strong dependence.",
     source=_OURS,
     advanced=True,
 )

@@ -25,9 +25,10 @@ _MOST_LISTED = 20
 def triage(
     raw: RawTable, intervals: int | None = None, *, values: Collection[str] = ()
 ) -> list[Proposal]:
-    """A proposal for each column, in the table's order.
+    """Proposes how to use each column, in the table's order.
 
-    intervals: for columns of numbers; None for `proposed_intervals` of the columns used.
+    intervals: number of intervals for columns of numbers; None for `proposed_intervals`, given the
+    number of columns used.
     values: cells that are values although they look like codes for missing values, such as "99".
     """
     names = [str(name) for name in raw.frame.columns]
@@ -45,9 +46,9 @@ def proposals_of(
     proposed: Callable[[str, int], Proposal],
     intervals: int | None,
 ) -> list[Proposal]:
-    """The proposal for each column of a table, in memory or not.
+    """The proposal for each column of a table, in memory or not; intervals: as for `triage`.
 
-    proposed: gives the proposal for a column from its name and the number of intervals.
+    proposed: returns the proposal for a column, given its name and the number of intervals.
     """
     likely = intervals or proposed_intervals(rows, max(len(names), 1))
     first = [proposed(name, likely) for name in names]
@@ -65,7 +66,7 @@ def proposals_of(
 
 
 def codes_of(raw: RawTable, proposals: Sequence[Proposal]) -> dict[str, tuple[int, int]]:
-    """Codes taken as missing: the number of columns and of rows in which each occurs."""
+    """For each code taken as missing, the number of columns and of rows in which it occurs."""
     codes: dict[str, tuple[int, int]] = {}
     for proposal in proposals:
         for code in proposal.schema.writing.missing_codes:
@@ -94,15 +95,15 @@ def choose(
     kinds: Collection[str] = (),
     at_random: int | None = None,
 ) -> list[Proposal]:
-    """The proposals with a chosen set of columns.
+    """Restricts the proposals to a chosen set of columns.
 
     columns: columns to use, even if the proposal leaves them out; None uses the proposed ones.
-    drop: columns to leave out.  Both hold names, or patterns such as "q*".
+    drop: columns to leave out.  Both arguments hold names, or patterns such as "q*".
     kinds: kinds of columns to use, from `KINDS`; empty for all.  at_random: number of these columns
     to use, drawn by name alone.
     Raises DataError for a name that is not a column, for a wanted column that has no usable form,
-    and if fewer than 2 are left; ParameterError for an unknown kind, and unless at_random is 2 or
-    more.
+    and if fewer than 2 columns are left; ParameterError for an unknown kind, and unless at_random
+    is 2 or more.
     """
     names = [proposal.name for proposal in proposals]
     drop = _matching(drop, names)
@@ -137,14 +138,14 @@ def choose(
 
 
 def _matching(wanted: Collection[str], names: Sequence[str]) -> set[str]:
-    """The names chosen by name or by pattern; raises DataError for one that matches no column."""
+    """The names chosen by name or by pattern; raises DataError if an entry matches no column."""
     matching: set[str] = set()
     for each in wanted:
         fitting = {each} if each in names else set(fnmatch.filter(names, each))
         if not fitting:
             listed = ", ".join(short(name, 20) for name in names[:_MOST_LISTED])
             more = f" and {len(names) - _MOST_LISTED} more" * (len(names) > _MOST_LISTED)
-            raise DataError(f"There is no column {short(each)!r}; there are {listed}{more}.")
+            raise DataError(f"There is no column {short(each)!r}; choose from {listed}{more}.")
         matching |= fitting
     return matching
 
@@ -152,15 +153,15 @@ def _matching(wanted: Collection[str], names: Sequence[str]) -> set[str]:
 def _narrowed(
     proposals: Sequence[Proposal], kinds: Collection[str], at_random: int | None
 ) -> list[Proposal]:
-    """The proposals; columns of other kinds, or not drawn, are left out."""
+    """The proposals, with columns left out that are of other kinds or not drawn."""
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise ParameterError(
-            f"There is no kind {short(unknown[0])!r} of columns; there are {', '.join(KINDS)}."
+            f"There is no column kind {short(unknown[0])!r}; choose from {', '.join(KINDS)}."
         )
     if at_random is not None and at_random < 2:
         raise ParameterError(
-            f"A graph needs at least 2 columns, not {at_random} at random; give 2 or more."
+            f"The number of columns to draw is {at_random}, but a graph needs at least 2; raise it."
         )
     kept = [p.name for p in proposals if p.used and (not kinds or kind_of(p.schema) in kinds)]
     if at_random is not None:
@@ -174,7 +175,7 @@ def _narrowed(
 
 
 def drawn_by_name(names: Sequence[str], count: int) -> list[str]:
-    """A pseudo-random choice of this number of names, independent of the rows."""
+    """Chooses `count` names pseudo-randomly, by the names alone and not by the rows."""
 
     def place(name: str) -> bytes:
         return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -192,12 +193,12 @@ def kind_of(column: ColumnSchema) -> str:
 
 
 def left_out(proposals: Sequence[Proposal]) -> dict[str, str]:
-    """Why columns are not used, by name; columns that the user left out have no reason."""
+    """Reasons why columns are not used, by name; columns left out by the user are not listed."""
     return {p.name: f"{p.problem}: {p.reason}" for p in proposals if not p.used and p.problem}
 
 
 def merge_rare(raw: RawTable, schema: Sequence[ColumnSchema], rows: int) -> list[ColumnSchema]:
-    """The schema in which nominal levels with fewer than `rows` rows are merged into "(other)".
+    """The schema after merging nominal levels with fewer than `rows` rows into "(other)".
 
     Raises ParameterError unless rows is at least 2.
     """

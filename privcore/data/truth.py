@@ -1,4 +1,4 @@
-"""Reads a true graph: edge list, DOT, GraphML, BIF, or Tetrad's text."""
+"""Reads a true graph from an edge list or from a DOT, GraphML, BIF or Tetrad file."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ Edges = tuple[tuple[str, str], ...]
 def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edges:
     """The edges (cause, effect) of a DAG over the columns `names`.
 
-    By extension: .dot/.gv, .graphml/.xml, .bif; otherwise the text of Tetrad and causal-learn,
-    which begins with "Graph Nodes:", or an edge list with one edge per line ("cause,effect", with
-    tab, semicolon or blank in place of the comma, or "cause -> effect").
+    The extension determines the format: .dot/.gv, .graphml/.xml, .bif; any other file is read as
+    the text of Tetrad and causal-learn, which begins with "Graph Nodes:", or as an edge list with
+    one edge per line ("cause,effect", with tab, semicolon or blank in place of the comma, or "cause
+    -> effect").
     Raises DataError for names that are not columns, self-loops, cycles and undirected edges.
     """
     if len(content) > MAX_BYTES:
@@ -50,16 +51,20 @@ def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edge
 
 def _checked(edges: list[tuple[str, str]], known: frozenset[str]) -> Edges:
     if not edges:
-        raise DataError("The graph file names no edge; give at least one, as cause,effect.")
+        raise DataError("The graph file contains no edge; give at least one, as cause,effect.")
     for cause, effect in edges:
         for name in (cause, effect):
             if name not in known:
-                raise DataError(f"The graph names {short(name)!r}, which is not a column.")
+                raise DataError(
+                    f"The graph names {short(name)!r}, which is not a column; correct the name."
+                )
         if cause == effect:
             raise DataError(f"The graph has an edge from {short(cause)!r} to itself; remove it.")
     graph = nx.DiGraph(edges)
     if not nx.is_directed_acyclic_graph(graph):
-        raise DataError("The graph has a directed cycle; a causal graph must be acyclic.")
+        raise DataError(
+            "The graph has a directed cycle; remove an edge, because a causal graph is acyclic."
+        )
     return tuple(dict.fromkeys(edges))
 
 
@@ -72,7 +77,7 @@ def _from_edge_list(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
             continue
         readings = list(_readings(line))
         if not readings:
-            raise DataError(f"Line {number} of the graph file is no edge; write cause,effect.")
+            raise DataError(f"Line {number} of the graph file is not an edge; write cause,effect.")
         # A name may contain any of the delimiters, so the known names decide how a line is split.
         path, note = next((r for r in readings if known.issuperset(r[0])), readings[0])
         is_header = first and path[0].lower() in ("source", "from", "cause")
@@ -83,7 +88,7 @@ def _from_edge_list(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
             raise DataError(f"Line {number} of the graph file is undirected; give a direction.")
         if note in MARKS and note != "directed":
             raise DataError(
-                f"Line {number} of the graph file is a {note} edge, and a true graph is a DAG; "
+                f"Line {number} of the graph file is a {note} edge, but a true graph is a DAG; "
                 "give a direction."
             )
         edges += pairwise(path)
@@ -120,7 +125,7 @@ def _from_graphml(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
         raise DataError("The GraphML graph is undirected; give directed edges only.")
     if kinds & (MARKS.keys() - {"directed"}):
         raise DataError(
-            "The GraphML graph has edges with a circle or two arrowheads, and a true graph is a "
+            "The GraphML graph has edges with a circle or two arrowheads, but a true graph is a "
             "DAG; give directed edges only."
         )
     label = {}
@@ -134,9 +139,9 @@ def _from_tetrad(text: str) -> list[tuple[str, str]]:
     graph = from_tetrad(text)
     if isinstance(graph, PAG):
         raise DataError(
-            "The Tetrad graph is a partial ancestral graph, and a true graph is a DAG; give each "
-            "edge one direction."
+            "The Tetrad graph is a partial ancestral graph, but a true graph is a DAG; give every "
+            "edge a direction."
         )
     if graph.undirected or graph.bidirected:
-        raise DataError("The Tetrad graph has undirected edges; give each one direction.")
+        raise DataError("The Tetrad graph has undirected edges; give every edge a direction.")
     return graph.named_directed()

@@ -1,6 +1,7 @@
-"""Bounds the rows per unit: if a column identifies people, at most k rows per person are kept.
+"""Bounds the number of rows per unit: at most k rows are kept for each value of a column.
 
-A unit is a patient, a customer or a household: whoever is protected with all of their rows.
+A unit is, for example, a patient, a customer or a household; all rows of a unit are protected
+together.
 """
 
 from __future__ import annotations
@@ -26,9 +27,8 @@ _BYTES = 8
 class Bounded:
     """A table with at most the allowed rows per unit, without the column that identifies units.
 
-    rows: number of rows before any were left out.  The number left out is read from the data: no
-    guarantee covers
-    it, and it must not be released.
+    rows: number of rows before any were left out.  The number of rows left out is read from the
+    data: no guarantee covers it, and it must not be released.
     """
 
     table: RawTable
@@ -40,16 +40,16 @@ class Bounded:
 
     @property
     def kept_sentence(self) -> str:
-        """The bound on rows, and how many rows were left out."""
+        """A sentence that states the bound on rows per unit and how many rows were left out."""
         unit = self.table.unit
         rows = f"{unit.rows:,} row{'s' * (unit.rows != 1)}"
         return f"At most {rows} of each {unit.name} are kept: {self._left_words}."
 
     @property
     def sentence(self) -> str:
-        """Who is protected, and how many rows were left out.
+        """A sentence that states who is protected and how many rows were left out.
 
-        Such as "One patient with at most 5 rows is protected: 212 of 4,000 rows are left out."
+        Example: "One patient with at most 5 rows is protected: 212 of 4,000 rows are left out."
         """
         words = self.table.unit.words
         return f"{words[0].upper()}{words[1:]} is protected: {self._left_words}."
@@ -62,14 +62,15 @@ class Bounded:
 
 
 def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
-    """Keep at most `rows` rows of each unit, in the table's order, and drop the column.
+    """Keep at most `rows` rows of each unit, in the table's order, and drop `column`.
 
-    column: its cells identify units; they are compared as text, and used for nothing else.
+    column: name of the column that identifies units; its cells are compared as text.
 
-    Which rows of a unit are kept depends on its own rows alone: those with the smallest hash of
-    identifier, position among the unit's rows and a public salt.  So tables that differ in one unit
-    still differ in one unit afterwards.  A sequential random generator would not do: an additional
-    row of one unit would shift all later draws, and change which rows of others are kept.
+    Which rows of a unit are kept depends on that unit's rows alone: the rows with the smallest
+    hashes of the identifier, the row's position within the unit and a public salt.  So tables that
+    differ in one unit still differ in one unit afterwards.  A sequential random generator would not
+    ensure this: an additional row of one unit would shift all later draws, and change which rows of
+    other units are kept.
 
     Raises DataError for a column not in the table, for rows without an identifier, and if fewer
     than 2 rows remain; ParameterError unless rows is 1 to 10,000.
@@ -85,19 +86,19 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
     unit = Unit(short(noun_of(column)), rows, column)
     if column not in raw.names:
         listed = ", ".join(short(name, 20) for name in raw.names)
-        raise DataError(f"There is no column {short(column)!r}; there are {listed}.")
+        raise DataError(f"There is no column {short(column)!r}; choose from {listed}.")
     cells = raw.frame[column].astype("category")
     codes, texts = cells.cat.codes.to_numpy(), [str(text) for text in cells.cat.categories]
     lacking = int((codes < 0).sum())
     if lacking:
         raise DataError(
             f"Column {short(column)!r} has no value in {lacking:,} of {len(codes):,} rows, so it "
-            "is unknown whose they are; fill it in, or leave these rows out of the file."
+            "is unknown whose rows these are; fill in the column, or leave these rows out."
         )
     kept = _kept(codes.astype(np.int64), texts, rows)
     if kept.sum() < 2:
         raise DataError(
-            f"With at most {rows:,} row{'s' * (rows != 1)} of each {unit.noun} fewer than 2 rows "
+            f"With at most {rows:,} row{'s' * (rows != 1)} of each {unit.noun}, fewer than 2 rows "
             "are left; give a larger bound."
         )
     frame = raw.frame.drop(columns=column)[kept].reset_index(drop=True)
@@ -111,8 +112,8 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
 def likely_columns(proposals: list[Proposal]) -> list[str]:
     """Names of all columns, starting with possible identifiers of units.
 
-    Such columns repeat and look like identifiers, have the name of an identifier, or have a
-    different value in nearly every row.
+    A possible identifier repeats and looks like an identifier, has the name of an identifier, or
+    has a different value in nearly every row.
     """
 
     def rank(proposal: Proposal) -> int:

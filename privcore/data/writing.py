@@ -1,4 +1,4 @@
-"""How the cells of a column are written: numbers as people write them, and codes for missing.
+"""How the cells of a column are written: numbers with their marks and units, and missing values.
 
 A `Writing` is part of a schema, so how a cell is read does not depend on other rows.
 """
@@ -40,11 +40,11 @@ _TRUTH = {"t": "true", "f": "false"}
 class Writing:
     """How the cells of a column are written.
 
-    decimal: the decimal mark; the other of point and comma, spaces and apostrophes then separate
-        thousands. Empty for numbers that Python reads.
-    unit: written next to each number, such as "mg", "%" or "$".
+    decimal: the decimal mark, a point or a comma; the other mark, spaces and apostrophes then
+        separate thousands.  Empty for numbers that Python can read.
+    unit: unit written next to each number, such as "mg", "%" or "$".
     missing_codes: cells that mean a missing value, such as "99"; numbers are compared as numbers.
-    ignore_case: whether levels that differ only in case and spaces are one.
+    ignore_case: whether levels that differ only in case and spaces are merged.
 
     Raises DataError for an unknown decimal mark.
     """
@@ -75,13 +75,13 @@ class Writing:
         )
 
     def numbers(self, cells: pd.Series[Any]) -> pd.Series[Any]:
-        """The cells with numbers as Python writes them; others are unchanged."""
+        """The cells with numbers as Python writes them; other cells are unchanged."""
         if not self.decimal:
             return cells
         return each(cells, lambda text: plain_number(text, self.decimal, self.unit) or text)
 
     def levels(self, cells: pd.Series[Any], levels: Sequence[str]) -> pd.Series[Any]:
-        """The cells with each spelling replaced by its level; others are unchanged."""
+        """The cells with each spelling replaced by its level; other cells are unchanged."""
         if not self.ignore_case:
             return cells
         spelt = {spelling(level): level for level in levels}
@@ -92,7 +92,7 @@ PLAIN = Writing()
 
 
 def each(cells: pd.Series[Any], change: Callable[[str], str | None]) -> pd.Series[Any]:
-    """The cells after a change, computed once for each distinct cell; missing ones stay missing."""
+    """Applies `change` to the cells, once for each distinct cell; missing cells stay missing."""
     owner, distinct = pd.factorize(cells)
     changed = np.array([*(change(str(text)) for text in distinct), None], dtype=object)
     return pd.Series(changed[owner], index=cells.index, dtype=object)
@@ -105,7 +105,7 @@ def spelling(level: str) -> str:
 
 
 def any_code(texts: Sequence[str] | pd.Series[Any]) -> bool:
-    """Whether digits are codes rather than numbers: 01307, or more than a number can hold."""
+    """Whether any text is a code rather than a number: 01307, or too many digits for a number."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -114,7 +114,7 @@ def any_code(texts: Sequence[str] | pd.Series[Any]) -> bool:
 
 
 def in_text_order(texts: NDArray[np.object_]) -> NDArray[np.int64]:
-    """Places of texts in the order of their characters."""
+    """Positions that sort the texts by their characters."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -137,7 +137,7 @@ def plain_number(text: str, decimal: str, unit: str) -> str | None:
 
 
 def writing_of(distinct: Sequence[str], rows: Vector, least: float) -> Writing | None:
-    """The notation of numbers that Python cannot read; None for plain numbers and for text.
+    """The notation in which the cells are written as numbers, or None if they are not numbers.
 
     rows: number of rows for each distinct cell.  least: share of the rows that must be readable.
     """

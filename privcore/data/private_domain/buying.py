@@ -32,10 +32,10 @@ _RANK = 13.0
 def buy_domain(
     cells: Mapping[str, pd.Series[Any]], plan: DomainPlan, noise: NoiseSource
 ) -> list[ColumnSchema]:
-    """The plan's columns with levels, bounds or cut points; (plan.epsilon, plan.delta)-DP.
+    """Releases levels, bounds or cut points of the plan's columns; (plan.epsilon, plan.delta)-DP.
 
-    cells: the text of each column's cells, None where missing; plan.rows of them.
-    Succeeds for any cells.
+    cells: for each column name, plan.rows cells as text, None where missing.
+    Succeeds whatever the cells contain.
     """
     return [bought_column(column, cells[column.name], plan, noise) for column in plan.columns]
 
@@ -43,7 +43,7 @@ def buy_domain(
 def bought_column(
     column: ColumnSchema, cells: pd.Series[Any], plan: DomainPlan, noise: NoiseSource
 ) -> ColumnSchema:
-    """One of the plan's columns."""
+    """Releases the levels, bounds or cut points of one of the plan's columns."""
     if column.kind == "continuous":
         numbers = cell_numbers(cells)
         return bought_numbers(column, numbers[~np.isnan(numbers)], plan, noise)
@@ -51,7 +51,7 @@ def bought_column(
 
 
 def level_counts(cells: pd.Series[Any]) -> dict[str, int]:
-    """How often each value occurs, without missing values and values equal to a reserved level."""
+    """Number of cells with each value, without missing values and names of reserved levels."""
     owner, distinct = pd.factorize(cells)
     counts = np.bincount(owner[owner >= 0], minlength=len(distinct)).tolist()
     return {
@@ -72,10 +72,10 @@ def cell_numbers(cells: pd.Series[Any]) -> Vector:
 def bought_levels(
     column: ColumnSchema, counts: Mapping[str, int], plan: DomainPlan, noise: NoiseSource
 ) -> ColumnSchema:
-    """The released levels, at most `MOST_LEVELS` of them, and "(other)".
+    """Releases the levels of a column, at most `MOST_LEVELS` of them, and adds "(other)".
 
-    Sorted by text, or by number for an ordinal column.  If none is released, "(missing)" is added,
-    so that there are always two.
+    Levels are sorted as text, or by number if all levels of an ordinal column are numbers.  If none
+    is released, "(missing)" is added, so that there are always at least two levels.
     """
     if plan.histogram is None:
         raise ValueError("the plan has no column with levels")
@@ -99,9 +99,9 @@ def _ordered(levels: list[str], kind: str) -> list[str]:
 def bought_numbers(
     column: ColumnSchema, numbers: Vector, plan: DomainPlan, noise: NoiseSource
 ) -> ColumnSchema:
-    """Cut points that divide the numbers evenly, or bounds with few of them outside.
+    """Releases cut points that divide the numbers evenly, or bounds with few numbers outside.
 
-    numbers: finite, shape (m,).  For cut points m may be below the number of rows.
+    numbers: finite, shape (m,).  For cut points, m may be smaller than the number of rows.
     """
     grid, epsilon = public_grid(), plan.selection_epsilon(column)
     if column.bins is not None:
@@ -124,9 +124,9 @@ def bought_numbers(
 
 
 def rows_off(column: ColumnSchema, plan: DomainPlan) -> int:
-    """Bound on the rank error of a bought cut point, in rows, with probability 0.9.
+    """Bound on the rank error of a bought cut point, in rows, which holds with probability 0.9.
 
-    From public facts alone (McSherry & Talwar 2007, for the exponential mechanism).
+    Computed from public facts alone (McSherry & Talwar 2007, for the exponential mechanism).
     """
     grid = public_grid().size
     return math.ceil(2 * math.log(grid / 0.1) / plan.selection_epsilon(column))

@@ -1,7 +1,7 @@
-"""How the ε and δ of a bought domain are split over its columns, from public facts alone.
+"""Splits the ε and δ of a bought domain over its columns, using public facts alone.
 
 The number of rows and the columns used are public, as are the kind of each column, its number of
-intervals, and whether missing values have a level.
+intervals, and whether its missing values have a level.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SHARE = Parameter(
     open_low=True,
     high=1.0,
     open_high=True,
-    help="Share of ε and δ that buys levels, bounds and cut points from the rows, with noise.",
+    help="Share of ε and δ spent on releasing levels, bounds and cut points from the rows.",
     source=PROOF,
 )
 OWN_DELTA = Parameter(
@@ -63,7 +63,7 @@ OWN_DELTA = Parameter(
 class Purchase:
     """The budget of a bought domain: its share of a run's ε and δ.
 
-    delta: of the domain, for a run that has no δ of its own.
+    delta: δ of the domain, for a run that has no δ of its own.
     """
 
     share: float
@@ -78,8 +78,9 @@ class Purchase:
 class DomainPlan:
     """The steps of one purchase; together they are (epsilon, delta)-DP.
 
-    rows: of the table.  columns: the columns to be bought, as stated.  histogram: the noise for
-    columns with levels, one step each.  rho: of each column.
+    rows: number of rows of the table.  columns: schemas of the columns to be bought.  histogram:
+    the noise for columns with levels, one step each.  hiding: δ per column with levels, for values
+    that occur in one row.  rho: ρ per column.
     """
 
     epsilon: float
@@ -91,13 +92,13 @@ class DomainPlan:
     rho: float
 
     def selection_epsilon(self, column: ColumnSchema) -> float:
-        """ε of each of a numeric column's selections, by the exponential mechanism: ρ = ε²/8."""
+        """ε of each selection for a numeric column by the exponential mechanism (ρ = ε²/8)."""
         # Slightly less, so that rounding never makes the steps' ρ exceed the column's.
         return math.sqrt(8 * self.rho / selections(column)) * (1 - 1e-12)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The steps, for certificates, so that others can check them."""
+        """The steps as listed in certificates, so that others can check them."""
         steps = []
         if self.histogram is not None:
             levelled = sum(column.kind != "continuous" for column in self.columns)
@@ -112,14 +113,14 @@ class DomainPlan:
 
 
 def selections(column: ColumnSchema) -> int:
-    """How many numbers are selected for a numeric column: its cut points, or its two bounds."""
+    """Number of selections for a numeric column: one per inner cut point, or one per bound."""
     return 2 if column.bins is None else column.bins - 1
 
 
 def plan_domain(
     columns: Sequence[ColumnSchema], rows: int, epsilon: float, delta: float
 ) -> DomainPlan:
-    """Split (ε, δ) evenly over columns of stated kinds.
+    """Split (ε, δ) evenly over the columns to be bought, of which only the kinds are stated.
 
     Raises ParameterError for ε and δ that are impossible or too small; DataError if there are no
     columns, if a column already has levels, bounds or cut points, and for impossible numbers of
@@ -130,10 +131,10 @@ def plan_domain(
     if not 0 < delta < 1:
         raise ParameterError(
             f"The δ of a bought domain is {delta}; it must be above 0 and below 1, because a value "
-            "that only one row has could be released: raise delta."
+            "that only one row has may be released. If δ is 0, raise delta."
         )
     if not columns:
-        raise DataError("Every column has its levels or bounds; there is nothing to buy.")
+        raise DataError("Every column already has levels or bounds, so there is nothing to buy.")
     for column in columns:
         _check(column)
     levelled = sum(column.kind != "continuous" for column in columns)
@@ -154,9 +155,9 @@ def plan_domain(
 def _check(column: ColumnSchema) -> None:
     name = short(column.name)
     if column.has_domain:
-        raise DataError(f"Column {name!r} has its levels or bounds already; do not buy them.")
+        raise DataError(f"Column {name!r} already has levels or bounds; do not buy them.")
     bins = column.bins if column.kind == "continuous" else None
     if bins is not None and not 2 <= bins <= MAX_INTERVALS:
         raise DataError(
-            f"Column {name!r} requires {bins} intervals; choose from 2 to {MAX_INTERVALS}."
+            f"Column {name!r} is to be cut into {bins} intervals; choose from 2 to {MAX_INTERVALS}."
         )

@@ -1,4 +1,4 @@
-"""A table of which only the columns' kinds are public until a domain is bought."""
+"""A table whose levels, bounds and cut points are not public until a domain is bought."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from privcore.errors import DataError, ParameterError
 class StatedTable:
     """A table in which the levels, bounds or cuts of some or all columns are not yet public.
 
-    schema: of the columns used; for a column to be bought, only its kind, `bins` and `missing` are
-    public.  cells: of these columns, as text; in a column of numbers a cell without a number is
-    missing; shape (n, p).  missing: as for `build_dataset`.  purchase: the budget of the domain.
-    notes: as for a `Dataset`.
+    schema: schemas of the columns used; for a column to be bought, only its kind, `bins` and
+    `missing` are public.  cells: the cells of these columns as text, shape (n, p); in a column of
+    numbers, a cell without a number is missing.  missing: as for `build_dataset`.  purchase: the
+    budget of the domain.  notes: as for a `Dataset`.
     """
 
     name: str
@@ -53,22 +53,23 @@ class StatedTable:
     ) -> StatedTable:
         """Read a table as `build_dataset` does, except for the columns to be bought.
 
-        In a column of numbers a cell without a finite number is missing; with "level", every
-        column that is cut or has levels gets a level for missing values, needed or not.
-        Raises ParameterError for units with several rows, because a purchase protects one row, and
-        whatever `build_dataset` raises; all of this before anything is charged.  Once a domain is
-        bought, no row can make `with_domain` fail.
+        In a column of numbers, a cell without a finite number is missing.  With "level", every
+        column to be bought that will have levels or cut points gets a level for missing values,
+        even if none is missing.
+        Raises the errors of `build_dataset`, and ParameterError for values missing at random and
+        for units with several rows, because a purchase protects one row.  All errors come before
+        anything is charged: once a domain is bought, `with_domain` succeeds for any rows.
         """
         if missing == "available":
             raise ParameterError(
-                "A bought domain has no form for values missing at random; make them a "
+                "A bought domain does not support values missing at random; make missing values a "
                 "level of their own (--missing level)."
             )
         if raw.unit.rows > 1:
             raise ParameterError(
                 f"A bought domain protects one row, but here one {raw.unit.noun} has up to "
-                f"{raw.unit.rows:,}; state levels, bounds and cut points in the schema, or keep "
-                f"one row of each {raw.unit.noun}."
+                f"{raw.unit.rows:,} rows; state levels, bounds and cut points in the schema, or "
+                f"keep one row of each {raw.unit.noun}."
             )
         used = used_columns(schema, raw.names, missing, raw.unit)
         cells = pd.DataFrame({column.name: column.read(raw.frame[column.name]) for column in used})
@@ -92,8 +93,8 @@ class StatedTable:
         stated = cls(name, tuple(used), cells, missing, purchase, notes, true_edges, raw.questions)
         if not stated.bought:
             raise DataError(
-                "Every column of the schema has its levels or bounds, so there is nothing to buy; "
-                "leave --buy-domain out."
+                "Every column of the schema already has levels or bounds, so there is nothing to "
+                "buy; leave out --buy-domain."
             )
         # Raises errors about columns that already have levels or bounds.
         stated.with_domain([_simplest(column) for column in stated.bought])
@@ -105,12 +106,12 @@ class StatedTable:
 
     @property
     def bought(self) -> tuple[ColumnSchema, ...]:
-        """The columns that are to be bought."""
+        """The columns whose levels, bounds or cut points are to be bought."""
         return tuple(column for column in self.schema if not column.has_domain)
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """As for a `Dataset` whose levels and bounds are public."""
+        """Sentences that limit the guarantee, as for a `Dataset` with public levels and bounds."""
         return self.notes
 
     @property
@@ -119,7 +120,7 @@ class StatedTable:
         return tuple(column.name for column in self.schema if not column.declared)
 
     def canonical(self) -> Iterator[bytes]:
-        """The rows in a canonical order, to recognise the same data again."""
+        """Yields column names and rows in a canonical order, to recognise the same data again."""
         names = sorted(self.cells.columns)
         cells = self.cells[names].astype(object)
         rows = cells.where(cells.notna(), None).itertuples(index=False, name=None)
@@ -132,7 +133,7 @@ class StatedTable:
         return {column.name: self.cells[column.name] for column in self.bought}
 
     def with_domain(self, domain: Sequence[ColumnSchema]) -> Dataset:
-        """The data set under a domain; domain: the bought columns.
+        """The data set under a bought domain; domain: the bought columns.
 
         Values outside the levels become "(other)", and numbers outside the bounds are moved to the
         nearer bound.
@@ -148,9 +149,9 @@ class StatedTable:
         return replace(dataset, notes=self.notes, source=BOUGHT)
 
     def largest(self) -> Dataset:
-        """The same number of rows, all alike, under the largest domain that can be bought.
+        """A data set with n identical rows, under the largest domain that can be bought.
 
-        It depends on public facts only.
+        The data set depends on public facts only.
         """
         domain = {column.name: _largest(column) for column in self.bought}
         columns = [column_of(domain.get(column.name, column)) for column in self.schema]

@@ -1,6 +1,6 @@
 """Sample tables with a known true graph, for practice before using one's own table.
 
-They are synthetic and as untidy as real tables: `python -m benchmarks.samples` writes them again.
+They are synthetic and as untidy as real tables; `python -m benchmarks.samples` generates them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from privcore.text import short
 class Sample:
     """A sample table.
 
-    name: such as "clinic".  title: a few words.  story: a paragraph on what the table holds, what
-    makes it untidy, and what to look for.  rows: number of rows.
+    name: a short name, such as "clinic".  title: a few words.  story: a paragraph on what the table
+    holds, what makes it untidy, and what to look for.  rows: number of rows.
     """
 
     name: str
@@ -28,19 +28,19 @@ class Sample:
 
     @property
     def path(self) -> Path:
-        """The table, a CSV file."""
+        """Path of the table, a CSV file."""
         return Path(__file__).with_name(f"{self.name}.csv")
 
     @property
     def graph(self) -> Path:
-        """The true graph, a file with a line "cause,effect" for each edge."""
+        """Path of the true graph, a file with a line "cause,effect" for each edge."""
         return Path(__file__).with_name(f"{self.name}.graph.csv")
 
     def true_edges(self, names: Collection[str]) -> tuple[tuple[str, str], ...] | None:
         """The true graph over the columns in use; None if a DAG over them cannot represent it.
 
-        A column may be left out only if no column in use is an effect of it: otherwise it becomes
-        an unobserved confounder or mediator.
+        A column may be left out only if it has no effect among the columns in use: otherwise it
+        becomes an unobserved confounder or mediator.
         """
         lines = self.graph.read_text("utf-8").splitlines()
         edges = [(cause, effect) for cause, effect in (line.split(",") for line in lines)]
@@ -53,31 +53,32 @@ _ALL = (
         "clinic",
         "Admissions to a hospital",
         "A clinic asks why patients come back within 30 days. Its export has a row number, a "
-        "patient's number, dates, the nurses' free text, a few blood pressures missing, and stays "
-        "with a long tail. Row numbers, patient numbers and free text are left out, and only the "
-        "month of each date is used. Look for the causes of `readmitted_30d`, and whether age has "
-        "a direct effect on it that no other column mediates.",
+        "patient number, dates, free text by nurses, a few missing blood pressures, and lengths of "
+        "stay with a long tail. Row numbers, patient numbers and free text are left out, and only "
+        "the month of each date is used. Look for the causes of `readmitted_30d`, and see whether "
+        "age has a direct effect on `readmitted_30d` that no other column mediates.",
         12_000,
     ),
     Sample(
         "survey",
         "Answers to a questionnaire",
         "A statistics office asks what makes people content with life and what makes them "
-        "vote. There are answers from 1 to 5, 60 regions, most of them with few people, the same "
-        "wave in every row, and incomes that many do not state: people with little trust answer "
-        "less often. Look at the edge between `trust` and `income`. It exists because missing "
-        "values count as a level; leave out the rows with missing values, and it disappears.",
+        "vote. Answers run from 1 to 5, most of the 60 regions have few people, and the wave is "
+        "the same in every row. Many people do not state their income, above all people with "
+        "little trust. Look at the edge between `trust` and `income`: the edge exists because "
+        "missing values count as a level, and disappears if rows with missing values are left "
+        "out.",
         12_000,
     ),
     Sample(
         "sensors",
-        "Readings of a pump",
-        "A plant reads a pump every half hour for a year, and asks what wears it out: particles "
-        "in the oil. Speed saturates with load, vibration is U-shaped over speed, readings are "
-        "log-normal, and the logger writes “fault” where a pressure is missing. Linear "
-        "correlation misses most of this; intervals capture it. But intervals keep only part of "
-        "each number, so an indirect cause can look direct: expect a false edge or two, even "
-        "without privacy.",
+        "Readings from a pump",
+        "A plant takes readings from a pump every half hour for a year, and asks what wears the "
+        "pump out (the answer: particles in the oil). Speed saturates with load, vibration is a "
+        "U-shaped function of speed, readings are log-normal, and the logger writes “fault” where "
+        "a pressure is missing. Linear correlation misses most of these dependences; intervals "
+        "capture them. But intervals keep only part of the information in each number, so an "
+        "indirect cause can look direct: expect a false edge or two, even without privacy.",
         17_520,
     ),
     Sample(
@@ -85,10 +86,10 @@ _ALL = (
         "Patients with one of two treatments",
         "A hospital compares an old and a new treatment. Overall, fewer patients recover under the "
         "new one, yet it raises everybody's chance of recovery by 10 percentage points: severe "
-        "cases get it more often, and recover less often. This is Simpson’s paradox. On the page "
-        "Effects, estimate what setting `treatment` to new does to `recovered`. The graph shows "
-        "that severity has to be adjusted for; wards differ in their doctors' preferences, which "
-        "identifies the directions.",
+        "cases get the new treatment more often, and recover less often. This is Simpson’s "
+        "paradox. On the Effects page, estimate the effect of setting `treatment` to new on "
+        "`recovered`. The graph shows that severity has to be adjusted for; wards differ in their "
+        "doctors' preferences, which identifies the directions.",
         12_000,
     ),
 )
@@ -97,7 +98,9 @@ SAMPLES = {sample.name: sample for sample in _ALL}
 
 
 def get_sample(name: str) -> Sample:
-    """The sample of that name; raises ParameterError if there is none."""
+    """The sample called `name`; raises ParameterError if there is none."""
     if name not in SAMPLES:
-        raise ParameterError(f"There is no sample {short(name)!r}; there are {', '.join(SAMPLES)}.")
+        raise ParameterError(
+            f"There is no sample {short(name)!r}; choose one of {', '.join(SAMPLES)}."
+        )
     return SAMPLES[name]
