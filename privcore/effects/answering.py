@@ -1,4 +1,4 @@
-"""Estimates effects from released numbers and plausible graphs: post-processing without cost."""
+"""Estimates effects from released numbers and plausible graphs, which is post-processing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def effect_of(
 ) -> Effect:
     """Estimate the effect for one set of parents, by the adjustment set that adds the least noise.
 
-    Only adjustment sets whose numbers were released can be used; without any, the estimate is None.
+    Only adjustment sets whose numbers were released can be used; without any, there is no estimate.
     """
 
     def named(columns: frozenset[int]) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ class EffectPlan:
         return settings
 
     def second_events(self, parameters: Mapping[str, Any] | None) -> tuple[Event, ...]:
-        """The events of the second release; replacing a record changes two counts by 1 each."""
+        """The privacy events of the second release; a replaced record changes two counts by 1."""
         _, second = self.split(parameters)
         return (Event("discrete laplace", second / 2, 2),) if second else ()
 

@@ -31,8 +31,8 @@ def coefficient(
     """The change in the outcome for one more unit of the cause, with its interval.
 
     n: the number of rows, which is public.  others: the adjustment set.  level: the confidence
-    level.  The interval is unbounded if noise hides the slope.  The result is None if the noisy
-    moments leave no positive variance of the cause given the adjustment set.
+    level.  The interval is unbounded if noise hides the slope.  The result is None if the cause has
+    no positive residual variance, or if the adjustment set is collinear.
     """
     try:
         left_cause, left_outcome = (

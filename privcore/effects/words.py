@@ -69,7 +69,7 @@ def _sentence(
 def effect_line(question: Question, effect: Effect) -> str:
     """One line for a set of parents: the parents, the effect and the adjustment set.
 
-    For a PAG, the line has no parents.
+    For a PAG, the line does not state parents.
     """
     if effect.parents is None:
         if effect.estimate is None or not effect.affected:

@@ -1,4 +1,4 @@
-"""A scikit-learn-style class for each algorithm of the registry.
+"""A scikit-learn-style class for each algorithm in the registry.
 
 A class is named after its algorithm, with the spelling of the algorithm's title: moment-search is
 `MomentSearch`, priv-pc is `PrivPC`.

@@ -47,7 +47,7 @@ def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG
     `MOST_NEIGHBOURS` edges at the cause have no direction, DataError if the graph represents no
     DAG.
 
-    Example: in the chain a — b — c, b has no parent, the parent a or the parent c, but never both.
+    Example: in the chain a — b — c, the parents of b are none, a alone or c alone, but never both.
 
         >>> chain = PDAG.from_names("abc", undirected=["ab", "bc"])
         >>> [sorted(parents) for parents, _ in possible_parents(chain, 1)]

@@ -1,4 +1,4 @@
-"""The DAGs of a Markov equivalence class: their families, and a DAG with a given family."""
+"""Families (a column and its parents) in the DAGs of a Markov equivalence class."""
 
 from __future__ import annotations
 

@@ -247,7 +247,10 @@ class _Marks:
         return self.at[i].get(j)
 
     def is_edge(self, i: int, j: int, here: str, there: str) -> bool:
-        """Whether i and j are adjacent with such marks at i and at j; "*" stands for any mark."""
+        """Whether i and j are adjacent with a mark from `here` at i and one from `there` at j.
+
+        "*" stands for any mark.
+        """
         first, second = self.at[j].get(i), self.at[i].get(j)
         if first is None or second is None:
             return False

@@ -48,7 +48,7 @@ class Statement(NamedTuple):
 
 
 def statement(a: str, mark: Mark, b: str) -> Statement:
-    """The statement, with the names of an edge sorted; raises ParameterError if a is b."""
+    """The statement, with the names of an edge sorted; raises ParameterError if a equals b."""
     if a == b:
         raise ParameterError(
             f"The statement {short(a)} {mark} {short(b)} names one column twice; name two columns."
@@ -69,7 +69,7 @@ def statements(text: str) -> frozenset[Statement]:
         sides = [_names(side) for side in ends[::2]]
         if len(ends) != 3 or not all(sides):
             raise ParameterError(
-                f"{short(part.strip())!r} states no edge; write two columns with -- or -> "
+                f"{short(part.strip())!r} does not state an edge; write two columns with -- or -> "
                 "between them, such as smoke->lung."
             )
         mark, turned = _MARKS[ends[1]]

@@ -63,7 +63,7 @@ def read_knowledge(source: Path | str | Any, names: Sequence[str] = ()) -> Knowl
 def parse_knowledge(content: bytes, filename: str) -> Knowledge:
     """Like `read_knowledge`, but from the bytes of a file."""
     if len(content) > MAX_BYTES:
-        raise DataError("The knowledge file is larger than 5 MB; give fewer statements.")
+        raise DataError("The knowledge file has more than 5 MB; give fewer statements.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

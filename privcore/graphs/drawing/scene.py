@@ -17,7 +17,7 @@ from privcore.text import short
 MARK_WORDS: dict[Kind, str] = {
     "directed": "causes",
     "bidirected": "share an unobserved confounder",
-    "partially_directed": "may cause, is not caused by",
+    "partially_directed": "may cause, but is not caused by",
     "nondirected": "any of these, undetermined",
     "undirected": "both affect which rows were selected",
     "partially_undirected": "selection, or a cause",
