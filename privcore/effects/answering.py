@@ -1,4 +1,4 @@
-"""Effects from released numbers and plausible graphs: post-processing, at no further cost."""
+"""Estimates effects from released numbers and plausible graphs, which is post-processing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _NONE = Estimate(0.0, 0.0, 0.0)
 def effect_of(
     indexed: IndexedQuestion, possible: ParentSet, evidence: Evidence, names: Sequence[str]
 ) -> Effect:
-    """The effect under one set of parents, with the adjustment set that adds the least noise."""
+    """Estimate the effect for one set of parents, by the adjustment set that adds the least noise.
+
+    Only adjustment sets whose numbers were released can be used; without any, there is no estimate.
+    """
 
     def named(columns: frozenset[int]) -> tuple[str, ...]:
         return tuple(names[column] for column in sorted(columns))
@@ -44,9 +47,9 @@ def effect_of(
 
     cause, outcome = short(names[indexed.cause], 30), short(names[indexed.outcome], 30)
     if not valid:
-        why = f"{outcome} comes before {cause} here: nothing changes."
+        why = f"With these parents {outcome} comes before {cause}, so the effect is zero."
         if possible.parents is None:
-            why = f"{cause} does not cause {outcome}: nothing changes."
+            why = f"{cause} does not cause {outcome}, so the effect is zero."
         return effect(frozenset(), Answer(_NONE), why)
     # Sorting is stable: among sets with equally many counts, a smallest set comes first.
     ranked = sorted(valid, key=lambda columns: evidence.cells(tuple(sorted(columns))))
@@ -57,18 +60,18 @@ def effect_of(
             if possible.parents is None:
                 why = _why_in_pag(columns, names)
             elif not possible.adjustment.affected:
-                why = f"No path leads from {cause} to {outcome} here. {why}"
+                why = f"No path leads from {cause} to {outcome} in this graph. {why}"
             return effect(columns, answer, why)
     why = evidence.refusal(indexed, tuple(sorted(ranked[0])), names)
     return effect(ranked[0], None, why)
 
 
 def adjustments(indexed: IndexedQuestion, possible: ParentSet) -> tuple[frozenset[int], ...]:
-    """Valid adjustment sets, a smallest one first; none if the outcome precedes the cause.
+    """The valid adjustment sets, with a smallest set first; none if the outcome precedes the cause.
 
-    Without a path either way there is no effect, unless an edge is missing.  As noise hides edges,
-    the effect is adjusted for the parents, and the counts bound it.  In a PAG there is only the set
-    that is valid in every graph of the PAG, and none if there is no effect.
+    If no directed path joins cause and outcome, noise may have hidden an edge, so the effect is
+    still estimated, adjusted for the parents of the cause.  In a PAG there is only the set that is
+    valid in every graph of the PAG, and none if the cause has no effect.
     """
     ways = possible.adjustment
     if possible.parents is None:
@@ -81,7 +84,7 @@ def adjustments(indexed: IndexedQuestion, possible: ParentSet) -> tuple[frozense
 
 
 def merged(effects: Iterable[Effect]) -> tuple[Effect, ...]:
-    """The effects without duplicates: equal parents and adjustment, with summed probability."""
+    """Merge effects with equal parents and equal adjustment, and add up their probabilities."""
     once: dict[tuple[object, ...], Effect] = {}
     for effect in effects:
         key = (effect.parents, effect.affected, effect.adjustment)
@@ -111,7 +114,10 @@ def _why_in_pag(chosen: frozenset[int], names: Sequence[str]) -> str:
 
 
 def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, float] | None, str]:
-    """The interval that covers the intervals of all plausible effects, or the reason for none."""
+    """The interval that covers the intervals of all plausible effects, and an empty reason.
+
+    If the answer has to be left open, the interval is None, and the reason is a sentence.
+    """
     if settled is False:
         return None, (
             "The graph is not settled: two samplers disagree about its edges; raise ε, or add "
@@ -127,9 +133,10 @@ def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, 
 def table_to_measure(
     indexed: IndexedQuestion, sets: Sequence[ParentSet], levels: Sequence[int], most: int
 ) -> tuple[int, ...]:
-    """Columns of one table that gives the effect under as many sets of parents as fit.
+    """The columns of one table that gives the effect for as many sets of parents as possible.
 
-    The sets of the graph come first, then the most probable ones.  most: the limit of cells.
+    Sets that the graph allows are added first, then other sets from the most probable on, as long
+    as the table has at most `most` cells.
     """
 
     def cells(columns: set[int]) -> int:

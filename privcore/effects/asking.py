@@ -1,4 +1,4 @@
-"""One call: find a private graph, and estimate the effect of setting a cause."""
+"""Finds a private graph and estimates the effect of setting a cause, in one call."""
 
 from __future__ import annotations
 
@@ -45,12 +45,13 @@ def effects(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
 ) -> Effects:
-    """Find a graph by moment search, and the effect of a cause on an outcome.
+    """Find a graph by moment search, and estimate the effect of a cause on an outcome.
 
-    parameters: of the run, by name; epsilon is the total.  share: of ε, for a second release that
-    is planned for the question (`SHARE`).  seed: of simulated noise; noise: another source.
+    parameters: the parameters of moment search, by name; epsilon is the total for graph and effect.
+    share: the share of ε for a second release that is planned for the question (`SHARE`).
+    seed: the seed of simulated noise.  noise: a noise source, in place of a seed.
 
-    Raises ParameterError or DataError, before anything is spent.
+    Raises ParameterError or DataError before any of the budget is spent.
 
     >>> from privcore.data import load_network
     >>> data = load_network("asia").sample(50_000, seed=1)
@@ -87,11 +88,12 @@ def effects_of(
     *,
     noise: NoiseSource | None = None,
 ) -> Effects:
-    """The answer of a moment search run to a question, after a second release if one is planned.
+    """Answer a question from a run of moment search, after a second release if one is planned.
 
-    Without a second release this costs nothing: one run can answer any number of questions.
-    parameters: of both releases, as `effects` takes them; noise: for the second release.
-    Raises ParameterError for a question that the data do not allow.
+    Without a second release an answer costs no budget, so one run can answer any number of
+    questions.  parameters: the parameters of both releases together, as in `effects`.
+    noise: the source of noise for the second release.
+    Raises ParameterError if the data do not allow the question.
     """
     question, indexed = plan.question, plan.check(data)
     # From here on, failures are stated, not raised: the run is paid for.
@@ -108,7 +110,7 @@ def effects_of(
         counted = levelled(source_of(data), get_algorithm(ALGORITHM), result.parameters)
         assert has_levels(counted)
         if noise is None:
-            raise ParameterError("A second release needs a noise source.")
+            raise ParameterError("A second release needs a noise source; give one.")
         more.append(measured(counted, indexed, sets, second, noise))
         guarantee = replace(
             result.guarantee,
@@ -125,7 +127,7 @@ def effects_of(
             "This run summarised each column by a few numbers, from which no effect can be "
             "estimated; reserve a share of ε for a table of the columns that the question needs."
             if result.in_lines
-            else "This run counted the numbers in intervals, from which no effect can be "
+            else "This run counted numeric columns in intervals, from which no effect can be "
             "estimated; cut the two columns into levels, or choose columns that have levels."
         )
     if evidence is None or reason:
@@ -138,7 +140,7 @@ def effects_of(
 def answered(
     indexed: IndexedQuestion, sets: list[ParentSet], evidence: Evidence, names: tuple[str, ...]
 ) -> tuple[Effect, ...]:
-    """The effect under each set of parents."""
+    """The effect for each set of parents, without duplicates."""
     return merged(effect_of(indexed, possible, evidence, names) for possible in sets)
 
 
@@ -156,7 +158,7 @@ def measured(
     epsilon: float,
     noise: NoiseSource,
 ) -> OneTable:
-    """Release one more table, ε-DP: a replaced record changes two of its counts by 1 each."""
+    """Release one more table with pure ε-DP; replacing a record changes two counts by 1 each."""
     columns = table_to_measure(indexed, sets, source.levels, MOST_MEASURED)
     exact = source.table(columns)
     scale = up(2 / epsilon)
@@ -174,8 +176,8 @@ def evidence_of(
 ) -> Evidence | None:
     """The released numbers of a run, together with further releases.
 
-    None where the run counted intervals of a column in the question, or summarised columns by a few
-    numbers and there are no further releases.
+    The result is None if the run counted a column of the question in intervals, or if it summarised
+    columns by a few numbers and there are no further releases.
     """
     released = result.released
     assert released is not None
@@ -193,7 +195,7 @@ def evidence_of(
 def without_privacy(
     data: Dataset | ParquetTable, graph: PDAG, question: Question
 ) -> tuple[Effect, ...]:
-    """The effects that a graph allows, from the exact rows.  Not private.
+    """The effects that a graph allows, estimated from the exact rows.  Not private.
 
     Raises DataError if the graph represents no DAG.
     """
@@ -204,8 +206,8 @@ def without_privacy(
     else:
         if max(source.own_levels) > 2:
             raise DataError(
-                "Without privacy, effects need columns of levels only or of numbers only, and "
-                "this table has both; cut the numbers into levels."
+                "Without privacy, an effect needs a table whose columns all have levels or are all "
+                "numeric, and this table has both kinds; cut the numeric columns into levels."
             )
         counted = source.numbers()
     evidence: Evidence

@@ -1,4 +1,4 @@
-"""Export to DoWhy: a model of one DAG that the graph allows, and its estimand."""
+"""Exports an answer to DoWhy: the model of one DAG that the graph allows, and the estimand."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from privcore.graphs.dowhy import dowhy_script, refuse_pag
 
 
 def to_dowhy(answer: Effects) -> str:
-    """A script for DoWhy: the graph as GML, the model, and the estimand.
+    """A Python script for DoWhy with a DAG in GML, the model, and the estimand.
 
-    DoWhy takes one DAG, here one that the graph allows; where the graph leaves directions open,
-    other DAGs have other effects, which the script states.
+    DoWhy takes one DAG, so the script contains one that the graph allows.  If the graph leaves
+    directions open, the script states that other DAGs may give other effects.
 
     Raises DataError for a PAG, and if the graph represents no DAG.
 
@@ -27,7 +27,9 @@ def to_dowhy(answer: Effects) -> str:
     graph, question = answer.result.graph, answer.question
     refuse_pag(graph)
     if graph.bidirected:
-        raise DataError("The graph has edges with both directions, which no DAG has.")
+        raise DataError(
+            "The graph has bidirected edges, which no DAG has; state background knowledge."
+        )
     cause = graph.nodes.index(question.cause)
     ways = {
         tuple(graph.nodes[i] for i in sorted(parents)): directed
@@ -40,14 +42,14 @@ def to_dowhy(answer: Effects) -> str:
     )
     parents = consistent_extension(graph if chosen is None else ways[pointing])
     dag = PDAG(graph.nodes, frozenset((i, j) for j, causes in enumerate(parents) for i in causes))
-    notes = ["Made by CausalVeil: DoWhy's model of one DAG that a private graph allows."]
+    notes = ["Made by CausalVeil: a DoWhy model of one DAG that a private graph allows."]
     if not answer.identified:
-        notes.append("The graph leaves directions open: other DAGs give other effects.")
+        notes.append("The graph leaves directions open, so other DAGs may give other effects.")
     # Names are shown by `repr`, so that none of them can end a comment.
     if chosen is not None and chosen.affected:
-        notes.append(f"Parents of the cause here: {list(pointing)!r}.")
+        notes.append(f"Parents of the cause in this DAG: {list(pointing)!r}.")
         notes.append(f"Adjusted for: {list(chosen.adjustment)!r}.")
     if chosen is not None and chosen.estimate is not None:
         value, low, high = chosen.estimate
-        notes.append(f"Private estimate {value:.6g}, 95 %: {low:.6g} to {high:.6g}.")
+        notes.append(f"Private estimate: {value:.6g} (95 %: {low:.6g} to {high:.6g}).")
     return dowhy_script(dag, question.cause, question.outcome, notes)

@@ -1,4 +1,4 @@
-"""Estimates of an effect from released numbers, for one adjustment set."""
+"""Estimates an effect from released numbers, for one adjustment set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ MOST_CELLS = 20_000
 
 
 class Answer(NamedTuple):
-    """An estimated effect; means: P(outcome) with the cause at either value."""
+    """An estimated effect.
+
+    means: P(outcome) with the cause at the value compared with, then at the value set.
+    """
 
     effect: Estimate
     means: tuple[Estimate, Estimate] | None = None
@@ -35,7 +38,10 @@ class Evidence(Protocol):
         """The number of counts behind an answer; fewer counts add less noise."""
 
     def answer(self, indexed: IndexedQuestion, others: Columns, means: bool) -> Answer | None:
-        """The estimate, None where its numbers are missing; means: whether to state them."""
+        """The estimate, or None if the numbers for it are missing.
+
+        means: whether the answer includes P(outcome) at both values of the cause.
+        """
 
     def refusal(self, indexed: IndexedQuestion, others: Columns, names: Sequence[str]) -> str:
         """Why there is no answer, and what to do, in one sentence."""
@@ -43,7 +49,7 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True)
 class Numbers:
-    """Evidence from noisy second moments; n: number of rows."""
+    """Evidence from noisy second moments of n rows."""
 
     moments: NoisyMoments
     n: int
@@ -73,13 +79,13 @@ class Numbers:
     def refusal(self, indexed: IndexedQuestion, others: Columns, names: Sequence[str]) -> str:
         return (
             f"The variance of {short(names[indexed.cause], 30)} given the adjustment set cannot be "
-            "measured; raise ε, or leave out columns that follow from others."
+            "measured; raise ε, or leave out columns that are linear combinations of others."
         )
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Evidence from counts of one or more releases with independent noise; n: number of rows."""
+    """Evidence from the counts of n rows, in one or more releases with independent noise."""
 
     releases: Sequence[NoisyTables]
     n: int
@@ -126,17 +132,18 @@ class Tables:
                 "background knowledge."
             )
         return (
-            f"Joint counts of {words} were not released; a share of ε for the effect measures "
-            "them, if they are few enough."
+            f"The joint counts of {words} were not released; reserve a share of ε for the effect "
+            "to measure them, if they are few enough."
         )
 
 
 def standardised(
     counts: Matrix, variance: float, n: int, indexed: IndexedQuestion
 ) -> StandardisedTable:
-    """The table of a question, with all other levels merged.
+    """The table for a question, with all levels merged that the question does not name.
 
-    counts: axes of cause, outcome, and adjustment set.  variance: of the noise on each count.
+    counts: one axis each for the cause, the outcome, and the columns of the adjustment set.
+    variance: the variance of the noise on each count.
     """
     values, results = counts.shape[:2]
     flat = counts.reshape(values, results, -1).transpose(2, 0, 1)
@@ -175,7 +182,8 @@ class ExactTables:
 class OneTable:
     """A single table that was released separately.
 
-    variance: of the noise on each count.  levels: of all columns of the data.
+    variance: the variance of the noise on each count.  levels: the number of levels of every column
+    of the data.
     """
 
     levels: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""The answer to a question on an effect."""
+"""The answer to a question about an effect."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ class Effect:
     """The effect if the cause has these parents.
 
     parents: None in a PAG, where the adjustment is valid whatever the parents are.
-    affected: False if the outcome then precedes the cause, so that nothing changes.
-    adjustment: the adjustment set used; valid: the valid sets, a smallest one first, then the one
-    with the least variance without noise, then the parents.
-    probability: posterior probability of the graphs that allow these parents.  shown: whether the
-    shown graph allows them.
-    estimate: with its 95 % interval; None where its numbers were not released, or where it does not
-    exist.  means: P(outcome) with the cause at either value.
+    affected: False if the outcome precedes the cause, so that the effect is zero.
+    adjustment: the adjustment set used.  valid: the valid adjustment sets: minimal sets, the
+    smallest first; the set with the least variance without noise; the parents.
+    probability: posterior probability of the graphs that allow these parents.
+    shown: whether the graph of the run allows these parents.
+    estimate: the estimate with a 95 % interval; None if the numbers for it were not released, or if
+    the effect cannot be estimated from them.
+    means: P(outcome) with the cause at the value compared with, then at the value set.
     reason: the reason for this adjustment, or for the lack of an estimate.
     """
 
@@ -54,12 +55,12 @@ class Effect:
 class Effects:
     """The answer to a question.
 
-    question: with its levels.  share: of ε, for a second release.  result: the run that found the
-    graph, with the joint guarantee of graph and effects.  effects: one for each plausible set of
-    parents; the sets that the graph allows come first.
-    interval: covers the intervals of all plausible effects, so it allows for the unknown graph.  It
-    is None if the answer is left open, with the `reason`; for a PAG, it is valid if the PAG is
-    correct.
+    question: the question, with its levels filled in.  share: the share of ε for a second release.
+    result: the run that found the graph, with the joint guarantee for graph and effects.
+    effects: one effect for each plausible set of parents; sets that the graph allows come first.
+    interval: covers the intervals of all plausible effects, and so allows for an uncertain graph.
+    For a PAG, the interval is valid if the PAG is correct.  None if the answer is left open.
+    reason: the reason why the answer is left open; empty otherwise.
     """
 
     question: Question
@@ -71,7 +72,7 @@ class Effects:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The joint guarantee of graph and effects."""
+        """The joint guarantee for graph and effects."""
         return self.result.guarantee
 
     @property

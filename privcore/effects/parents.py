@@ -1,7 +1,7 @@
 """The plausible sets of parents of a cause, from the released numbers of a run.
 
-The numbers allow several DAGs.  Each represents a Markov equivalence class, and the class every set
-of parents of the cause in it (IDA: Maathuis, Kalisch & Bühlmann 2009).
+The numbers allow several DAGs.  Each DAG represents its Markov equivalence class, and each class
+allows one or more sets of parents of the cause (IDA: Maathuis, Kalisch & Bühlmann 2009).
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ ENOUGH = 0.95
 
 @dataclass(frozen=True)
 class ParentSet:
-    """One set of parents of the cause, and its valid adjustment sets.
+    """One set of parents of the cause, and the adjustment sets that are valid for it.
 
     parents: None in a PAG, where one adjustment set is valid whatever the parents are.
-    graph: with the edges at the cause directed accordingly.  shown: whether the run's graph allows
-    these parents.  share: the total probability of the classes that allow them.
+    graph: the graph with the edges at the cause directed accordingly.
+    shown: whether the graph of the run allows these parents.
+    share: the total probability of the classes that allow these parents.
     """
 
     parents: frozenset[int] | None
@@ -44,10 +45,10 @@ def parent_sets(
     cause: int,
     outcome: int,
 ) -> list[ParentSet]:
-    """The sets of parents that the graph allows, then the sets of other plausible classes.
+    """The sets of parents that the graph allows, then the sets from other plausible classes.
 
-    dags: with their probabilities.  known: background knowledge.  In a PAG, which itself states
-    where unobserved confounders are possible, only its own adjustment set is used.
+    dags: plausible DAGs with their probabilities.  known: background knowledge.  For a PAG, the
+    result is one entry, with the adjustment set that is valid in every graph of the PAG.
     Raises ParameterError if too many edges at the cause have no direction, DataError if a PAG does
     not identify the effect by adjustment.
     """

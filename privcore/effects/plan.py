@@ -1,4 +1,4 @@
-"""The budget for an effect, and the precision to expect, from public facts alone."""
+"""Plans the budget for an effect, and predicts the precision from public facts alone."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ SHARE = Parameter(
     low=0.0,
     high=0.95,
     slider=(0.0, 0.9),
-    help="Part of ε for one more table, of the cause, the outcome and the adjustment set, once the "
-    "graph is known. 0: the effect is estimated from the numbers released for the graph.",
+    help="Share of ε for one more table, of the cause, the outcome and the adjustment set, once "
+    "the graph is known. At 0, the effect is estimated from the numbers released for the graph.",
     source="choice made here",
 )
 # Most cells of the table in a second release.
@@ -40,31 +40,34 @@ MOST_MEASURED = 2_000
 
 @dataclass(frozen=True)
 class EffectPlan:
-    """The question that a run is to answer, and the share of ε for it (`SHARE`)."""
+    """A question that a run is to answer, and the share of ε for a second release (`SHARE`)."""
 
     question: Question
     share: float = 0.0
 
     def check(self, data: Described) -> IndexedQuestion:
-        """The question by column number; raises ParameterError if data or share do not allow it."""
+        """The question with columns and levels as indices.
+
+        Raises ParameterError if the data or the share do not allow the question.
+        """
         if SHARE.parse(self.share) > 0 and not all(
             column.is_categorical for column in data.columns
         ):
             raise ParameterError(
-                "A second release counts levels, and some columns hold numbers; set the share for "
-                "the effect to 0, or cut them into levels."
+                "A second release counts levels, but some columns hold numbers; set the share for "
+                "the effect to 0, or cut these columns into levels."
             )
         indexed = self.question.on(data.columns)
         cells = math.prod(len(data.columns[c].levels) for c in (indexed.cause, indexed.outcome))
         if self.share > 0 and cells > MOST_MEASURED:
             raise ParameterError(
-                f"Cause and outcome have {cells:,} combinations of levels, and a second release "
-                f"measures {MOST_MEASURED:,} at most; merge levels, or set the share to 0."
+                f"Cause and outcome have {cells:,} combinations of levels, but a second release "
+                f"measures at most {MOST_MEASURED:,}; merge levels, or set the share to 0."
             )
         return indexed
 
     def check_protection(self, data: Described, parameters: Mapping[str, Any] | None) -> None:
-        """Raises ParameterError if a second release would protect less than the graph does."""
+        """Raises ParameterError if a second release would protect less than the first release."""
         if not self.share:
             return
         declared = get_algorithm(ALGORITHM).parameters
@@ -76,7 +79,7 @@ class EffectPlan:
             )
 
     def split(self, parameters: Mapping[str, Any] | None) -> tuple[float, float]:
-        """ε of the graph and of the effect; together no more than the run's ε."""
+        """The ε for the graph and the ε for the effect; their sum is at most the total ε."""
         epsilon = self.total(parameters)
         if not self.share:
             return epsilon, 0.0
@@ -84,14 +87,14 @@ class EffectPlan:
         return down(epsilon - second), second
 
     def total(self, parameters: Mapping[str, Any] | None) -> float:
-        """Total ε of graph and effect; raises ParameterError."""
+        """The total ε for graph and effect; raises ParameterError if it is out of range."""
         declared = {p.name: p for p in get_algorithm(ALGORITHM).parameters}["epsilon"]
         return float(declared.parse((parameters or {}).get("epsilon", declared.default)))
 
     def of_graph(self, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Parameters of the run that finds the graph.
+        """Parameters for the run that finds the graph.
 
-        Without a second release the effect is estimated from counts, so every level is counted.
+        Without a second release the effect is estimated from counts, so the run counts every level.
         """
         settings = {**(parameters or {}), "epsilon": self.split(parameters)[0]}
         if self.share == 0 and settings.get("measured") is None:
@@ -99,16 +102,17 @@ class EffectPlan:
         return settings
 
     def second_events(self, parameters: Mapping[str, Any] | None) -> tuple[Event, ...]:
-        """Steps of the second release: a replaced record changes two counts by 1 each."""
+        """The privacy events of the second release; a replaced record changes two counts by 1."""
         _, second = self.split(parameters)
         return (Event("discrete laplace", second / 2, 2),) if second else ()
 
 
 def expected_width(n: int, levels: tuple[int, int], strata: int, epsilon: float) -> float:
-    """Expected width of the interval from a second release, from public facts alone.
+    """The expected width of the interval after a second release, from public facts alone.
 
-    levels: of cause and outcome.  strata: combinations of levels of the adjustment set.  Columns
-    are assumed balanced and independent of each other; otherwise the interval is wider.
+    levels: the numbers of levels of cause and outcome.  strata: the number of combinations of
+    levels in the adjustment set.  Columns are assumed balanced and independent of each other;
+    otherwise the interval is wider.
     """
     values, results = levels
     variance = discrete_laplace_variance(up(2 / epsilon))

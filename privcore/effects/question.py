@@ -17,9 +17,9 @@ _YES = ("yes", "true", "1", "present", "positive", "high", "abnormal")
 class Question:
     """A question: the effect of setting `cause` from `compared` to `to` on P(outcome = `level`).
 
-    For numbers the effect is the change of the outcome for one more unit of the cause; levels are
-    then None.  Levels that are None get defaults: `level` and `to` the level that means yes, else
-    the last one; `compared` the first other level.
+    For numeric columns, the effect is the change in the outcome for one more unit of the cause, and
+    all levels are None.  For other columns, None stands for a default: for `to` and `level`, the
+    level that means yes, or else the last level; for `compared`, the first level other than `to`.
     """
 
     cause: str
@@ -29,7 +29,10 @@ class Question:
     level: str | None = None
 
     def on(self, columns: Sequence[Column]) -> IndexedQuestion:
-        """The question by column number; raises ParameterError if these columns do not allow it."""
+        """The question with columns and levels as indices.
+
+        Raises ParameterError if these columns do not allow the question.
+        """
         named = {column.name: k for k, column in enumerate(columns)}
         for name in (self.cause, self.outcome):
             if name not in named:
@@ -45,14 +48,14 @@ class Question:
         if not (levels and results):
             if self.compared or self.to or self.level:
                 raise ParameterError(
-                    "Columns of numbers have no levels: the effect is for one more unit; leave "
+                    "Numeric columns have no levels, and the effect is for one more unit; leave "
                     "the levels out."
                 )
             return IndexedQuestion(cause, outcome)
         if len(levels) < 2:
             raise ParameterError(
-                f"{short(self.cause)!r} has only one level, so it cannot be set to another; leave "
-                "it out."
+                f"{short(self.cause)!r} has only one level, so it cannot be set to another; choose "
+                "another cause."
             )
         # A default never equals the level that was stated for the other one.
         wanted = _affirmative(levels)
@@ -63,7 +66,7 @@ class Question:
         compared = _place(columns[cause], self.compared, first)
         if compared == to:
             raise ParameterError(
-                f"{short(self.cause)!r} is compared with the value it is set to; choose another."
+                f"{short(self.cause)!r} is compared with the value it is set to; choose two levels."
             )
         return IndexedQuestion(
             cause,
@@ -76,7 +79,7 @@ class Question:
 
 @dataclass(frozen=True)
 class IndexedQuestion:
-    """A question by column number; levels are −1 for numbers."""
+    """A question with columns and levels as indices; levels are −1 for numeric columns."""
 
     cause: int
     outcome: int

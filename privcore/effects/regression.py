@@ -1,10 +1,11 @@
-"""The effect of one number on another, from noisy second moments of both and the adjustment set.
+"""The effect of one numeric column on another, from noisy second moments.
 
 In a linear model the effect of raising X by one unit is its coefficient in the regression of Y on X
-and a valid adjustment set (Wright 1921; Pearl 2009).  An interval holds every coefficient b at
-which the partial covariance of X and Y − bX is no further from 0 than rows and noise explain: a
-test of Anderson & Rubin (1949), whose variance includes the noise in every moment.  It remains
-valid, though wide, where the noise hides the variance of X given the adjustment set.
+and a valid adjustment set (Wright 1921; Pearl 2009).  The interval contains every coefficient b for
+which the partial covariance of X and Y − bX is no further from 0 than sampling and noise explain.
+This is the test of Anderson & Rubin (1949), with a variance that includes the noise in every
+moment.  The interval remains valid, though wide, where noise hides the variance of X given the
+adjustment set.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ _NOTHING = 1e-10
 def coefficient(
     moments: NoisyMoments, n: int, cause: int, outcome: int, others: Columns, level: float = 0.95
 ) -> Estimate | None:
-    """The change of the outcome for one unit of the cause; n: number of rows, public.
+    """The change in the outcome for one more unit of the cause, with its interval.
 
-    others: the adjustment set.  The interval is unbounded where the noise hides the slope; the
-    estimate is None where the most likely slope does not exist.
+    n: the number of rows, which is public.  others: the adjustment set.  level: the confidence
+    level.  The interval is unbounded if noise hides the slope.  The result is None if the cause has
+    no positive residual variance, or if the adjustment set is collinear.
     """
     try:
         left_cause, left_outcome = (
@@ -67,11 +69,11 @@ def coefficient(
 def _spread(squares: float, a: Vector, b: Vector, c: Vector, d: Vector) -> float:
     """Covariance of aᵀNb and cᵀNd for a symmetric N with independent entries.
 
-    Their variance is 1, `squares` on the diagonal, and 0 at (0, 0).
+    An entry has variance 1, but `squares` on the diagonal, and 0 at (0, 0).
     """
 
     def symmetric(x: Vector, y: Vector) -> Matrix:
-        """The weight of each entry on and above the diagonal."""
+        """The weight of each entry of N, on and above the diagonal, in xᵀNy."""
         both = np.outer(x, y)
         return np.triu(both + both.T) - np.diag(np.diag(both))
 

@@ -1,10 +1,10 @@
 """The effect of one column on another, from a noisy table of both and the adjustment set.
 
-With Z a valid adjustment set, P(Y = y | do(X = x)) = Σ_z P(z) P(y | x, z) (Pearl 1995; Shpitser,
-VanderWeele & Robins 2010), and the effect is the difference of two of these.  An interval holds
-every effect that a likelihood-ratio test of the noisy counts does not reject: the likelihood
-includes sampling and the added noise.  Strata with too few rows to be measured may then have any
-effect, so that an uninformative table gives a wide interval.
+For a valid adjustment set Z, P(Y = y | do(X = x)) = Σ_z P(z) P(y | x, z) (Pearl 1995; Shpitser,
+VanderWeele & Robins 2010), and the effect is the difference between two such probabilities.  The
+interval contains every effect that a likelihood-ratio test on the noisy counts does not reject; the
+likelihood includes sampling and the added noise.  In strata with too few rows to be measured, any
+effect is possible, so an uninformative table gives a wide interval.
 """
 
 from __future__ import annotations
@@ -43,12 +43,14 @@ class Estimate(NamedTuple):
 
 
 class StandardisedTable:
-    """Noisy counts of strata × (cause at one value or another) × (outcome or not).
+    """Noisy counts by stratum, by value of the cause, and by absence or presence of the outcome.
 
-    counts: shape (strata, 2, 2): cause at the value compared with, then at the value set; outcome
-    absent, then present.  others: shape (strata,), counts of all other values of the cause; None if
-    it has none.  variance: of the noise on a count of `counts`; shape of counts or one number.
-    other_variance: of the noise on each of `others`.  n: number of rows, public.
+    counts: shape (strata, 2, 2), with the cause at the value compared with, then at the value set,
+    and with the outcome absent, then present.
+    others: shape (strata,), counts of all other values of the cause; None if there are none.
+    variance: the variance of the noise on `counts`, one number or an array that fits their shape.
+    other_variance: the variance of the noise on `others`.
+    n: the number of rows, which is public.
 
     >>> counts = np.array([[[400, 100], [100, 100]], [[100, 50], [50, 200]]])
     >>> table = StandardisedTable(counts, 0.0, 1100)
@@ -83,11 +85,11 @@ class StandardisedTable:
         self._hidden = rows < _SEEN * np.sqrt(rows + spread)
 
     def effect(self, level: float = 0.95) -> Estimate:
-        """P(outcome | cause set) less P(outcome | cause at the value compared with)."""
+        """The effect: P(outcome) at the value set minus P(outcome) at the value compared with."""
         return self._interval(np.array([-1.0, 1.0]), level)
 
     def probability(self, at: int, level: float = 0.95) -> Estimate:
-        """P(outcome) with the cause at the value compared with (0) or set (1)."""
+        """P(outcome) with the cause at the value compared with (`at` 0) or set (`at` 1)."""
         return self._interval(np.eye(2)[at], level)
 
     def _interval(self, weights: Vector, level: float) -> Estimate:
@@ -101,7 +103,7 @@ class StandardisedTable:
         return Estimate(value, low, most if high > most - _EDGE else high)
 
     def _end(self, weights: Vector, wanted: float) -> float:
-        """The largest weighted mean whose deviance is `2 wanted` above the least."""
+        """The largest weighted mean at which the deviance is 2 `wanted` above its minimum."""
         least = self._half_deviance(self._best)
         inside: tuple[float, Matrix] = (0.0, self._best)
         outside: tuple[float, Matrix] | None = None
@@ -144,7 +146,7 @@ class StandardisedTable:
     # (the first is 0), and logits of the outcome at each of the two values.
 
     def _start(self) -> Matrix:
-        """The initial state from the counts, none below a fraction of the noise."""
+        """The initial state, from the counts raised to at least a fraction of the noise."""
         counts = np.maximum(self._counts, 0.5 + 0.1 * np.sqrt(self._noise))
         pairs = counts[:, :4].reshape(-1, 2, 2)
         rows = np.log(counts.sum(axis=1))
@@ -153,7 +155,7 @@ class StandardisedTable:
         return np.column_stack([rows, np.log(causes[:, 1:] / causes[:, :1]), outcome])
 
     def _parts(self, state: Matrix) -> tuple[Vector, Matrix, Matrix]:
-        """Probabilities of the strata, of the cause's values in each, and of the outcome at two."""
+        """Probabilities of the strata, of the cause's values by stratum, and of the outcome."""
         values = state.shape[1] - 3
         logits = np.column_stack([np.zeros(len(state)), state[:, 1 : 1 + values]])
         return softmax(state[:, 0]), softmax(logits, axis=1), expit(state[:, -2:])
@@ -176,8 +178,8 @@ class StandardisedTable:
     def _climbed(self, state: Matrix, pull: Vector) -> Matrix:
         """Minimise half the deviance minus the pulled mean, starting from a state.
 
-        Damped Fisher scoring (Levenberg 1944); only their sum couples the strata, so that each has
-        its own small matrix.
+        The method is damped Fisher scoring (Levenberg 1944).  Only the sum of the probabilities
+        couples the strata, so each stratum has its own small matrix.
         """
         damping, value = 1e-3, self._half_deviance(state) - self._mean(state, pull)
         for _ in range(_STEPS):
@@ -199,7 +201,10 @@ class StandardisedTable:
         return state
 
     def _slopes(self, state: Matrix, pull: Vector) -> tuple[Matrix, Matrix, Vector]:
-        """Gradient (strata, parameters), Fisher information (strata, parameters, parameters)."""
+        """The gradient, the Fisher information, and the probabilities of the strata.
+
+        Their shapes are (strata, parameters), (strata, parameters, parameters) and (strata,).
+        """
         strata, causes, outcome = self._parts(state)
         expected = self._expected(state)
         spread = expected + self._noise
@@ -227,7 +232,7 @@ class StandardisedTable:
 
 
 def _constrained(gradient: Matrix, blocks: Matrix, strata: Vector, damping: float) -> Matrix:
-    """The step that keeps the sum of the strata, to first order."""
+    """The step that keeps the sum of the probabilities of the strata, to first order."""
     size = gradient.shape[1]
     scale = np.einsum("zpp->zp", blocks)
     raised = blocks + np.eye(size) * (damping * scale[:, None, :] + 1e-6 + damping)

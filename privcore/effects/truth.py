@@ -21,8 +21,8 @@ def true_effect(network: BayesianNetwork, indexed: IndexedQuestion) -> float:
 def set_probabilities(network: BayesianNetwork, cause: int, value: int, outcome: int) -> Vector:
     """Probabilities of the outcome's levels when the cause is set to a value.
 
-    The truncated factorisation (Pearl 2009) by variable elimination, at each step the column that
-    gives the smallest table.
+    The truncated factorisation (Pearl 2009) is summed by variable elimination; each step eliminates
+    the column with the fewest neighbours.
     """
     variables = network.variables
     ahead, waiting = {outcome}, [outcome]

@@ -1,4 +1,4 @@
-"""Sentences on an effect."""
+"""Sentences about an effect."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _QUESTION = ("cause", "outcome", "compared", "to", "level")
 def headline(answer: Effects) -> str:
     """The answer in one sentence.
 
-    Such as "Setting smoke from no to yes raises the probability of lung = yes by 9.0 points (95 %:
-    8.7 to 9.3)."
+    For example: "Setting smoke from no to yes raises the probability of lung = yes by 9.0 points
+    (95 %: +8.7 to +9.3 points)."
     """
     values = [effect.estimate.value for effect in answer.shown if effect.estimate is not None]
     return _sentence(answer.question, values, answer.interval, answer.reason)
 
 
 def effects_sentence(answer: Mapping[str, Any]) -> str:
-    """The same sentence as `headline`, from `Effects.as_dict`."""
+    """The sentence that `headline` gives, from the result of `Effects.as_dict`."""
     question = Question(**{name: answer[name] for name in _QUESTION})
     shown = [effect["estimate"] for effect in answer["effects"] if effect["in_graph"]]
     interval = answer["interval"]
@@ -69,13 +69,13 @@ def _sentence(
 def effect_line(question: Question, effect: Effect) -> str:
     """One line for a set of parents: the parents, the effect and the adjustment set.
 
-    For a PAG: the effect and the adjustment set.
+    For a PAG, the line does not state parents.
     """
     if effect.parents is None:
         if effect.estimate is None or not effect.affected:
             return effect.reason
         estimate = estimate_text(question, effect.estimate)
-        return f"Unobserved confounders allowed: {estimate}. {effect.reason}"
+        return f"With unobserved confounders allowed: {estimate}. {effect.reason}"
     names = [_name(name) for name in effect.parents]
     parents = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "nothing"
     verb = "cause" if len(effect.parents) > 1 else "causes"
@@ -91,7 +91,7 @@ def effect_line(question: Question, effect: Effect) -> str:
 
 
 def estimate_text(question: Question, estimate: Estimate) -> str:
-    """An estimate: "+9.0 points (95 %: +8.7 to +9.3)", or "no effect" if it is certainly 0."""
+    """An estimate, such as "+9.0 points (95 %: +8.7 to +9.3 points)" or "no effect"."""
     if estimate.low == estimate.high == 0:
         return "no effect"
     return (
@@ -101,7 +101,7 @@ def estimate_text(question: Question, estimate: Estimate) -> str:
 
 
 def width_sentence(question: Question, width: float, share: float) -> str:
-    """The precision that a second release with a share of ε would have."""
+    """A sentence on the precision to expect from a second release with this share of ε."""
     half = _unsigned(question, width / 2)
     return (
         f"A share of {share:g} measures the effect to within ± {half} if the columns are balanced, "

@@ -1,4 +1,4 @@
-"""A scikit-learn-style class for each algorithm of the registry.
+"""A scikit-learn-style class for each algorithm in the registry.
 
 A class is named after its algorithm, with the spelling of the algorithm's title: moment-search is
 `MomentSearch`, priv-pc is `PrivPC`.
@@ -14,8 +14,8 @@ A class is named after its algorithm, with the spelling of the algorithm's title
 >>> search
 MomentSearch(epsilon=0.5, random_state=7)
 
-With `random_state=None` the noise is secure.  An integer makes a simulation, which is
-repeatable and not a release.
+With `random_state=None` the noise is secure.  With an integer the run is a simulation, which can
+be repeated but is not a release.
 """
 
 from privcore.algorithms import ALGORITHMS

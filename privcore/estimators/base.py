@@ -28,20 +28,23 @@ RANDOM_STATE = Parameter(
     low=0,
     optional=True,
     auto_help="secure noise",
-    help="Seed of simulated noise. A run with a seed is repeatable: it is a simulation, and not "
-    "a release. None: the noise is secure, and two runs differ.",
+    help="Seed of simulated noise. A run with a seed can be repeated; it is a simulation, not a "
+    "release. With None the noise is secure, and two runs differ.",
     source="privcore.privacy.mechanisms",
 )
 _OF_EDGES = ("probability", "direction", "effect")
 
 
 class NotFittedError(PrivcoreError, AttributeError):
-    """A fitted attribute was read before `fit`; an AttributeError, so that `hasattr` is False."""
+    """Raised if a fitted attribute is read before `fit`.
+
+    The class extends AttributeError, so that `hasattr` returns False before `fit`.
+    """
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """The result of `fit`, which the attributes of the estimator read."""
+    """The result of `fit`, from which the attributes of the estimator are read."""
 
     result: Discovery
     edges: pd.DataFrame
@@ -50,14 +53,14 @@ class Fitted:
 class Estimator:
     """An algorithm with its parameters, to be fitted to a table.
 
-    It follows scikit-learn's conventions (`fit`, `get_params`, `set_params`, attributes that end
-    in an underscore) without needing scikit-learn, and `sklearn.base.clone` copies it.
+    An estimator follows scikit-learn's conventions (`fit`, `get_params`, `set_params`, attributes
+    that end in an underscore) without needing scikit-learn, and `sklearn.base.clone` can copy it.
 
     Attributes:
         graph_: the graph that was discovered, a `privcore.PDAG`.
-        edges_: a data frame with a row for each edge: from, to, kind ("directed", "undirected" or
-            "bidirected"), and its findings: probability, direction and effect (see
-            `PairFinding`), or the weight of a graph that is cut from weights.
+        edges_: a data frame with one row per edge and the columns from, to and kind ("directed",
+            "undirected" or "bidirected").  Where the algorithm provides them, there are also the
+            columns probability, direction and effect (see `PairFinding`), or weight.
         guarantee_: the guarantee of the run, a `privcore.Guarantee`.
         result_: everything that `privcore.discover` returns.
     """
@@ -74,14 +77,14 @@ class Estimator:
         return (*get_algorithm(cls.algorithm).parameters, RANDOM_STATE)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Every parameter by name, as it was given; `deep` changes nothing."""
+        """The parameters by name, as they were set; `deep` has no effect."""
         return {p.name: getattr(self, p.name) for p in self.declared()}
 
     def set_params(self, **parameters: Any) -> Self:
         """Change parameters; their values are checked by `fit`.
 
         Raises:
-            ParameterError: for a name that the algorithm does not have.
+            ParameterError: for a name that is not a parameter of the algorithm.
         """
         parse_names(self.declared(), parameters, self.algorithm)
         for name, value in parameters.items():
@@ -99,7 +102,7 @@ class Estimator:
             The estimator itself, with `graph_`, `edges_`, `guarantee_` and `result_`.
 
         Raises:
-            ParameterError: for a value that a parameter does not take.
+            ParameterError: for a value that its parameter does not allow.
             DataError: for data that the algorithm cannot use.
         """
         parameters = self.get_params()
@@ -138,7 +141,7 @@ class Estimator:
 
 
 def edge_frame(result: Discovery) -> pd.DataFrame:
-    """The edges of a run as a data frame, one a row, in the order of their columns.
+    """The edges of a run as a data frame, one per row, by kind and then in column order.
 
     Example:
         >>> from privcore import load_network
@@ -180,7 +183,7 @@ def class_name(algorithm: Algorithm) -> str:
 
 
 def estimator_of(algorithm: Algorithm, module: str) -> type[Estimator]:
-    """Create the estimator class of an algorithm, as a name of `module`."""
+    """Create the estimator class for an algorithm, as if it were defined in `module`."""
     made = type(
         class_name(algorithm),
         (Estimator,),
@@ -195,21 +198,21 @@ def estimator_of(algorithm: Algorithm, module: str) -> type[Estimator]:
 
 
 def described(algorithm: Algorithm) -> str:
-    """The docstring of an estimator, from the declaration of its algorithm."""
+    """The docstring of an estimator, written from the declaration of the algorithm."""
     lines = [f"{algorithm.title}: {algorithm.summary}", "", f"Source: {algorithm.citation}", ""]
     lines.append("Args:")
     for parameter in (*algorithm.parameters, RANDOM_STATE):
         default = parameter.auto_help if parameter.default is None else f"{parameter.default}"
         lines.append(
-            f"    {parameter.name}: {parameter.help} It is {parameter.range_text()}; "
-            f"by default {default}."
+            f"    {parameter.name}: {parameter.help} Allowed: {parameter.range_text()}; "
+            f"default: {default}."
         )
     attributes = inspect.cleandoc(Estimator.__doc__ or "").partition("Attributes:")
     return "\n".join([*lines, "", *attributes[1:]]).replace("Attributes:\n\n", "Attributes:\n")
 
 
 def signature(parameters: tuple[Parameter, ...]) -> inspect.Signature:
-    """The signature: keyword arguments with the declared types and defaults."""
+    """The signature of an estimator: keyword arguments with the declared types and defaults."""
     return inspect.Signature(
         [
             inspect.Parameter(

@@ -30,7 +30,7 @@ def estimators_stub() -> str:
 
 
 def class_stub(made: type[Estimator]) -> str:
-    """The class of one algorithm with its declared signature."""
+    """The stub of one estimator class, with the declared signature."""
     lines = [
         f"\nclass {made.__name__}(Estimator):",
         "    def __init__(",

@@ -1,6 +1,6 @@
-"""Adjustment in graphs without unobserved confounders: possible parents, valid adjustment sets.
+"""Adjustment under causal sufficiency: possible parents and valid adjustment sets.
 
-Graphs are maximally oriented: CPDAGs, or CPDAGs with background knowledge after Meek's rules
+The graphs are maximally oriented: CPDAGs, or CPDAGs with background knowledge after Meek's rules
 (MPDAGs; Meek 1995).  Such a graph represents the DAGs that have its skeleton, its arrows and no
 further v-structures.
 """
@@ -27,8 +27,8 @@ class Adjustment(NamedTuple):
     parents: parents of the cause.  efficient: the O-set, which has the smallest asymptotic variance
     of all valid sets in linear models (Henckel, Perković & Maathuis 2022).
     minimal: some of the minimal valid sets, the smallest first.
-    affected: whether the outcome is a descendant of the cause.  If not, the effect is zero for any
-    adjustment, and there are no sets.
+    affected: whether the outcome is a descendant of the cause.  If not, the effect is zero, and all
+    sets are left empty.
     """
 
     parents: frozenset[int]
@@ -38,15 +38,16 @@ class Adjustment(NamedTuple):
 
 
 def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG]]:
-    """Every parent set of the cause in the DAGs that the graph represents, with their MPDAG.
+    """Every parent set that the cause has in a DAG that the graph represents, with an MPDAG.
 
-    The MPDAG represents the DAGs with this parent set.  Sorted by size, then by indices
-    (semi-local IDA: Maathuis, Kalisch & Bühlmann 2009; Perković, Kalisch & Maathuis 2017).
+    The MPDAG represents the DAGs with this parent set.  The pairs are sorted by the size of the
+    parent set, then by indices (semi-local IDA: Maathuis, Kalisch & Bühlmann 2009; Perković,
+    Kalisch & Maathuis 2017).
     A graph that is not maximally oriented is oriented first.  Raises ParameterError if more than
     `MOST_NEIGHBOURS` edges at the cause have no direction, DataError if the graph represents no
     DAG.
 
-    Example: the parent of b in the chain a — b — c is a, c or nothing, never both.
+    Example: in the chain a — b — c, the parents of b are none, a alone or c alone, but never both.
 
         >>> chain = PDAG.from_names("abc", undirected=["ab", "bc"])
         >>> [sorted(parents) for parents, _ in possible_parents(chain, 1)]
@@ -59,7 +60,7 @@ def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG
     if len(open_ends) > MOST_NEIGHBOURS:
         raise ParameterError(
             f"The column {short(graph.nodes[cause])!r} has {len(open_ends)} edges without a "
-            f"direction, and at most {MOST_NEIGHBOURS} can be tried both ways; state background "
+            f"direction, but at most {MOST_NEIGHBOURS} can be tried both ways; state background "
             "knowledge about them, such as which columns come first."
         )
     nonadjacent = set(combinations(sorted({*known, *open_ends}), 2)) - graph.skeleton
@@ -80,17 +81,17 @@ def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG
 
 
 def descendants(graph: PDAG, node: int) -> set[int]:
-    """The node and its descendants along arrows, which are descendants in every DAG."""
+    """The node and its descendants along arrows, which are its descendants in every DAG."""
     return _reached(_effects(graph), [node])
 
 
 def possible_descendants(graph: PDAG, node: int) -> set[int]:
-    """The node and its descendants in any of the DAGs: exactly those, in an MPDAG.
+    """The node and every column that is its descendant in at least one of the DAGs.
 
-    There is a directed path in one of the DAGs if and only if the graph has an unshielded path
-    without an arrow that points back (Perković, Kalisch & Maathuis 2017, Section 3).
-    Reachability along arrows and undirected edges would give more: c → a — b — c does not make c a
-    possible descendant of a.
+    The result is exact if the graph is an MPDAG: a directed path exists in one of the DAGs if and
+    only if the graph has an unshielded path without an arrow that points back (Perković, Kalisch &
+    Maathuis 2017, Section 3).  Following all arrows and undirected edges would reach too many
+    columns: in c → a — b — c, c is not a possible descendant of a.
     """
     skeleton = graph.skeleton
     lines = _neighbours(graph, graph.undirected)
@@ -110,12 +111,12 @@ def possible_descendants(graph: PDAG, node: int) -> set[int]:
 def adjustment_sets(graph: PDAG, cause: int, outcome: int) -> Adjustment:
     """Valid adjustment sets for the effect of the cause on the outcome.
 
-    graph: an MPDAG in which every edge at the cause has a direction, such as one of
-    `possible_parents`; raises ValueError otherwise, or if cause and outcome are the same column,
-    and DataError if the graph represents no DAG.
+    graph: an MPDAG in which every edge at the cause has a direction, such as a graph from
+    `possible_parents`.  Raises ValueError if an edge at the cause has no direction or if cause and
+    outcome are the same column, and DataError if the graph represents no DAG.
 
-    Example: in a → c → e ← b the efficient set for the effect of c on e is b, which explains much
-    of e; no adjustment is needed.
+    Example: in a → c → e ← b the efficient set for the effect of c on e is {b}, because b explains
+    much of e; no adjustment is needed for validity.
 
         >>> graph = PDAG.from_names("abce", directed=["ac", "ce", "be"])
         >>> sets = adjustment_sets(graph, 2, 3)
@@ -124,9 +125,10 @@ def adjustment_sets(graph: PDAG, cause: int, outcome: int) -> Adjustment:
     """
     if any(cause in edge for edge in graph.undirected | graph.bidirected):
         raise ValueError(f"an edge at column {cause} has no direction")
-    # As in `valid`, one DAG represents them all; they have the same O-set, too (Henckel et al.
-    # 2022).  So have they the descendants of the cause: by Meek's rules 1 and 2, an undirected edge
-    # between a descendant and another column makes this a descendant by arrows as well.
+    # As in `valid`, one DAG represents them all; the DAGs have the same O-set, too (Henckel et al.
+    # 2022), and the cause has the same descendants in all of them: by Meek's rules 1 and 2, an
+    # undirected edge between a descendant and another column makes that column a descendant along
+    # arrows as well.
     dag = consistent_extension(graph)
     paths = _Paths.of(dag, cause, outcome)
     if not paths.causal:
@@ -145,13 +147,14 @@ def adjustment_sets(graph: PDAG, cause: int, outcome: int) -> Adjustment:
 def valid(graph: PDAG, cause: int, outcome: int, columns: Collection[int]) -> bool:
     """Whether adjustment for the columns identifies the effect of the cause in each of the DAGs.
 
-    By the generalised adjustment criterion (Perković, Textor, Kalisch & Maathuis 2018; for MPDAGs
-    Perković, Kalisch & Maathuis 2017): every possibly causal path begins with an arrow, none of the
-    columns is forbidden, and they block all other paths.  Never for the cause or the outcome
-    itself.  A graph that is not maximally oriented is oriented first.  Raises DataError if it
-    represents no DAG, ValueError if cause and outcome are the same column.
+    The generalised adjustment criterion (Perković, Textor, Kalisch & Maathuis 2018; for MPDAGs
+    Perković, Kalisch & Maathuis 2017) requires that every possibly causal path begins with an
+    arrow, that none of the columns is forbidden, and that the columns block all other paths.  The
+    columns must not contain the cause or the outcome.  A graph that is not maximally oriented is
+    oriented first.  Raises DataError if the graph represents no DAG, and ValueError if cause and
+    outcome are the same column.
 
-    Example: while the edge has no direction, the effect of a on b is not identified.
+    Example: the effect of a on b is identified only if the edge between them has a direction.
 
         >>> edge = PDAG.from_names("ab", undirected=["ab"])
         >>> valid(edge, 0, 1, ()), valid(PDAG.from_names("ab", directed=["ab"]), 0, 1, ())
@@ -168,9 +171,9 @@ def valid(graph: PDAG, cause: int, outcome: int, columns: Collection[int]) -> bo
 def consistent_extension(graph: PDAG) -> tuple[frozenset[int], ...]:
     """The parents of each column in one of the DAGs that the graph represents (Dor & Tarsi 1992).
 
-    Accepts any partially directed graph.  Raises DataError for a PAG, and if the graph represents
-    no DAG: it has a bidirected edge, a directed cycle, or every orientation of the rest makes a new
-    v-structure.
+    The graph can be any partially directed graph.  Raises DataError for a PAG, and for a graph that
+    represents no DAG, because it has a bidirected edge or a directed cycle, or because every
+    orientation of its undirected edges makes a cycle or a new v-structure.
     """
     if isinstance(graph, PAG):
         raise DataError(
@@ -180,8 +183,8 @@ def consistent_extension(graph: PDAG) -> tuple[frozenset[int], ...]:
     dag = _extension(graph)
     if dag is None:
         raise DataError(
-            "The graph contradicts itself, so that no DAG has its edges and v-structures; state "
-            "background knowledge."
+            "The graph contradicts itself, so no DAG has its edges and v-structures; resolve the "
+            "contradiction by background knowledge."
         )
     return dag
 
@@ -191,12 +194,13 @@ def d_separated(
 ) -> bool:
     """Whether the columns block all paths between a and b in a DAG, in linear time.
 
-    parents: of each column.  Follows active paths (Bayes ball, Shachter 1998).  Raises
-    ValueError if a and b are the same, or one of `given_columns`.
+    parents: the parents of each column.  The method follows active paths (Bayes ball, Shachter
+    1998).  Raises ValueError if a and b are the same column, or if one of them is in
+    `given_columns`.
     """
     blocked = set(given_columns)
     if a == b or a in blocked or b in blocked:
-        raise ValueError(f"{a} and {b} are not two columns outside {sorted(blocked)}")
+        raise ValueError(f"{a} and {b} must be two different columns outside {sorted(blocked)}")
     children = _children(parents)
     # Each step: a column, and whether an arrow led to it.
     steps, seen = [(a, False)], set[tuple[int, bool]]()
@@ -217,12 +221,12 @@ def d_separated(
 
 
 class _Paths(NamedTuple):
-    """The paths from a cause to an outcome in a DAG, as adjustment needs them.
+    """The paths from a cause to an outcome in a DAG, in the form that adjustment needs.
 
-    causal: columns on directed paths, without the cause.  forbidden: these and their descendants.
-    others: the parents of each column, without the first arrows of directed paths; a set that
-    d-separates cause and outcome in it blocks the non-causal paths (van der Zander, Liśkiewicz &
-    Textor 2014).
+    causal: columns on directed paths, without the cause.  forbidden: causal columns and their
+    descendants.  others: the parents of each column, without the first arrows of directed paths; a
+    set that d-separates cause and outcome in this graph blocks the non-causal paths (van der
+    Zander, Liśkiewicz & Textor 2014).
     """
 
     causal: set[int]
@@ -249,8 +253,8 @@ def _blocks(paths: _Paths, cause: int, outcome: int, columns: Collection[int]) -
 def _thinned(paths: _Paths, cause: int, outcome: int, columns: Sequence[int]) -> frozenset[int]:
     """A minimal set: columns are removed in turn as long as the rest remains valid.
 
-    columns: ancestors of cause or outcome.  Among these a superset of a valid set is valid, so a
-    column that could not be removed once can never be.
+    columns: ancestors of cause or outcome.  Among ancestors, a superset of a valid set is valid, so
+    a column that cannot be removed at one step cannot be removed later.
     """
     kept = frozenset(columns)
     for column in columns:
@@ -279,7 +283,7 @@ def _directed(graph: PDAG, arrows: Collection[Edge]) -> PDAG:
 
 
 def _extension(graph: PDAG) -> tuple[frozenset[int], ...] | None:
-    """As `consistent_extension`; None if there is no such DAG."""
+    """Like `consistent_extension`, but None if there is no such DAG."""
     if graph.bidirected:
         return None
     children = _effects(graph)
@@ -316,7 +320,7 @@ def _effects(graph: PDAG) -> list[set[int]]:
 
 
 def _neighbours(graph: PDAG, pairs: Iterable[Edge]) -> list[set[int]]:
-    """The other ends of the pairs that contain each column."""
+    """For each column, the other ends of the pairs that contain the column."""
     neighbours: list[set[int]] = [set() for _ in graph.nodes]
     for i, j in pairs:
         neighbours[i].add(j)

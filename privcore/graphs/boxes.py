@@ -24,9 +24,10 @@ _ASPECT = 1.25
 
 
 def wrapped(name: str, index: int) -> str:
-    """The whole name, on several lines if it is long; its column number if it has no letters.
+    """The whole name, on several lines if it is long; the column number if the name is blank.
 
-    Lines end after a space or a mark, or before a capital; inside a word only if it is too long.
+    Lines end after a space or a punctuation mark, or before a capital letter.  A word is split only
+    if it is too long for a line.
 
         >>> wrapped("systolic_blood_pressure", 0)
         'systolic_\\nblood_\\npressure'
@@ -46,7 +47,7 @@ def wrapped(name: str, index: int) -> str:
 
 
 def box_size(label: str) -> tuple[float, float]:
-    """Width and height of a label's box in pixels, rather too large than too small."""
+    """Width and height of a label's box in pixels, large enough for a wide font."""
     lines = label.split("\n")
     width = max(sum(map(_character, line)) for line in lines)
     return width + _PADDING, len(lines) * LINE_HEIGHT + _PADDING
@@ -66,10 +67,10 @@ def _character(c: str) -> float:
 def spaced(
     positions: Sequence[tuple[float, float]], labels: Sequence[str]
 ) -> list[tuple[float, float]]:
-    """Positions in pixels: as close as the boxes allow without overlap.
+    """Positions in pixels, as close to each other as possible without overlapping boxes.
 
-    Width and height are scaled independently, to fit best into a frame that is `_ASPECT` times as
-    wide as high; the browser scales further, to fill its frame.
+    Width and height are scaled independently to fit best into a frame that is `_ASPECT` times as
+    wide as it is high; the browser then scales the drawing to fill its own frame.
     """
     places, sizes = np.array(positions, dtype=float), np.array([box_size(t) for t in labels])
     i, j = np.triu_indices(len(places), 1)
@@ -94,7 +95,7 @@ def spaced(
 
 
 def _stacked(y: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows one below the other, each as high as its highest box."""
+    """The y coordinates of rows one below the other, each as high as its highest box."""
     row = np.unique(y.round(9), return_inverse=True)[1]
     highest = np.zeros(row.max() + 1)
     np.maximum.at(highest, row, high)

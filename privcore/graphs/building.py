@@ -14,10 +14,10 @@ NamedEdge = tuple[str, str, Kind]
 
 
 def build_graph(nodes: Iterable[str], edges: Iterable[NamedEdge], *, pag: bool = False) -> PDAG:
-    """The graph with these nodes and, after them, further nodes that the edges name.
+    """Build a graph with these nodes, followed by any further nodes that the edges name.
 
-    It is a `PAG` if an edge has a circle, or if `pag` is true.  Raises DataError for a name of two
-    nodes, an edge from a node to itself, and a pair of nodes with two edges.
+    The result is a `PAG` if an edge has a circle, or if `pag` is true.  Raises DataError if two
+    nodes have one name, an edge joins a node to itself, or two different edges join a pair.
     """
     named = list(nodes)
     twice = next((name for name, times in Counter(named).items() if times > 1), None)

@@ -22,10 +22,10 @@ class Constraints:
     """Constraints on a graph over p columns.
 
     allowed: whether the arrow i → j is allowed, shape (p, p), False on the diagonal.
-    required: pairs (i, j), i < j, that have an edge; at least one of its arrows is allowed, and
-    edges with only one allowed arrow make no cycle.
+    required: pairs (i, j), i < j, that must have an edge.  At least one arrow of each required pair
+    is allowed, and required pairs with only one allowed arrow form no cycle.
 
-    Example: of three columns the last is known to come after the others.
+    Example: the last of three columns is known to come after the others.
 
         >>> from privcore.graphs.knowledge import Knowledge
         >>> known = Knowledge.of(tiers="a, b; c").on(("a", "b", "c"))
@@ -38,12 +38,12 @@ class Constraints:
 
     @classmethod
     def none(cls, columns: int) -> Constraints:
-        """No constraints: every edge is allowed, none is required."""
+        """Constraints that allow every edge and require none."""
         return cls(~np.eye(columns, dtype=bool))
 
     @cached_property
     def possible(self) -> NDArray[np.bool_]:
-        """Whether two columns may be adjacent, shape (p, p)."""
+        """An array of shape (p, p): whether two columns may be adjacent."""
         return self.allowed | self.allowed.T
 
     @cached_property
@@ -54,13 +54,13 @@ class Constraints:
 
     @cached_property
     def empty(self) -> bool:
-        """Whether nothing is known."""
+        """Whether every edge is allowed and none is required."""
         p = len(self.allowed)
         return bool(self.allowed.sum() == p * (p - 1)) and not self.required
 
     @cached_property
     def open(self) -> NDArray[np.bool_]:
-        """Whether two columns may but need not be adjacent, shape (p, p)."""
+        """An array of shape (p, p): whether two columns may, but need not, be adjacent."""
         undecided = self.possible.copy()
         for i, j in self.required:
             undecided[i, j] = undecided[j, i] = False
@@ -68,7 +68,7 @@ class Constraints:
 
     @property
     def open_pairs(self) -> int:
-        """Number of pairs that may but need not have an edge."""
+        """Number of pairs that may, but need not, have an edge."""
         return int(self.open.sum()) // 2
 
     @cached_property
@@ -78,7 +78,7 @@ class Constraints:
         return max(ends.values(), default=0)
 
     def known_arrows(self, pairs: Iterable[Edge]) -> set[Edge]:
-        """Arrows of adjacent pairs that have only one allowed direction."""
+        """The arrows of the adjacent pairs for which only one direction is allowed."""
         arrows = set()
         for i, j in pairs:
             if not self.allowed[j, i]:
@@ -88,13 +88,13 @@ class Constraints:
         return arrows
 
     def possible_parents(self, adjacent: Sequence[set[int]]) -> list[set[int]]:
-        """The neighbours that may be its parents, for each column."""
+        """For each column, the neighbours that may be its parents."""
         if self.empty:
             return [set(around) for around in adjacent]
         return [{i for i in around if self.allowed[i, j]} for j, around in enumerate(adjacent)]
 
     def neighbours(self) -> list[set[int]]:
-        """The columns that may be adjacent to it, for each column."""
+        """For each column, the columns that may be adjacent to it."""
         return [set(np.flatnonzero(row).tolist()) for row in self.possible]
 
     def start(self, nodes: tuple[str, ...]) -> PDAG:
@@ -103,9 +103,9 @@ class Constraints:
         return PDAG(nodes, undirected=frozenset(pair for pair in pairs if self.possible[pair]))
 
     def impossible(self, pairs: Iterable[Edge]) -> set[Edge]:
-        """Adjacent pairs that have to go because every allowed orientation has a cycle.
+        """Adjacent pairs to remove, because every allowed orientation has a cycle through them.
 
-        Required pairs are never among them.
+        Required pairs are never removed.
         """
         arrows = self.known_arrows(pairs)
         parts = nx.strongly_connected_components(nx.DiGraph(list(arrows)))
@@ -114,10 +114,10 @@ class Constraints:
         return pairs_of - self.required
 
     def directed(self, size: NDArray[np.float64]) -> set[Edge]:
-        """The required edges, each with a direction, without a cycle.
+        """Arrows for the required edges, which form no cycle.
 
-        size: of each arrow, shape (p, p); if both arrows are allowed, the larger one is chosen,
-        unless it closes a cycle with larger arrows.
+        size: the size of each arrow, shape (p, p).  If both arrows of an edge are allowed, the
+        larger arrow is chosen, unless it closes a cycle with larger arrows.
         """
         arrows = self.known_arrows(self.required)
         graph = nx.DiGraph(list(arrows))
@@ -131,7 +131,10 @@ class Constraints:
         return set(graph.edges)
 
     def repaired(self, parents: Sequence[frozenset[int]]) -> tuple[frozenset[int], ...]:
-        """A DAG, as the parents of each column, that obeys the constraints: this one if it does."""
+        """The given DAG if it obeys the constraints, otherwise a similar DAG that does.
+
+        A DAG is stated as the parents of each column.
+        """
         if self.empty or (self.obeyed(parents) and not self._missing(parents)):
             return tuple(parents)
         size = np.zeros(self.allowed.shape)
@@ -150,11 +153,11 @@ class Constraints:
         return any(i not in parents[j] and j not in parents[i] for i, j in self.required)
 
     def completed(self, graph: PDAG) -> PDAG:
-        """The graph with the known directions, and the directions that follow by Meek's rules.
+        """Add the known directions to a graph, and the directions that follow by Meek's rules.
 
-        graph: a CPDAG, or one with further directions, of which some DAG obeys the constraints.
-        The result is the maximally oriented graph of all its DAGs that obey them (Meek 1995,
-        Theorem 4).
+        graph: a CPDAG, possibly with further directions; at least one of the DAGs that it
+        represents must obey the constraints.  The result is the maximally oriented graph that
+        represents all of the DAGs that obey the constraints (Meek 1995, Theorem 4).
         """
         arrows = self.known_arrows(graph.undirected)
         if not arrows:
@@ -164,7 +167,7 @@ class Constraints:
         return apply_meek_rules(PDAG(graph.nodes, directed, lines, graph.bidirected))
 
     def obeyed(self, parents: Sequence[Iterable[int]]) -> bool:
-        """Whether a DAG, as the parents of each column, has no arrow that is ruled out.
+        """Whether no arrow of a DAG, stated as the parents of each column, is ruled out.
 
         Required edges are not checked.
         """
@@ -173,12 +176,12 @@ class Constraints:
         return all(self.allowed[i, j] for j, those in enumerate(parents) for i in those)
 
     def violation(self, graph: PDAG) -> str | None:
-        """The first violation of the constraints by a graph, None if there is none."""
+        """The first violation of the constraints by a graph, in words; None if there is none."""
         names = graph.nodes
         for i, j in sorted(graph.directed):
             if not self.allowed[i, j]:
                 return f"the arrow {names[i]} → {names[j]} is ruled out"
-        # A line of a PAG is no open direction: both ends cause the variable that selects rows.
+        # An undirected edge of a PAG leaves no direction open: both ends affect the selection.
         for i, j in () if isinstance(graph, PAG) else sorted(graph.undirected):
             if not (self.allowed[i, j] and self.allowed[j, i]):
                 return f"the edge {names[i]} – {names[j]} has a direction that is ruled out"
@@ -186,5 +189,5 @@ class Constraints:
             if not self.possible[i, j]:
                 return f"the edge {names[i]} – {names[j]} is ruled out"
         for i, j in sorted(self.required - graph.skeleton):
-            return f"the edge {names[i]} – {names[j]} is required and missing"
+            return f"the edge {names[i]} – {names[j]} is required but missing"
         return None

@@ -1,4 +1,4 @@
-"""Computes the CPDAG of a DAG, which represents its Markov equivalence class."""
+"""Computes the CPDAG that represents the Markov equivalence class of a DAG."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privcore.graphs.pdag import PDAG, Edge, ordered
 
 
 def topological_order(p: int, edges: Iterable[Edge]) -> list[int]:
-    """Nodes 0..p-1 with causes before effects; raises DataError if there is a cycle."""
+    """The nodes 0..p-1 with causes before effects; raises DataError if there is a cycle."""
     parents: list[set[int]] = [set() for _ in range(p)]
     for i, j in edges:
         parents[j].add(i)
@@ -20,14 +20,17 @@ def topological_order(p: int, edges: Iterable[Edge]) -> list[int]:
     while len(order) < p:
         ready = [i for i in range(p) if i not in placed and parents[i] <= placed]
         if not ready:
-            raise DataError("The graph has a directed cycle; a causal graph must be acyclic.")
+            raise DataError(
+                "The graph has a directed cycle, but a causal graph must be acyclic; remove an "
+                "edge of the cycle."
+            )
         order += ready
         placed.update(ready)
     return order
 
 
 def cpdag_of_dag(nodes: Sequence[str], edges: Iterable[Edge]) -> PDAG:
-    """The CPDAG of a DAG: its v-structures and what Meek's rules derive from them.
+    """The CPDAG of a DAG, by its v-structures and Meek's rules.
 
     Raises DataError if the edges have a cycle.
     """
@@ -49,5 +52,5 @@ def cpdag_of_dag(nodes: Sequence[str], edges: Iterable[Edge]) -> PDAG:
 
 
 def cpdag_of_names(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> PDAG:
-    """As `cpdag_of_dag`, from (cause, effect) names."""
+    """Like `cpdag_of_dag`, but from edges as (cause, effect) names."""
     return cpdag_of_dag(nodes, PDAG.from_names(nodes, directed=edges).directed)

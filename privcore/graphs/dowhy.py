@@ -1,4 +1,4 @@
-"""Writes a script that continues with a DAG in DoWhy."""
+"""Writes a script that analyses an effect in a DAG with DoWhy."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from privcore.graphs.texts import to_gml
 
 
 def dowhy_script(dag: PDAG, cause: str, outcome: str, notes: Sequence[str] = ()) -> str:
-    """A script with the model of an effect and its estimand; notes: lines of comment.
+    """A Python script with DoWhy's model of an effect, and the estimand.
 
-    Raises DataError for a PAG.
+    notes: lines of comment at the top of the script.  Raises DataError for a PAG.
 
     >>> graph = PDAG.from_names("abc", directed=["ab", "ac", "bc"])
     >>> print(dowhy_script(graph, "b", "c").splitlines()[-1])
@@ -30,7 +30,7 @@ def dowhy_script(dag: PDAG, cause: str, outcome: str, notes: Sequence[str] = ())
             "",
             f'GRAPH = """{to_gml(dag)}"""',
             "",
-            'data = pd.read_csv("table.csv")  # Your rows: they are not in this file.',
+            'data = pd.read_csv("table.csv")  # Your own rows, which are not in this file.',
             "model = CausalModel(",
             f"    data=data, treatment={cause!r}, outcome={outcome!r}, graph=GRAPH",
             ")",
@@ -41,9 +41,9 @@ def dowhy_script(dag: PDAG, cause: str, outcome: str, notes: Sequence[str] = ())
 
 
 def refuse_pag(graph: PDAG) -> None:
-    """Raises DataError for a PAG, which is no DAG."""
+    """Raises DataError for a PAG, because DoWhy needs a DAG."""
     if isinstance(graph, PAG):
         raise DataError(
-            "DoWhy takes one DAG, but a partial ancestral graph stands for many, with unobserved "
-            "confounders; choose a graph without circles."
+            "DoWhy takes one DAG, but a partial ancestral graph stands for many graphs with "
+            "unobserved confounders; choose a graph without circles."
         )

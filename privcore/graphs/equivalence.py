@@ -1,4 +1,4 @@
-"""The DAGs of a Markov equivalence class: their families, and a DAG with a given family."""
+"""Families (a column and its parents) in the DAGs of a Markov equivalence class."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Family = tuple[int, frozenset[int]]
 class EquivalenceClass:
     """DAGs with the same skeleton and the same v-structures (Verma & Pearl 1990).
 
-    The possible parent sets of a column are its directed parents with any clique of its undirected
-    neighbours: the undirected components of a CPDAG are chordal, and an arrow into one column of a
-    component goes into all of them (Andersson, Madigan & Perlman 1997).
+    A possible parent set of a column consists of its directed parents and any clique of its
+    undirected neighbours: the undirected components of a CPDAG are chordal, and an arrow into one
+    column of a component goes into all columns of the component (Andersson, Madigan & Perlman
+    1997).
     """
 
     def __init__(self, graph: PDAG) -> None:
@@ -28,7 +29,7 @@ class EquivalenceClass:
             self._open[j].add(i)
 
     def families(self) -> Iterator[Family]:
-        """(column, its parents) in any of the DAGs, for non-empty parent sets."""
+        """Every (column, parent set) in a DAG of the class, without empty parent sets."""
         for column, neighbours in enumerate(self._open):
             for chosen in self._cliques(sorted(neighbours)):
                 if causes := self._causes[column].union(chosen):
@@ -43,7 +44,7 @@ class EquivalenceClass:
                 yield column, *clique
 
     def member(self, family: Family) -> tuple[frozenset[int], ...]:
-        """The parents of each column in a DAG with this family."""
+        """The parents of each column in a DAG of the class that has this family."""
         column, causes = family
         first = [*sorted(causes & self._open[column]), column]
         order = self._order(first)
@@ -54,7 +55,7 @@ class EquivalenceClass:
         )
 
     def _order(self, first: list[int]) -> list[int]:
-        """An order by maximum cardinality search (Tarjan & Yannakakis 1984), from a clique on.
+        """An order by maximum cardinality search (Tarjan & Yannakakis 1984) from a first clique.
 
         The undirected neighbours before a column form a clique, so no new v-structure arises.
         """

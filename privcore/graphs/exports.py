@@ -21,10 +21,11 @@ from privcore.text import spreadsheet_cell
 
 
 def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, Any]:
-    """`nodes`, `directed` and `undirected`; other kinds of edges, and positions, if there are any.
+    """A JSON-ready description of a graph by lists of names, with one key per kind of edge.
 
-    A PAG has all of its kinds: `bidirected`, `partially_directed` (from o→ to), `nondirected` (o–o)
-    and `partially_undirected` (from o– to).
+    The keys are `nodes`, `directed` and `undirected`, and other kinds of edges and `positions` if
+    there are any.  A PAG always has the keys `bidirected`, `partially_directed` (from o→ to),
+    `nondirected` (o–o) and `partially_undirected` (from o– to).
     """
     described: dict[str, Any] = {"nodes": list(graph.nodes)}
     pag = isinstance(graph, PAG)
@@ -40,13 +41,13 @@ def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, A
 
 
 def from_json_dict(described: Mapping[str, Any]) -> PDAG:
-    """The graph of a `to_json_dict`: a PAG where circles are named, even if there are none."""
+    """The graph that `to_json_dict` described; a PAG if there is a key `nondirected`."""
     edges = [(a, b, kind) for kind in MARKS for a, b in described.get(kind, ())]
     return build_graph(described["nodes"], edges, pag="nondirected" in described)
 
 
 def to_graphml(graph: PDAG) -> str:
-    """GraphML with numbered nodes, names as `label`, and `kind` on every edge."""
+    """The graph as GraphML with numbered nodes, names as `label`, and `kind` on every edge."""
     network = nx.DiGraph()
     for i, name in enumerate(graph.nodes):
         network.add_node(f"n{i}", label=_xml_safe(name))
@@ -67,7 +68,7 @@ _DOT_ENDS: dict[Kind, str] = {
 
 
 def to_dot(graph: PDAG) -> str:
-    """A digraph for Graphviz, each edge with the shapes of its ends."""
+    """The graph as a Graphviz digraph that shows the marks at both ends of every edge."""
     lines = ["digraph G {"]
     lines += [f"  {_dot_quoted(name)};" for name in graph.nodes]
     lines += [
@@ -80,9 +81,10 @@ def to_dot(graph: PDAG) -> str:
 def to_edge_csv(
     graph: PDAG, heads: Sequence[str] = (), notes: Mapping[Edge, Sequence[str]] | None = None
 ) -> str:
-    """CSV with source, target, kind, and further facts on an edge (i < j) under `heads`.
+    """The edges as CSV with source, target and kind, followed by columns with the names `heads`.
 
-    A name that a spreadsheet would take for a formula gets an apostrophe in front.
+    notes: the cells of the further columns for each pair (i, j), i < j.  A name that a spreadsheet
+    would take for a formula is preceded by an apostrophe.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -123,7 +125,7 @@ def to_svg(
     ink: str = "#1f2933",
     node_fill: str = "#eef3f7",
 ) -> str:
-    """A standalone drawing with full names, of the given size or larger if the names need it."""
+    """A standalone SVG drawing with full names, larger than the given size if names need it."""
     labels = [wrapped(name, i) for i, name in enumerate(graph.nodes)]
     sizes = np.array([box_size(label) for label in labels]).reshape(-1, 2)
     packed = np.array(spaced(positions, labels)).reshape(-1, 2)

@@ -3,8 +3,8 @@
 P. Spirtes, C. Glymour and R. Scheines, Causation, Prediction, and Search, 2000, chapter 6; the
 orientation rules R1 to R10 are from J. Zhang, On the completeness of orientation rules for
 causal discovery in the presence of latent confounders and selection bias, Artificial Intelligence
-172, 1873-1896, 2008.  The skeleton is found order by order and does not depend on the order of the
-columns (Colombo & Maathuis 2014).
+172, 1873-1896, 2008.  The skeleton is found by conditioning sets of increasing size and does not
+depend on the order of the columns (Colombo & Maathuis 2014).
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ def fci(
     *,
     max_order: int | None = None,
 ) -> PAG:
-    """The PAG of the independences.
+    """The PAG that FCI finds from conditional independences.
 
-    max_order: largest size of conditioning sets, None for no limit.
+    independent: whether columns x and y are independent given a tuple of columns.
+    max_order: the largest size of conditioning sets; None for no limit.
 
-    Example: two causes of one effect, without an unobserved confounder of the two.
+    Example: a and b cause c, and no unobserved confounder affects both a and b.
 
         >>> graph = fci(("a", "b", "c"), lambda x, y, held: {x, y} == {0, 1} and not held)
         >>> graph.mark(0, 2), graph.mark(1, 2), graph.mark(0, 1)
@@ -55,7 +56,7 @@ def fci(
 def triples_of(
     neighbours: Neighbours, separating: Separating, rule: ColliderRule = "first"
 ) -> Triples:
-    """Unshielded triples whose middle is a collider by the separating set of each pair."""
+    """Classify unshielded triples as colliders or ambiguous, by the separating set of each pair."""
     skeleton = PDAG(
         tuple(map(str, range(len(neighbours)))),
         undirected=frozenset(
@@ -66,10 +67,10 @@ def triples_of(
 
 
 def possible_d_sep(neighbours: Neighbours, triples: Triples) -> list[set[int]]:
-    """Per column, the columns that may be needed to separate it from a neighbour (possible d-sep).
+    """For each column, the columns that may be needed to separate it from a neighbour.
 
-    They are at the end of a path on which every inner column is a collider or in a triangle
-    (Spirtes, Glymour & Scheines 2000, Section 6.7).
+    This possible d-sep set contains the ends of all paths from the column on which every inner
+    column is a collider or in a triangle (Spirtes, Glymour & Scheines 2000, Section 6.7).
     """
     marks = _Marks(neighbours)
     marks.point(triples.colliders)
@@ -77,7 +78,7 @@ def possible_d_sep(neighbours: Neighbours, triples: Triples) -> list[set[int]]:
 
 
 def count_path_tests(neighbours: Neighbours, triples: Triples, max_order: int | None) -> int:
-    """Number of tests that `separate_along_paths` makes if none finds independence."""
+    """Number of tests that `separate_along_paths` makes if no test finds an independence."""
     reach = possible_d_sep(neighbours, triples)
     total = 0
     for x, around in enumerate(neighbours):
@@ -96,10 +97,10 @@ def separate_along_paths(
     max_order: int | None,
     held: Collection[Edge] = (),
 ) -> None:
-    """Remove the edges of `neighbours` that sets of `possible_d_sep` separate.
+    """Remove edges whose ends are independent given a set of columns from `possible_d_sep`.
 
-    With unobserved confounders two columns can be dependent given any set of their neighbours, but
-    independent given some set of these.  held: pairs that are not tested.
+    With unobserved confounders, two columns can be dependent given every set of their neighbours,
+    but independent given a set of other columns.  held: pairs that are not tested.
     """
     reach = possible_d_sep(neighbours, triples)
     for x, y in [(a, b) for a, around in enumerate(neighbours) for b in sorted(around) if a < b]:
@@ -118,7 +119,7 @@ def cut(
     y: int,
     held: Collection[int],
 ) -> None:
-    """Remove the edge of x and y, which `held` separates."""
+    """Remove the edge between x and y, and record `held` as their separating set."""
     separating[ordered(x, y)] = frozenset(held)
     neighbours[x].discard(y)
     neighbours[y].discard(x)
@@ -130,11 +131,12 @@ def confirm_triples(
     independent: Independent,
     held: Collection[Edge] = (),
 ) -> None:
-    """Remove edges of unshielded triples that the separating set of the ends separates as well.
+    """Test the edges of unshielded triples given the separating set of the triple's ends.
 
     RFCI (Colombo, Maathuis, Kalisch & Richardson 2012, Lemma 3.1) does this in place of
-    `separate_along_paths`: afterwards the colliders among these triples are correct, although some
-    edges may remain that sets further away would separate.
+    `separate_along_paths`.  Afterwards the colliders among these triples are correct, although
+    edges may remain that only more distant columns would separate.  held: pairs that are not
+    tested.
     """
     changed = True
     while changed:
@@ -160,7 +162,7 @@ def _separate(
     independent: Independent,
     max_order: int | None,
 ) -> None:
-    """Remove edges, order by order; an order uses the neighbours at its start."""
+    """Remove edges by conditioning sets of increasing size; neighbours are fixed for each size."""
     order = 0
     while max_order is None or order <= max_order:
         held = [set(others) for others in neighbours]
@@ -205,13 +207,13 @@ def orient_pag(
     known: Constraints | None = None,
     discriminating: bool = True,
 ) -> PAG:
-    """Orient a skeleton by background knowledge, colliders, and R1 to R10 until none applies.
+    """Orient a skeleton by background knowledge, by colliders, and by rules R1 to R10.
 
-    neighbours: of each column.  separating: the separating set of each pair (i, j), i < j,
-    that is not adjacent.  triples: the colliders, and the ambiguous triples; no rule treats the
-    middle of an ambiguous triple as a non-collider.  known: as in Tetrad, an arrow i → j that is
-    ruled out puts an arrowhead at i, and a required one a tail at i.
-    discriminating: whether R4 is used, which RFCI allows only after further tests.
+    neighbours: the neighbours of each column.  separating: the separating set of each pair (i, j),
+    i < j, that is not adjacent.  triples: the colliders, and the ambiguous triples; no rule treats
+    the middle of an ambiguous triple as a non-collider.  known: background knowledge; as in Tetrad,
+    an arrow i → j that is ruled out puts an arrowhead at i, and a required arrow i → j puts a tail
+    at i.  discriminating: whether to use R4, which RFCI allows only after further tests.
     """
     marks = _Marks(neighbours, triples.ambiguous)
     if known is not None:
@@ -245,14 +247,17 @@ class _Marks:
         return self.at[i].get(j)
 
     def is_edge(self, i: int, j: int, here: str, there: str) -> bool:
-        """Whether the marks at i and at j are these; "*" stands for any mark."""
+        """Whether i and j are adjacent with a mark from `here` at i and one from `there` at j.
+
+        "*" stands for any mark.
+        """
         first, second = self.at[j].get(i), self.at[i].get(j)
         if first is None or second is None:
             return False
         return (here == "*" or first in here) and (there == "*" or second in there)
 
     def put(self, i: int, j: int, mark: End) -> bool:
-        """Replace a circle at j; returns whether there was one."""
+        """Replace a circle at j by the mark; returns whether there was a circle."""
         if self.at[i][j] != "o":
             return False
         self.at[i][j] = mark
@@ -267,17 +272,17 @@ class _Marks:
                         self.at[j][i] = "-"
 
     def point(self, colliders: Collection[Triple]) -> None:
-        """Put arrowheads at the middle, except where a tail is required."""
+        """Put arrowheads at the middle of colliders, except where a tail is required."""
         for x, z, y in colliders:
             if "-" not in (self.at[x][z], self.at[y][z]):
                 self.at[x][z] = self.at[y][z] = ">"
 
     def passes(self, a: int, b: int, c: int) -> bool:
-        """Whether a and c are not adjacent, and b is not ambiguous between them."""
+        """Whether the triple a, b, c is unshielded and not ambiguous."""
         return c not in self.at[a] and (min(a, c), b, max(a, c)) not in self._ambiguous
 
     def triples(self) -> Iterator[tuple[int, int, int]]:
-        """(a, b, c) where a and c are neighbours of b and not of each other."""
+        """Every (a, b, c) in which a and c are neighbours of b but not of each other."""
         for b in self.nodes:
             for a in self.at[b]:
                 for c in self.at[b]:
@@ -388,7 +393,7 @@ def _discriminated(m: _Marks, a: int, b: int, c: int) -> int | None:
 
 
 def _undirected(m: _Marks) -> None:
-    """R5: an uncovered circle path that closes over a o-o b, ends not adjacent: all are tails."""
+    """R5: a o-o b, and an uncovered circle path from a to b: all marks become tails."""
     for a in m.nodes:
         for b in list(m.at[a]):
             if a < b and m.is_edge(a, b, "o", "o"):
@@ -468,7 +473,7 @@ def _may_point(m: _Marks) -> Callable[[int, int], bool]:
 def _uncovered(
     m: _Marks, start: int, goal: int, step: Callable[[int, int], bool]
 ) -> Iterator[list[int]]:
-    """Paths along such edges on which no node's two neighbours are adjacent; the edge alone too."""
+    """Uncovered paths from start to goal along edges that `step` allows, single edges included."""
     waiting, looked = [[start, b] for b in m.at[start] if step(start, b)], 0
     while waiting and looked < _MOST_PATHS:
         path, looked = waiting.pop(), looked + 1

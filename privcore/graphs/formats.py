@@ -1,4 +1,4 @@
-"""The formats in which graphs are written and read, one entry each."""
+"""The formats in which graphs are written and read."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _ENDS = {"undirected": "without a direction", "bidirected": "with both direction
 class Format:
     """A format in which graphs are written, and read if `read` is given.
 
-    carries: the kinds of edges that it supports; a graph with others is refused.  A format with
-    circles supports every PAG, including its bidirected edges, which stand for unobserved
+    carries: the kinds of edges that the format supports; graphs with other kinds are refused.  A
+    format with circles supports every PAG, including bidirected edges, which stand for unobserved
     confounders.
-    suffix: file name extension; empty for the objects of a library.
+    suffix: the file name extension; empty for the objects of a library.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Format:
             if not self.carries_circles:
                 others = [f.name for f in self._alike if f.carries_circles]
                 raise DataError(
-                    f"{self.title} holds no partial ancestral graph; choose one of "
+                    f"{self.title} does not support partial ancestral graphs; choose one of "
                     f"{', '.join(others)}."
                 )
             return self.write(graph)
@@ -53,19 +53,21 @@ class Format:
             if kind not in self.carries:
                 others = [f.name for f in self._alike if kind in f.carries]
                 raise DataError(
-                    f"{self.title} holds no edge {_ENDS[kind]}, such as that between "
+                    f"{self.title} does not support edges {_ENDS[kind]}, such as the edge between "
                     f"{short(a)!r} and {short(b)!r}; direct it, or choose one of "
                     f"{', '.join(others)}."
                 )
         if "bidirected" not in self.carries and not graph.undirected:
             directed = nx.DiGraph(graph.named_directed())
             if not nx.is_directed_acyclic_graph(directed):
-                raise DataError(f"{self.title} holds no directed cycle; remove an edge of it.")
+                raise DataError(
+                    f"{self.title} does not support directed cycles; remove an edge of the cycle."
+                )
         return self.write(graph)
 
     @property
     def carries_circles(self) -> bool:
-        """Whether it supports PAGs."""
+        """Whether the format supports PAGs."""
         return set(_CIRCLES) <= set(self.carries)
 
     @property
@@ -114,10 +116,10 @@ TEXT_FORMATS = {name: made for name, made in FORMATS.items() if made.suffix}
 
 
 def export_graph(graph: PDAG, to: str) -> Any:
-    """A graph in the format of another program.
+    """Convert a graph to the format of another program.
 
     Args:
-        graph: such as the `graph` of a run.
+        graph: a graph, such as the `graph` of a run.
         to: networkx, causal-learn (a `GeneralGraph`), pgmpy (a `DAG`, or a `PDAG`), or a text:
             dagitty, tetrad, gml (which DoWhy reads), bif, json, graphml, dot, csv.
 
@@ -126,9 +128,9 @@ def export_graph(graph: PDAG, to: str) -> Any:
 
     Raises:
         ParameterError: for an unknown format.
-        DataError: if the format cannot represent the graph: gml and bif support only DAGs, pgmpy
-            no PAG, dagitty and pgmpy no edges with both directions outside a PAG, and some formats
-            restrict names.
+        DataError: if the format cannot represent the graph.  gml and bif support only DAGs; pgmpy
+            does not support PAGs or bidirected edges; dagitty supports bidirected edges only in a
+            PAG; and some formats restrict names.
 
     Example:
         >>> from privcore import PDAG
@@ -137,14 +139,14 @@ def export_graph(graph: PDAG, to: str) -> Any:
         3
         >>> export_graph(chain, "bif")
         Traceback (most recent call last):
-        privcore.errors.DataError: BIF holds no edge without a direction, such as that between \
-'b' and 'c'; direct it, or choose one of dagitty, tetrad, json, graphml, dot, csv.
+        privcore.errors.DataError: BIF does not support edges without a direction, such as the \
+edge between 'b' and 'c'; direct it, or choose one of dagitty, tetrad, json, graphml, dot, csv.
     """
     return get_format(to).export(graph)
 
 
 def import_graph(source: Any, format: str) -> PDAG:
-    """A graph from the format of another program.
+    """Read a graph from the format of another program.
 
     Args:
         source: an object of networkx, causal-learn or pgmpy, or a text.
@@ -154,7 +156,7 @@ def import_graph(source: Any, format: str) -> PDAG:
         The graph, which is a `PAG` if edges end in circles or the source declares one.
 
     Raises:
-        ParameterError: for a format that is not read.
+        ParameterError: for a format that cannot be read.
         DataError: for a source that is not in this format, or has two edges between the same nodes
             or an edge from a node to itself.
 
@@ -165,19 +167,22 @@ def import_graph(source: Any, format: str) -> PDAG:
     chosen = get_format(format)
     if chosen.read is None:
         readable = ", ".join(f.name for f in FORMATS.values() if f.read)
-        raise ParameterError(f"{chosen.title} is not read; choose one of {readable}.")
+        raise ParameterError(f"{chosen.title} cannot be read; choose one of {readable}.")
     if chosen.suffix and not isinstance(source, str):
-        raise DataError(f"{chosen.title} is a text, not a {type(source).__name__}; give its text.")
+        raise DataError(
+            f"{chosen.title} is a text format, but the source is a {type(source).__name__}; give "
+            "the text."
+        )
     return chosen.read(source)
 
 
 def get_format(name: str) -> Format:
-    """The format of this name; raises ParameterError if there is none."""
+    """The format with this name; raises ParameterError if there is none."""
     return _chosen(name, FORMATS)
 
 
 def text_format(name: str) -> Format:
-    """The text format of this name; raises ParameterError if there is none."""
+    """The text format with this name; raises ParameterError if there is none."""
     return _chosen(name, TEXT_FORMATS)
 
 

@@ -35,12 +35,12 @@ class Identification(NamedTuple):
 def identify(graph: PAG, cause: int, outcome: int) -> Identification:
     """A valid adjustment set for the effect of the cause on the outcome, if any set is valid.
 
-    By the generalised adjustment criterion, which is sound and complete for PAGs without selection
-    variables: from a PAG with an edge that stands for selection nothing is identified.  Raises
-    DataError if the graph is not the PAG of any causal graph, and ValueError if cause and outcome
-    are the same column.
+    The generalised adjustment criterion is sound and complete for PAGs without selection variables.
+    If an edge of the PAG stands for selection, no effect is identified.  Raises DataError if the
+    graph is not the PAG of any causal graph, and ValueError if cause and outcome are the same
+    column.
 
-    Example: the arrow b → d has no unobserved confounder, because b has a cause not adjacent to d.
+    Example: b and d share no unobserved confounder, because a o→ b, and a is not adjacent to d.
 
         >>> ends = {(0, 1): ("o", ">"), (2, 1): ("o", ">"), (1, 3): ("-", ">")}
         >>> graph = PAG.from_ends(("a", "b", "c", "d"), ends)
@@ -60,8 +60,8 @@ def identify(graph: PAG, cause: int, outcome: int) -> Identification:
         return Identification(
             None,
             True,
-            f"Not identified: the edge between {a} and {b} shows that rows were selected by what "
-            "they cause.",
+            f"Not identified: the edge between {a} and {b} shows that these columns affect which "
+            "rows were selected.",
         )
     member = _Member.of(graph)
     ways = _Ways.of(graph, cause, outcome)
@@ -93,8 +93,8 @@ def identify(graph: PAG, cause: int, outcome: int) -> Identification:
 def valid_in_class(graph: PAG, cause: int, outcome: int, columns: Collection[int]) -> bool:
     """Whether adjustment for the columns identifies the effect in every graph of the PAG's class.
 
-    By the same criterion.  For a cause without an effect on the outcome, a set is valid if it
-    separates the two.
+    The criterion is the same as in `identify`.  If the cause has no effect on the outcome, a set is
+    valid if it m-separates cause and outcome.
 
     Example:
         >>> ends = {(0, 1): ("o", ">"), (1, 2): ("-", ">")}
@@ -118,8 +118,8 @@ def valid_in_class(graph: PAG, cause: int, outcome: int, columns: Collection[int
 def visible(graph: PDAG, a: int, b: int) -> bool:
     """Whether a → b is an arrow, and no graph of the class has an unobserved confounder of a and b.
 
-    This holds if a column that is not adjacent to b has an edge into a, or a path into a on which
-    every inner column is a collider and a parent of b (Zhang 2008, Definition 8).
+    The arrow is visible if a column that is not adjacent to b has an edge into a, or a path into a
+    on which every inner column is a collider and a parent of b (Zhang 2008, Definition 8).
 
     Example:
         >>> graph = PAG.from_ends(("a", "b", "c"), {(0, 1): ("o", ">"), (1, 2): ("-", ">")})
@@ -146,8 +146,8 @@ def visible(graph: PDAG, a: int, b: int) -> bool:
 class _Ways(NamedTuple):
     """Possibly causal paths in a PAG.
 
-    first: first columns, after the cause, of possibly causal paths.
-    forbidden: columns on such paths, without the cause, and their possible descendants.
+    first: the columns next to the cause on possibly causal paths.
+    forbidden: columns on possibly causal paths, without the cause, and their possible descendants.
     ancestors: possible ancestors of cause and outcome.
     """
 
@@ -187,12 +187,12 @@ class _Member(NamedTuple):
     def of(cls, graph: PAG) -> _Member:
         """One of the ancestral graphs that the PAG stands for; raises DataError if there is none.
 
-        o→ becomes →, and the edges with two circles a DAG without new v-structures (Zhang 2008,
-        Theorem 2).
+        Each o→ becomes →, and the edges with two circles become a DAG without new v-structures
+        (Zhang 2008, Theorem 2).
         """
         contradiction = DataError(
-            "The graph contradicts itself, so that no graph with unobserved confounders has its "
-            "edges; state background knowledge."
+            "The graph contradicts itself, so no graph with unobserved confounders has its edges; "
+            "resolve the contradiction by background knowledge."
         )
         try:
             circles = consistent_extension(PDAG(graph.nodes, undirected=graph.nondirected))
@@ -231,7 +231,7 @@ class _Member(NamedTuple):
                 children[parent].add(node)
 
         def steps(node: int) -> Iterator[tuple[int, bool, bool]]:
-            """Each neighbour, and whether there are arrowheads at the node and at the neighbour."""
+            """Each neighbour, and whether arrowheads are at the node and at the neighbour."""
             yield from ((other, True, False) for other in self.parents[node])
             yield from ((other, False, True) for other in children[node])
             yield from ((other, True, True) for other in self.siblings[node])

@@ -34,7 +34,7 @@ _MOST_COLUMNS, _MOST_STATEMENTS = 10_000, 200_000
 
 
 class Statement(NamedTuple):
-    """An edge of any direction, "--" with the names in order, or an arrow a → b, "->"."""
+    """An edge in either direction ("--", with the names sorted), or an arrow a → b ("->")."""
 
     a: str
     mark: Mark
@@ -42,23 +42,25 @@ class Statement(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The statement in words, such as "smoke → lung"."""
+        """The statement as text, such as "smoke → lung"."""
         sign = "→" if self.mark == "->" else "–"
         return f"{short(self.a)} {sign} {short(self.b)}"
 
 
 def statement(a: str, mark: Mark, b: str) -> Statement:
-    """The statement, the names of an edge in order.  Raises ParameterError for one column twice."""
+    """The statement, with the names of an edge sorted; raises ParameterError if a equals b."""
     if a == b:
-        raise ParameterError(f"The statement {short(a)} {mark} {short(b)} names one column twice.")
+        raise ParameterError(
+            f"The statement {short(a)} {mark} {short(b)} names one column twice; name two columns."
+        )
     first, second = sorted((a, b)) if mark == "--" else (a, b)
     return Statement(first, mark, second)
 
 
 def statements(text: str) -> frozenset[Statement]:
-    """Statements between semicolons, such as "a--b; a, b -> c", which is a → c and b → c.
+    """Read statements separated by semicolons, such as "a--b; a, b -> c".
 
-    Raises ParameterError for any other text.
+    The second of these means a → c and b → c.  Raises ParameterError if the text cannot be read.
     """
     read: set[Statement] = set()
     many = 0
@@ -67,7 +69,7 @@ def statements(text: str) -> frozenset[Statement]:
         sides = [_names(side) for side in ends[::2]]
         if len(ends) != 3 or not all(sides):
             raise ParameterError(
-                f"{short(part.strip())!r} states no edge; write two columns with -- or -> "
+                f"{short(part.strip())!r} does not state an edge; write two columns with -- or -> "
                 "between them, such as smoke->lung."
             )
         mark, turned = _MARKS[ends[1]]
@@ -79,7 +81,7 @@ def statements(text: str) -> frozenset[Statement]:
 
 
 def limit_statements(many: int) -> None:
-    """Raises ParameterError for too many statements; called before pairs are formed."""
+    """Raises ParameterError for too many statements; to be called before pairs are formed."""
     if many > _MOST_STATEMENTS:
         raise ParameterError(f"There are more than {_MOST_STATEMENTS:,} statements; give fewer.")
 
@@ -90,14 +92,14 @@ def _names(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Background knowledge, by the names of columns.
+    """Background knowledge about a graph over named columns.
 
     tiers: columns in time order: no arrow leads from a column to an earlier tier.  Columns in no
     tier may have any arrow.
     forbidden, required: edges and arrows.  A forbidden edge rules out both arrows; a required
     arrow rules out the other one.
 
-    Raises ParameterError, naming both, if two statements contradict each other.
+    If two statements contradict each other, raises a ParameterError that names both statements.
 
     Example:
         >>> known = Knowledge.of(tiers="asia, smoke; tub, lung", require="smoke -> lung")
@@ -109,7 +111,7 @@ class Knowledge:
         Traceback (most recent call last):
             ...
         privcore.errors.ParameterError: b → a is required, but a is in an earlier tier than b; \
-take one of the two back.
+remove one of these statements.
     """
 
     tiers: tuple[tuple[str, ...], ...] = ()
@@ -131,12 +133,14 @@ take one of the two back.
                     )
                 where[name] = number
         if len(where) > _MOST_COLUMNS:
-            raise ParameterError(f"There are more than {_MOST_COLUMNS:,} columns in tiers.")
+            raise ParameterError(
+                f"There are more than {_MOST_COLUMNS:,} columns in tiers; name fewer."
+            )
         for sentence in self._contradictions(where):
-            raise ParameterError(f"{sentence}; take one of the two back.")
+            raise ParameterError(f"{sentence}; remove one of these statements.")
 
     def _contradictions(self, tier: dict[str, int]) -> Iterator[str]:
-        """The first contradiction, with both statements."""
+        """The contradictions, each as a sentence with both statements."""
 
         def against(a: str, b: str) -> str:
             """The statement that rules out a → b; empty if there is none."""
@@ -169,20 +173,24 @@ take one of the two back.
 
     @classmethod
     def of(cls, *, tiers: str = "", forbid: str = "", require: str = "") -> Knowledge:
-        """From texts: tiers between semicolons, their columns between commas; see `statements`."""
+        """Knowledge from texts.
+
+        tiers: tiers separated by semicolons, with columns separated by commas.
+        forbid, require: statements in the form that `statements` reads.
+        """
         parts = tuple(tuple(_names(tier)) for tier in tiers.split(";"))
         return cls(parts, statements(forbid), statements(require))
 
     @classmethod
     def of_graph(cls, graph: PDAG) -> Knowledge:
-        """An expert's partial graph: its arrows and edges are required, everything else is open.
+        """Knowledge from an expert's partial graph, all of whose arrows and edges are required.
 
-        Raises DataError for a PAG, whose arrows may lead through other columns.
+        Raises DataError for a PAG, because its arrows may stand for indirect effects.
         """
         if isinstance(graph, PAG):
             raise DataError(
-                "Knowledge cannot be read from a partial ancestral graph, whose arrows may lead "
-                "through other columns; give a DAG or a CPDAG."
+                "Knowledge cannot be read from a partial ancestral graph, whose arrows may stand "
+                "for indirect effects; give a DAG or a CPDAG."
             )
         names = graph.nodes
         stated = {Statement(names[i], "->", names[j]) for i, j in graph.directed}
@@ -195,12 +203,12 @@ take one of the two back.
         return _read(text)
 
     def __bool__(self) -> bool:
-        """Whether it constrains a graph: one tier alone does not."""
+        """Whether the knowledge constrains a graph; a single tier does not."""
         return bool(len(self.tiers) > 1 or self.forbidden or self.required)
 
     @property
     def text(self) -> str:
-        """JSON on one line, equal for equal knowledge; empty for none."""
+        """The knowledge as JSON on one line, equal for equal knowledge; empty if there is none."""
         known = {
             "tiers": self.tiers,
             "forbidden": sorted(self.forbidden),
@@ -211,7 +219,7 @@ take one of the two back.
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Each statement in words."""
+        """The tiers and each statement as text."""
         several = self.tiers if len(self.tiers) > 1 else ()
         order = " before ".join(", ".join(map(short, tier)) for tier in several)
         return (
@@ -227,7 +235,7 @@ take one of the two back.
         return frozenset(chain(*self.tiers, *ends))
 
     def among(self, names: Iterable[str]) -> Knowledge:
-        """The knowledge about these columns; other columns are left out of tiers."""
+        """The knowledge about these columns alone; all other columns are left out."""
         kept = set(names)
         tiers = tuple(tuple(name for name in tier if name in kept) for tier in self.tiers)
         forbidden, required = (
@@ -237,12 +245,15 @@ take one of the two back.
         return Knowledge(tiers, forbidden, required)
 
     def on(self, names: Sequence[str]) -> Constraints:
-        """The constraints on a graph over these columns; raises ParameterError for others."""
+        """The constraints on a graph over these columns.
+
+        Raises ParameterError if the knowledge names other columns.
+        """
         index = {name: i for i, name in enumerate(names)}
         if strange := sorted(self.names - index.keys()):
             raise ParameterError(
                 f"The background knowledge names {short(strange[0])!r}, which is not a column; "
-                f"there are {', '.join(short(name, 20) for name in list(names)[:20])}."
+                f"choose from {', '.join(short(name, 20) for name in list(names)[:20])}."
             )
         allowed = ~np.eye(len(names), dtype=bool)
         later: list[int] = []
@@ -298,7 +309,7 @@ def _mark(mark: Any) -> Mark:
 
 
 def canonical(text: Any) -> str:
-    """The normal text of knowledge, as `Knowledge.text` writes it; raises ParameterError."""
+    """The canonical text of knowledge, as `Knowledge.text` writes it; raises ParameterError."""
     if isinstance(text, Knowledge):
         return text.text
     return _read(text if isinstance(text, str) else json.dumps(text, default=str)).text

@@ -33,14 +33,15 @@ def read_knowledge(source: Path | str | Any, names: Sequence[str] = ()) -> Knowl
     """Background knowledge from a file or from causal-learn.
 
     Args:
-        source: the path of a file, or causal-learn's `BackgroundKnowledge`.  A file holds our JSON
-            (`Knowledge.text`), Tetrad's text, or CSV: with the columns `column` and `tier`, or with
-            `from`, `to` and `rule`, which is forbid, require, "forbid edge" or "require edge".  Or
-            it holds an expert's graph (as Tetrad, DAGitty, GML or BIF), whose edges are required.
+        source: the path of a file, or causal-learn's `BackgroundKnowledge`.  A file contains JSON
+            (as in `Knowledge.text`), Tetrad's knowledge, an expert's graph (as Tetrad, DAGitty, GML
+            or BIF), whose edges are all required, or CSV.  The columns of CSV are `column` and
+            `tier`, or `from`, `to` and `rule`; a rule is forbid, require, "forbid edge" or
+            "require edge".
         names: all columns, against which patterns of causal-learn are matched.
 
     Raises:
-        DataError: for a file that is none of these.
+        DataError: for a file in none of these formats.
         ParameterError: for statements that contradict each other.
     """
     if isinstance(source, Path | str):
@@ -54,13 +55,13 @@ def read_knowledge(source: Path | str | Any, names: Sequence[str] = ()) -> Knowl
     if hasattr(source, "tier_value_map"):
         return _of_causal_learn(source, names)
     raise DataError(
-        f"A {type(source).__name__} states no edges; give a file, or causal-learn's "
-        "BackgroundKnowledge."
+        f"Background knowledge cannot be read from a {type(source).__name__}; give a file, or "
+        "causal-learn's BackgroundKnowledge."
     )
 
 
 def parse_knowledge(content: bytes, filename: str) -> Knowledge:
-    """As `read_knowledge`, from the bytes of a file."""
+    """Like `read_knowledge`, but from the bytes of a file."""
     if len(content) > MAX_BYTES:
         raise DataError("The knowledge file has more than 5 MB; give fewer statements.")
     try:
@@ -105,8 +106,8 @@ def _of_tetrad(text: str) -> Knowledge:
             known.add(statement(words[0], "->", words[1]))
         else:
             raise DataError(
-                f"Line {number} of the knowledge file is none of addtemporal, forbiddirect or "
-                "requiredirect; write it as one of these."
+                f"Line {number} of the knowledge file is not an entry of addtemporal, forbiddirect "
+                "or requiredirect; correct the line."
             )
     ordered = tuple(tuple(tiers[k]) for k in sorted(tiers))
     return Knowledge(ordered, frozenset(forbidden), frozenset(required))
@@ -125,8 +126,8 @@ def _of_csv(text: str) -> Knowledge:
     if {"from", "to", "rule"} <= fields:
         return _of_rules(list(_cells(rows, "from", "to", "rule")))
     raise DataError(
-        "The knowledge file is neither JSON nor Tetrad's text, and as CSV it needs the "
-        "columns column,tier or from,to,rule."
+        "The knowledge file is neither JSON nor Tetrad's text; save it as one of these, or as CSV "
+        "with the columns column,tier or from,to,rule."
     )
 
 
@@ -149,8 +150,8 @@ def _of_tiers(rows: list[list[str]]) -> Knowledge:
             place = math.nan
         if not math.isfinite(place):
             raise DataError(
-                f"The tier of {short(name)!r} is {short(tier)!r}, no number; write one, the "
-                "earliest lowest."
+                f"The tier of {short(name)!r} is {short(tier)!r}, which is not a number; number "
+                "the tiers from the earliest."
             )
         tiers.setdefault(place, []).append(name)
     return Knowledge(tuple(tuple(tiers[k]) for k in sorted(tiers)))
@@ -162,14 +163,15 @@ def _of_rules(rows: list[list[str]]) -> Knowledge:
         verb, _, edge = rule.lower().partition(" ")
         if verb not in known or edge not in ("", "edge"):
             raise DataError(
-                f"{short(rule)!r} is no rule; write forbid, require, forbid edge or require edge."
+                f"{short(rule)!r} is not a rule; write forbid, require, forbid edge or require "
+                "edge."
             )
         known[verb].add(statement(a, "--" if edge else "->", b))
     return Knowledge((), frozenset(known["forbid"]), frozenset(known["require"]))
 
 
 def _of_causal_learn(source: Any, names: Sequence[str]) -> Knowledge:
-    """Knowledge from a `BackgroundKnowledge`: rules are arrows, patterns match at the start."""
+    """Knowledge from a `BackgroundKnowledge`; patterns match at the start of a name."""
 
     def arrows(nodes: Any, patterns: Any) -> set[Statement]:
         found = {statement(a.get_name(), "->", b.get_name()) for a, b in nodes}
@@ -194,13 +196,13 @@ def _of_causal_learn(source: Any, names: Sequence[str]) -> Knowledge:
 def stated_knowledge(
     *, tiers: str = "", forbid: Sequence[str] = (), require: Sequence[str] = (), file: str = ""
 ) -> Knowledge:
-    """Knowledge from all options of a command; raises ParameterError and DataError."""
+    """Knowledge from all options of a command; raises ParameterError or DataError."""
     if not (tiers or forbid or require or file):
         return Knowledge()
     known = read_knowledge(file) if file else Knowledge()
     given = Knowledge.of(tiers=tiers)
     if given.tiers and known.tiers:
-        raise ParameterError("Tiers are stated in the file, too; leave one of the two orders out.")
+        raise ParameterError("Tiers are also stated in the file; leave out one of the two orders.")
     return Knowledge(
         given.tiers or known.tiers,
         known.forbidden.union(*map(statements, forbid)),

@@ -22,10 +22,11 @@ def pag_of_dag(
     """The PAG over the columns of a DAG that are not hidden.
 
     edges: (i, j) for i → j, indices into `nodes`.  known: background knowledge on the columns that
-    are not hidden; its marks are included if the DAG obeys it.
+    are not hidden; the marks that it implies are included if the DAG obeys it.
 
     Two columns that are not adjacent in the maximal ancestral graph are separated by all of their
-    observed ancestors (Richardson & Spirtes 2002, Section 4.2), so no search for sets is needed.
+    observed ancestors (Richardson & Spirtes 2002, Section 4.2), so no search for separating sets is
+    needed.
 
     Example: rain and a sprinkler make the grass wet; the season, which affects both, is hidden.
 

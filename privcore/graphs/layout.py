@@ -23,13 +23,13 @@ _EVEN = 0.6
 def shared_layout(
     nodes: Sequence[str], *, dag: Iterable[Edge] | None = None, graph: PDAG | None = None
 ) -> Positions:
-    """Coordinates, one pair per node, y growing downwards; deterministic.
+    """Deterministic coordinates, one (x, y) per node, with y increasing downwards.
 
-    Drawn for the DAG, if it is known and has edges, otherwise for `graph`.  Up to 20 connected
-    nodes are in layers, so that arrows outside cycles point down.  More are placed by the method of
-    Kamada & Kawai (1989), which has a fifth of the crossings, rotated so that arrows point down on
-    average.  Connected nodes are in [-1, 1]²; nodes without an edge are below them, at y > 1.
-    Without edges the nodes form a circle.
+    The layout is made for the DAG if it is known and has edges, otherwise for `graph`.  Up to 20
+    connected nodes are placed in layers, so that arrows outside cycles point down.  More nodes are
+    placed by the method of Kamada & Kawai (1989), which gives a fifth of the crossings, and rotated
+    so that arrows point down on average.  Connected nodes are in [-1, 1]²; nodes without an edge
+    are below them, at y > 1.  If there are no edges, the nodes form a circle.
 
     Example: the arrow points down, and the third node has no edge.
 
@@ -59,8 +59,8 @@ def shared_layout(
 def matrix_order(graph: PDAG) -> tuple[int, ...]:
     """An order of nodes in which nodes close in the graph are next to each other.
 
-    The optimal leaf order (Bar-Joseph, Gifford & Jaakkola 2001) of an average-linkage tree of path
-    lengths; nodes without an edge come last.
+    This is the optimal leaf order (Bar-Joseph, Gifford & Jaakkola 2001) of an average-linkage tree
+    built from path lengths; nodes without an edge come last.
     """
     joined = sorted({node for pair in graph.skeleton for node in pair})
     rest = [node for node in range(len(graph.nodes)) if node not in set(joined)]
@@ -77,7 +77,7 @@ def matrix_order(graph: PDAG) -> tuple[int, ...]:
 
 
 def _path_lengths(p: int, edges: frozenset[Edge]) -> NDArray[np.float64]:
-    """Length of the shortest path between two nodes; without a path, the longest length plus 1."""
+    """Lengths of shortest paths between nodes; the longest length plus 1 if there is no path."""
     graph = nx.Graph(sorted(edges))
     steps = np.full((p, p), np.inf)
     for node, lengths in nx.all_pairs_shortest_path_length(graph):
@@ -103,7 +103,7 @@ def _by_distances(start: Positions, edges: frozenset[Edge]) -> Positions:
     places = places @ turn
     low, high = places.min(axis=0), places.max(axis=0)
     places = 2 * (places - low) / np.where(high > low, high - low, 1) - 1
-    # Averaged with their ranks, they fill the frame better, and hardly more edges cross.
+    # Coordinates averaged with their ranks fill the frame better, and hardly more edges cross.
     ranks = 2 * places.argsort(axis=0).argsort(axis=0) / (p - 1) - 1
     places = (1 - _EVEN) * places + _EVEN * ranks
     return tuple((float(x), float(y)) for x, y in places.round(6))
@@ -120,7 +120,7 @@ def _rows_below(count: int) -> Positions:
 
 
 def _acyclic(graph: PDAG) -> frozenset[Edge]:
-    """One arrow for each edge, without a cycle; the graph's own arrows as far as they allow it.
+    """One arrow for each edge, without a cycle; the graph's own arrows are kept where possible.
 
     Nodes come after their parents and otherwise by maximum cardinality search (Tarjan & Yannakakis
     1984), so that the undirected part of a CPDAG gets no new v-structure.  The search starts in the
@@ -179,7 +179,7 @@ def _layered(p: int, edges: frozenset[Edge]) -> Positions:
 
 
 def _clutter(x: NDArray[np.float64], y: NDArray[np.float64], edges: frozenset[Edge]) -> float:
-    """The share of edges that run through nodes, and the tightness of the narrowest gap."""
+    """A penalty for edges that run through nodes and for a narrow gap between nodes."""
     start, end = (np.array(side) for side in zip(*sorted(edges), strict=True))
     dx, dy = x[end] - x[start], y[end] - y[start]
     # Horizontal position of each edge at the height of each node it passes; (edges, nodes).
@@ -262,7 +262,7 @@ def _depths(p: int, edges: frozenset[Edge]) -> list[int]:
 def _rows(
     layers: list[list[int]], p: int, width: int = 7
 ) -> tuple[list[list[int]], dict[int, int]]:
-    """Splits layers of more than `width` nodes into rows; the rows, and the row of each node."""
+    """Split layers of more than `width` nodes; returns the rows, and the row of each node."""
     rows: list[list[int]] = []
     for layer in layers:
         parts = -(-len(layer) // width)

@@ -36,7 +36,7 @@ class _Marks:
         ]
 
     def points(self, i: int, j: int) -> bool:
-        """Whether there is an arrowhead at j of an edge between i and j."""
+        """Whether an edge between i and j has an arrowhead at j."""
         return j in self.children[i] or j in self._spouses[i]
 
     def reaches(self, start: int, goal: int) -> bool:
@@ -58,7 +58,7 @@ class _Marks:
     def allowed(self, a: int, b: int) -> bool:
         """Whether a → b closes no directed cycle and makes no new v-structure.
 
-        Always true on consistent input; noisy decisions can contradict each other.
+        This is always true for consistent input, but noisy decisions can contradict each other.
         """
         into = self.parents[b] | self._spouses[b]
         if any(self.no_collider(other, b, a) for other in into if other != a):
@@ -91,14 +91,14 @@ class _Marks:
         )
 
     def implied_arrows(self) -> Iterator[Edge]:
-        """Arrows that a rule requires and that contradict nothing."""
+        """Arrows that a rule requires and that make no cycle and no new v-structure."""
         for a, neighbours in enumerate(self.lines):
             for b in neighbours:
                 if self.implied(a, b) and self.allowed(a, b):
                     yield a, b
 
     def agreeing(self, arrows: set[Edge]) -> set[Edge]:
-        """Arrows that conflict with no other one, so that their order does not matter."""
+        """The arrows that conflict with no other arrow, so that their order does not matter."""
         arrows = {(a, b) for a, b in arrows if (b, a) not in arrows}
         into: dict[int, list[int]] = {}
         for a, b in arrows:
@@ -120,9 +120,9 @@ class _Marks:
 
 
 def on_cycles(arrows: Iterable[Edge]) -> set[Edge]:
-    """The arrows on a directed cycle."""
+    """The arrows that lie on a directed cycle."""
     left, kept = set(arrows), set[Edge]()
-    # Usually there is none: nodes without incoming or without outgoing arrows are on none.
+    # Usually there is no cycle: nodes without incoming or outgoing arrows are on none.
     while len(kept) != len(left):
         kept = left
         causes, effects = {i for i, _ in kept}, {j for _, j in kept}
@@ -137,9 +137,9 @@ def on_cycles(arrows: Iterable[Edge]) -> set[Edge]:
 def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
     """Orient every undirected edge that the rules decide; the skeleton is unchanged.
 
-    A CPDAG represents all DAGs with the same skeleton and v-structures.  An edge has a direction in
-    it if all of them agree on it, which Meek's rules derive from the v-structures alone; i — j
-    becomes i → j if
+    A CPDAG represents all DAGs with the same skeleton and v-structures.  An edge of the CPDAG has a
+    direction if all of these DAGs agree on the direction.  Meek's rules derive such directions from
+    the v-structures alone; i — j becomes i → j if
 
     1. k → i, with k and j not adjacent: i ← j would make a new v-structure;
     2. i → k → j: i ← j would close a cycle;
@@ -149,10 +149,11 @@ def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
     ambiguous: unshielded triples (x, z, y), x < y, that may or may not have a v-structure at z; the
     rules do not use them (Colombo & Maathuis 2014, Section 4.2).
 
-    All arrows that the rules require are made at once, until no more are required.
-    An arrow that would close a directed cycle or make a new v-structure is not made, nor are
-    arrows that would do so together.  So contradictory input leaves edges undirected, for any order
-    of the columns; on consistent input the order does not matter (Meek 1995, Theorem 3).
+    All arrows that the rules require are added at once, until no more arrows are required.  Arrows
+    are left out if they would close a directed cycle or make a new v-structure, alone or together.
+    Contradictory input therefore leaves edges undirected, and the result does not depend on the
+    order of the columns; for consistent input the order does not matter in any case (Meek 1995,
+    Theorem 3).
 
     Example: rule 1 directs b — c away from the arrow a → b.
 
@@ -168,10 +169,11 @@ def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
 
 
 def apply_meek_rules_in_turn(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
-    """Rules 1, 2 and 3 one edge at a time, in the order of the columns, refusing only cycles.
+    """Apply rules 1, 2 and 3 to one edge at a time in column order, refusing only cycles.
 
-    As in causal-learn 0.1.4.8.  ambiguous: as in `apply_meek_rules`, which gives the same result on
-    consistent input; on other input the result depends on the order, and may have new v-structures.
+    This is the procedure of causal-learn 0.1.4.8.  For consistent input, the result is the same as
+    from `apply_meek_rules`; for contradictory input, the result depends on the order of the columns
+    and may have new v-structures.  ambiguous: as in `apply_meek_rules`.
     """
     marks = _Marks(graph, ambiguous)
     around = [sorted(neighbours) for neighbours in marks.adjacent]

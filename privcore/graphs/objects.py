@@ -19,10 +19,11 @@ _ONE_WAY = [kind for kind, mark in MARKS.items() if mark[0].replace("<", ">") !=
 
 
 def to_networkx(graph: PDAG) -> nx.DiGraph:
-    """A `DiGraph` over the names, each arc with its `kind`.
+    """A networkx `DiGraph` over the names, in which each arc has the attribute `kind`.
 
-    An edge whose two ends are alike becomes two arcs, one each way, as in pgmpy's `PDAG`.  For a
-    PAG the attribute `pag` is true, and a o→ b and a o– b are one arc from a to b.
+    An edge with the same mark at both ends becomes two arcs, one in each direction, as in pgmpy's
+    `PDAG`.  For a PAG, the graph has the attribute `pag`, which is true, and an edge a o→ b or
+    a o– b becomes one arc from a to b.
 
     Example:
         >>> chain = PDAG(("a", "b", "c"), frozenset({(0, 1)}), frozenset({(1, 2)}))
@@ -41,11 +42,11 @@ def to_networkx(graph: PDAG) -> nx.DiGraph:
 
 
 def from_networkx(network: Any) -> PDAG:
-    """The graph of a `DiGraph` or a `Graph`, whose nodes are named by their text.
+    """Read a graph from a networkx `DiGraph` or `Graph`; a node's name is its text form.
 
-    An arc has its `kind`, if given.  Without one it is directed, or undirected if there are arcs
-    both ways; the edges of a `Graph` are undirected.  The result is a `PAG` if an edge has a
-    circle, or if the graph's attribute `pag` is true.
+    The attribute `kind` of an arc is used if it is there.  Otherwise the arc is directed, or
+    undirected if there are arcs in both directions; the edges of a `Graph` are undirected.  The
+    result is a `PAG` if an edge has a circle, or if the graph's attribute `pag` is true.
     """
     if not isinstance(network, nx.Graph):
         raise _stranger(network, "networkx Graph or DiGraph")
@@ -102,9 +103,10 @@ def to_causal_learn(graph: PDAG) -> Any:
 
 
 def from_causal_learn(source: Any) -> PDAG:
-    """The graph of a `GeneralGraph`, or of a result of causal-learn's `pc` or `fci`.
+    """Read a graph from a `GeneralGraph`, or from a result of causal-learn's `pc` or `fci`.
 
-    It is a `PAG` if an edge has a circle, or if `is_pag` is true, as causal-learn's `fci` sets it.
+    The result is a `PAG` if an edge has a circle, or if `is_pag` is true, as causal-learn's `fci`
+    sets it.
     """
     _library("causallearn", "causal-learn")
     from causallearn.graph.GeneralGraph import GeneralGraph
@@ -119,8 +121,8 @@ def from_causal_learn(source: Any) -> PDAG:
         ends = [_ENDS.get(end.name) for end in (edge.get_endpoint1(), edge.get_endpoint2())]
         if ends[0] is None or ends[1] is None:
             raise DataError(
-                f"The edge of {short(a)!r} and {short(b)!r} in the GeneralGraph ends in none of a "
-                "tail, an arrow and a circle; replace it by one that does."
+                f"The edge between {short(a)!r} and {short(b)!r} in the GeneralGraph has an end "
+                "that is neither a tail nor an arrow nor a circle; replace the edge."
             )
         edges.append(edge_of_ends(a, b, ends[0], ends[1]))
     return build_graph(general.get_node_names(), edges, pag=general.is_pag())
@@ -139,7 +141,7 @@ def to_pgmpy(graph: PDAG) -> Any:
 
 
 def from_pgmpy(source: Any) -> PDAG:
-    """The graph of a `DAG`, a Bayesian network, or a `PDAG`."""
+    """Read a graph from a pgmpy `DAG`, Bayesian network, or `PDAG`."""
     _library("pgmpy", "pgmpy")
     from pgmpy import base
 
@@ -157,7 +159,7 @@ _ENDS: dict[str, End] = {"TAIL": "-", "ARROW": ">", "CIRCLE": "o"}
 
 
 def edge_of_ends(a: str, b: str, end_a: End, end_b: End) -> NamedEdge:
-    """The edge with these marks at a and at b."""
+    """The edge with these marks at a and at b, as (from, to, kind)."""
     kind, turned = kind_of_ends(end_a, end_b)
     return (b, a, kind) if turned else (a, b, kind)
 
@@ -170,4 +172,4 @@ def _library(module: str, package: str) -> ModuleType:
 
 
 def _stranger(source: object, wanted: str) -> DataError:
-    return DataError(f"A {type(source).__name__} is no {wanted}; choose its format.")
+    return DataError(f"A {type(source).__name__} is not a {wanted}; choose the matching format.")

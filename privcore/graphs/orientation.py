@@ -25,14 +25,15 @@ ConflictRule = Literal["strength", "drop", "bi-directed", "keep first", "overwri
 class Triples(NamedTuple):
     """Classified unshielded triples (x, z, y), x < y.
 
-    colliders: with a v-structure x → z ← y; ambiguous: the separating sets disagree about z.
+    colliders: triples with a v-structure x → z ← y.  ambiguous: triples that may or may not have
+    one, because their separating sets disagree about z.
     """
 
     colliders: frozenset[Triple]
     ambiguous: frozenset[Triple]
 
     def agreeing(self, other: Triples) -> Triples:
-        """The triples of both; a triple on which they differ is ambiguous."""
+        """Combine two classifications; triples on which the two differ are ambiguous."""
         return Triples(
             self.colliders & other.colliders,
             self.ambiguous | other.ambiguous | (self.colliders ^ other.colliders),
@@ -49,23 +50,26 @@ def orient(
     in_turn: bool = False,
     known: Constraints | None = None,
 ) -> PDAG:
-    """V-structures from the separating sets, then Meek's rules.
+    """Orient v-structures by the separating sets, then further edges by Meek's rules.
 
-    skeleton: only its adjacencies are used.  separating_sets: keyed (i, j) with i < j, the sets
-    that the rule uses; a non-adjacent pair without a set is no evidence for a v-structure.
+    skeleton: a graph, of which only the adjacencies are used.
+    separating_sets: the separating sets of each pair (i, j), i < j, that the rule uses; a
+        non-adjacent pair without a set gives no evidence for a v-structure.
     rule: how separating sets are read; see `read_triples`.
-    conflicts: how v-structures that contradict each other, as noisy decisions may, are resolved.
-        "strength": the stronger one stays; of two equally strong ones neither does.
-        "drop": all that direct the same edge in opposite ways go, then all on a directed cycle.
+    conflicts: how to resolve v-structures that contradict each other, as noisy decisions may.
+        "strength": the stronger v-structure is kept; if both are equally strong, neither is kept.
+        "drop": v-structures that direct an edge in opposite ways are dropped, and then v-structures
+        on a directed cycle.
         "bi-directed": an edge directed both ways becomes i ↔ j (Colombo & Maathuis 2014).
-        "keep first" and "overwrite": the first one stays, or the last, in the order of the columns.
-    strength: of a v-structure, larger is stronger; by default, ends that are separated by fewer
-        columns make it stronger.
-    in_turn: ties follow the order of the columns, and Meek's rules are applied one edge at a time,
-        as in causal-learn 0.1.4.8; always so with "keep first" and "overwrite".  The result may
-        then have directed cycles.  Otherwise it depends on no order and has none.
-    known: background knowledge.  Its directions come first, and v-structures that contradict them
-        are dropped (`overruled`), as are edges for which it allows only a cycle.
+        "keep first" and "overwrite": the first, or the last, v-structure in column order is kept.
+    strength: the strength of a v-structure; by default, a v-structure is stronger if fewer
+        columns separate its ends.
+    in_turn: whether ties follow the order of the columns and Meek's rules are applied to one edge
+        at a time, as in causal-learn 0.1.4.8; "keep first" and "overwrite" always do so.  The
+        result may then have directed cycles.  Otherwise the result does not depend on the order of
+        the columns and has no directed cycle.
+    known: background knowledge.  Known directions come first: v-structures that contradict them
+        are dropped (see `overruled`), and so are edges whose allowed directions all make a cycle.
     """
     if known is None or known.empty:
         fixed = set[Edge]()
@@ -106,7 +110,7 @@ def orient(
 def overruled(
     skeleton: PDAG, separating_sets: Sets, rule: ColliderRule, known: Constraints
 ) -> frozenset[Triple]:
-    """V-structures (x, z, y) by the separating sets that background knowledge rules out."""
+    """V-structures (x, z, y) that separating sets suggest but background knowledge rules out."""
     fixed = known.known_arrows(skeleton.skeleton)
     if not fixed:
         return frozenset()
@@ -115,7 +119,7 @@ def overruled(
 
 
 def unshielded(skeleton: PDAG) -> list[Triple]:
-    """Triples x — z — y, x < y, whose ends are not adjacent, sorted."""
+    """The sorted triples x — z — y, x < y, in which x and y are not adjacent."""
     around = [skeleton.adjacent(node) for node in range(len(skeleton.nodes))]
     return sorted(
         (x, z, y)
@@ -128,13 +132,14 @@ def unshielded(skeleton: PDAG) -> list[Triple]:
 def read_triples(
     skeleton: PDAG, separating_sets: Sets, rule: ColliderRule, known: Constraints | None = None
 ) -> Triples:
-    """Which unshielded triples x — z — y are v-structures, by how many separating sets contain z.
+    """Classify unshielded triples x — z — y by the number of separating sets that contain z.
 
-    "first" (Spirtes, Glymour & Scheines 2000) and "union": if no set contains z.
-    "conservative" (Ramsey, Zhang & Spirtes 2006): likewise; if only some do, or there is no set,
-    the triple is ambiguous.  "majority" (Colombo & Maathuis 2014): if fewer than half contain z; if
-    exactly half do, or there is no set, it is ambiguous.  Triples whose ends are not adjacent by
-    background knowledge alone, without a test that separates them, are ambiguous, too.
+    "first" (Spirtes, Glymour & Scheines 2000) and "union": a triple is a v-structure if no set
+    contains z.  "conservative" (Ramsey, Zhang & Spirtes 2006): a triple is a v-structure if no set
+    contains z, and ambiguous if some sets do or there is no set.  "majority" (Colombo & Maathuis
+    2014): a triple is a v-structure if fewer than half of the sets contain z, and ambiguous if
+    exactly half do or there is no set.  Under every rule, a triple is ambiguous if background
+    knowledge alone, without a test, rules out the edge between its ends.
     """
     colliders, ambiguous = set(), set()
     untested = frozenset() if known is None else known.ruled_out - separating_sets.keys()
@@ -171,7 +176,7 @@ def _arrows(colliders: Iterable[Triple]) -> set[Edge]:
 def _in_turn(
     colliders: Iterable[Triple], order: Callable[[Triple], float] | None, *, overwrite: bool
 ) -> set[Edge]:
-    """Triples in this order, then by middle and ends, as in causal-learn."""
+    """Arrows of the triples in this order, then by middle and ends, as in causal-learn."""
     arrows: set[Edge] = set()
     by_place = sorted(colliders, key=lambda triple: (triple[1], triple[0], triple[2]))
     for x, z, y in sorted(by_place, key=order) if order else by_place:

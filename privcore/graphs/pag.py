@@ -19,15 +19,16 @@ _BY_ENDS: dict[tuple[str, str], Kind] = {
 class PAG(PDAG):
     """A Markov equivalence class of graphs with unobserved confounders and selection variables.
 
-    The class holds all maximal ancestral graphs that imply the same independences (Richardson &
-    Spirtes 2002; Zhang 2008).  i → j: i is a cause of j, directly or through others.  i ↔ j:
-    neither causes the other, so they share an unobserved confounder.  i – j: both cause a variable
-    by which the rows are selected.  A circle is a tail in some members and an arrowhead in others.
+    The class contains all maximal ancestral graphs that imply the same independences (Richardson &
+    Spirtes 2002; Zhang 2008).  i → j: i is a cause of j, directly or indirectly.  i ↔ j:
+    neither causes the other, so i and j share an unobserved confounder.  i – j: both cause a
+    variable by which the rows are selected.  A circle is a tail in some members of the class and an
+    arrowhead in others.
 
-    Shapes as in `PDAG`.  partially_directed: (i, j) for i o→ j.  nondirected: (i, j), i < j, for
-    i o–o j.  partially_undirected: (i, j) for i o– j.
+    Edges are stored as in `PDAG`.  partially_directed: (i, j) for i o→ j.  nondirected: (i, j),
+    i < j, for i o–o j.  partially_undirected: (i, j) for i o– j.
 
-    Example: a and b share an unobserved confounder; whether b and c do is open.
+    Example: a and b share an unobserved confounder; b and c may share one.
 
         >>> graph = PAG.from_ends(("a", "b", "c"), {(0, 1): (">", ">"), (1, 2): ("o", ">")})
         >>> graph.mark(0, 1), graph.mark(2, 1), graph.mark(0, 2)
@@ -40,7 +41,10 @@ class PAG(PDAG):
 
     @classmethod
     def from_ends(cls, nodes: tuple[str, ...], ends: Mapping[Edge, tuple[End, End]]) -> PAG:
-        """From the marks at i and at j of each pair (i, j); raises ValueError for other marks."""
+        """A PAG from the marks at i and at j of each pair (i, j).
+
+        Raises ValueError for marks other than "-", ">" and "o".
+        """
         kinds: dict[str, set[Edge]] = {kind: set() for kind in MARKS}
         for pair, marks in ends.items():
             kind, turned = kind_of_ends(*marks)
@@ -67,12 +71,12 @@ class PAG(PDAG):
 def kind_of_ends(first: End, second: End) -> tuple[Kind, bool]:
     """The kind of an edge with these marks, and whether it is stored in reverse.
 
-    Raises ValueError for other marks.
+    Raises ValueError for marks other than "-", ">" and "o".
     """
     for marks, turned in (((first, second), False), ((second, first), True)):
         if marks in _BY_ENDS:
             return _BY_ENDS[marks], turned
-    raise ValueError(f"the ends of an edge are {(first, second)!r}; they are '-', '>' or 'o'")
+    raise ValueError(f"the ends of an edge are {(first, second)!r}; they must be '-', '>' or 'o'")
 
 
 _END: dict[str, End] = {"-": "-", ">": ">", "o": "o"}

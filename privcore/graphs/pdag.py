@@ -1,4 +1,4 @@
-"""The partially directed graph: what constraint-based discovery returns."""
+"""The partially directed graph, which is the result of constraint-based discovery."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ _BACKWARD = {"->": "<-", "o->": "<-o", "o--": "--o"}
 
 @dataclass(frozen=True)
 class PDAG:
-    """Directed and undirected edges over named nodes; a CPDAG when orientation made it.
+    """A graph of directed and undirected edges over named nodes, such as a CPDAG.
 
     Observations alone determine a DAG up to its Markov equivalence class: all DAGs with its
     skeleton and v-structures (Verma & Pearl 1990).  A CPDAG represents the class: an edge is
     directed if it has the same direction in every member.
 
-    directed: pairs (i, j) for i → j; undirected, and bidirected: pairs (i, j) with i < j.  Indices
-    into `nodes`.  A bidirected edge marks v-structures that contradict each other; no CPDAG has
-    one.  A pair of nodes has at most one edge.  Raises ValueError otherwise.
+    directed: pairs (i, j) for i → j.  undirected, bidirected: pairs (i, j) with i < j.  All pairs
+    are indices into `nodes`.  A bidirected edge marks v-structures that contradict each other; a
+    CPDAG has no bidirected edge.  Raises ValueError for other pairs, and if two edges join a pair.
 
-    Example: rain and a sprinkler form a v-structure; the edge of rain and clouds has no direction.
+    Example: rain and sprinkler form a v-structure; the edge clouds – rain has no direction.
 
         >>> names = ("clouds", "rain", "sprinkler", "wet")
         >>> arrows = [("rain", "wet"), ("sprinkler", "wet")]
@@ -69,16 +69,16 @@ class PDAG:
         p = len(self.nodes)
         for i, j in self._edges:
             if not (0 <= i < p and 0 <= j < p) or i == j:
-                raise ValueError(f"({i}, {j}) is not a pair of two of {p} nodes")
+                raise ValueError(f"({i}, {j}) is not a pair of two different nodes among {p}")
         alike = [pairs for kind, pairs in self.by_kind.items() if MARKS[kind] not in _BACKWARD]
         if any(i > j for i, j in frozenset().union(*alike)):
-            raise ValueError("edges without one direction are stored with the smaller index first")
+            raise ValueError("edges with equal marks must be stored with the smaller index first")
         if len(self.skeleton) != sum(map(len, self.by_kind.values())):
             raise ValueError("a pair of nodes has more than one edge")
 
     @classmethod
     def complete(cls, nodes: Sequence[str]) -> PDAG:
-        """The complete undirected graph."""
+        """The complete undirected graph over these nodes."""
         p = len(nodes)
         return cls(
             tuple(nodes), undirected=frozenset((i, j) for i in range(p) for j in range(i + 1, p))
@@ -92,12 +92,14 @@ class PDAG:
         undirected: Iterable[tuple[str, str]] = (),
         bidirected: Iterable[tuple[str, str]] = (),
     ) -> PDAG:
-        """From edges between names; raises DataError for a name that is not a node."""
+        """A graph from edges between names; raises DataError for a name that is not a node."""
         index = {name: i for i, name in enumerate(nodes)}
 
         def find(name: str) -> int:
             if name not in index:
-                raise DataError(f"The graph names {short(name)!r}, which is not a column.")
+                raise DataError(
+                    f"The graph names {short(name)!r}, which is not a column; correct the name."
+                )
             return index[name]
 
         arrows = frozenset((find(a), find(b)) for a, b in directed)
@@ -130,7 +132,7 @@ class PDAG:
         return {i + j - node for i, j in self._edges if node in (i, j)}
 
     def mark(self, i: int, j: int) -> str | None:
-        """The edge between i and j as read from i to j, such as "->" or "<-", or None."""
+        """The edge as read from i to j, such as "->" or "<-"; None if i and j are not adjacent."""
         for kind, pairs in self.by_kind.items():
             if (i, j) in pairs:
                 return MARKS[kind]
@@ -139,7 +141,7 @@ class PDAG:
         return None
 
     def named_edges(self) -> list[tuple[str, str, Kind]]:
-        """(from, to, kind), by kind and then by position."""
+        """The edges as (from, to, kind), sorted by kind and then by position."""
         return [
             (self.nodes[i], self.nodes[j], kind)
             for kind, pairs in self.by_kind.items()
@@ -151,15 +153,15 @@ class PDAG:
         return [f"{a} {MARKS[kind]} {b}" for a, b, kind in self.named_edges()]
 
     def named_directed(self) -> list[tuple[str, str]]:
-        """(cause, effect), sorted by position."""
+        """The directed edges as (cause, effect), sorted by position."""
         return [(self.nodes[i], self.nodes[j]) for i, j in sorted(self.directed)]
 
     def named_undirected(self) -> list[tuple[str, str]]:
-        """Pairs whose direction is open, sorted by position."""
+        """The undirected edges as pairs of names, sorted by position."""
         return [(self.nodes[i], self.nodes[j]) for i, j in sorted(self.undirected)]
 
     def named_bidirected(self) -> list[tuple[str, str]]:
-        """Pairs directed both ways by v-structures, sorted by position."""
+        """The bidirected edges as pairs of names, sorted by position."""
         return [(self.nodes[i], self.nodes[j]) for i, j in sorted(self.bidirected)]
 
 

@@ -46,7 +46,7 @@ _BIF_VARIABLE = re.compile(r'\bvariable\s++("[^"]*+"|[^\s"{}()|,;]++)\s*+\{')
 
 
 def to_dagitty(graph: PDAG) -> str:
-    """DAGitty's text: a `dag`, a `pdag` if an edge has no direction, or a `pag`.
+    """The graph as DAGitty's text: a `dag`, a `pdag` if an edge has no direction, or a `pag`.
 
     Example:
         >>> chain = PDAG(("a", "b", "c"), frozenset({(0, 1)}), frozenset({(1, 2)}))
@@ -71,14 +71,14 @@ def to_dagitty(graph: PDAG) -> str:
 
 
 def from_dagitty(text: str) -> PDAG:
-    """The graph of DAGitty's text; a `mag` or a `pag` becomes a `PAG`.
+    """Read a graph from DAGitty's text; a `mag` or a `pag` becomes a `PAG`.
 
     Attributes in brackets (positions, roles) are ignored.
     """
     tokens = _dagitty_tokens(text)
     begin, head = next(tokens)
     if begin != "word" or head not in _DAGITTY_HEADS:
-        raise DataError("The DAGitty text must begin with dag, pdag, mag or pag, and then {.")
+        raise DataError("The DAGitty text must begin with dag, pdag, mag or pag, followed by {.")
     token = next(tokens)
     if token[0] in ("word", "quoted"):
         token = next(tokens)
@@ -133,8 +133,8 @@ def _dagitty_edges(path: list[list[str]], marks: list[str], head: str) -> Iterat
         for a, b in product(left, right):
             if "@" in mark and head != "pag":
                 raise DataError(
-                    "The DAGitty graph has edges that end in a circle; decide on a tail or an "
-                    "arrow there, or begin the text with pag."
+                    "The DAGitty graph has edges that end in a circle; replace circles by tails or "
+                    "arrowheads, or begin the text with pag."
                 )
             if mark == "<->" and head in ("dag", "pdag"):
                 raise DataError(
@@ -161,7 +161,7 @@ def _dagitty_tokens(text: str) -> Iterator[tuple[str, str]]:
 
 
 def to_tetrad(graph: PDAG) -> str:
-    """Tetrad's text, which causal-learn writes and reads as well.
+    """The graph as Tetrad's text, which causal-learn also writes and reads.
 
     Example:
         >>> print(to_tetrad(PDAG(("a", "b"), undirected=frozenset({(0, 1)}))), end="")
@@ -185,14 +185,14 @@ def to_tetrad(graph: PDAG) -> str:
 
 
 def from_tetrad(text: str) -> PDAG:
-    """The graph of Tetrad's text; attributes and bootstrap probabilities after an edge are ignored.
+    """Read a graph from Tetrad's text, ignoring attributes and bootstrap probabilities of edges.
 
-    It is a `PAG` if an edge has a circle; the text has no other sign of it.
+    The result is a `PAG` if an edge has a circle; the text cannot declare a PAG in another way.
     """
     head, edges_head, rest = text.lstrip("\ufeff").partition("Graph Edges:")
     listed = head.strip().removeprefix(TETRAD_HEAD).strip()
     if not edges_head or listed == head.strip():
-        raise DataError(f"The Tetrad text must have the lines {TETRAD_HEAD} and Graph Edges:.")
+        raise DataError(f'The Tetrad text must have the lines "{TETRAD_HEAD}" and "Graph Edges:".')
     nodes = [name.strip() for name in listed.split(";" if ";" in listed else ",")]
     known, edges = set(nodes), []
     for line in rest.strip().splitlines():
@@ -212,7 +212,7 @@ def from_tetrad(text: str) -> PDAG:
 
 
 def to_gml(graph: PDAG) -> str:
-    """GML as DoWhy's `CausalModel` reads it.
+    """The graph as GML in the form that DoWhy's `CausalModel` reads.
 
     Characters other than English letters, digits and blanks are written as character codes: DoWhy
     looks for words such as ".dot" in the text to choose the format.
@@ -229,7 +229,7 @@ def to_gml(graph: PDAG) -> str:
     lines = []
     for i, name in enumerate(graph.nodes):
         if name in ("()", "[]"):
-            raise _unwritable("GML", name, "nothing but a pair of brackets")
+            raise _unwritable("GML", name, "only a pair of brackets")
         label = re.sub(r"[^A-Za-z0-9_ ]", lambda c: f"&#{ord(c.group())};", name)
         lines.append(f'  node [ id {i} label "{label}" ]')
     lines += [f"  edge [ source {i} target {j} ]" for i, j in sorted(graph.directed)]
@@ -237,7 +237,7 @@ def to_gml(graph: PDAG) -> str:
 
 
 def from_gml(text: str) -> PDAG:
-    """The graph of a GML text; without `directed 1` its edges are undirected."""
+    """Read a graph from GML; edges are undirected if the text does not have `directed 1`."""
     try:
         network = nx.parse_gml(text)
     except Exception:  # malformed GML raises many types
@@ -246,9 +246,10 @@ def from_gml(text: str) -> PDAG:
 
 
 def to_bif(graph: PDAG) -> str:
-    """BIF with the structure of a Bayesian network: every variable has one level, of probability 1.
+    """The graph as the structure of a Bayesian network in BIF.
 
-    Levels and probabilities are not part of a graph; fit them to data.
+    A graph has no levels or probabilities, so every variable has one level with probability 1; fit
+    the network to data.
     """
     lower: dict[str, str] = {}
     for name in graph.nodes:
@@ -257,7 +258,7 @@ def to_bif(graph: PDAG) -> str:
         if lower.setdefault(name.lower(), name) != name:
             raise DataError(
                 f"Readers of BIF confuse {short(name)!r} and {short(lower[name.lower()])!r}; "
-                "rename one."
+                "rename one of them."
             )
     parents: dict[str, list[str]] = {name: [] for name in graph.nodes}
     for cause, effect in graph.named_directed():
@@ -272,7 +273,7 @@ def to_bif(graph: PDAG) -> str:
 
 
 def from_bif(text: str) -> PDAG:
-    """The variables and their parents; levels and probabilities are ignored."""
+    """Read a graph from BIF; levels and probabilities are ignored."""
     plain = _BIF_COMMENT.sub("", text)
     nodes = [_bare(name) for name in _BIF_VARIABLE.findall(plain)]
     if not nodes:
@@ -281,10 +282,10 @@ def from_bif(text: str) -> PDAG:
 
 
 def bif_edges(text: str) -> list[tuple[str, str]]:
-    """(parent, child), from every "probability ( child | parents )".
+    """The edges (parent, child) of a BIF text, from every "probability ( child | parents )".
 
-    A reader of our own, because the maintained ones come with modelling libraries of several
-    hundred MB, and the structure needs only one pattern.
+    The maintained readers of BIF come with modelling libraries of several hundred MB, and reading
+    the structure needs only one pattern.
     """
     edges = []
     for child, parents in _BIF_PARENTS.findall(_BIF_COMMENT.sub("", text)):
@@ -293,7 +294,7 @@ def bif_edges(text: str) -> list[tuple[str, str]]:
 
 
 def from_json(text: str) -> PDAG:
-    """The graph of JSON as `to_json_dict` writes it; a `PAG` if it lists edges with circles.
+    """Read a graph from JSON as `to_json_dict` writes it; a `PAG` if the keys allow circles.
 
     Positions are ignored.
 
@@ -338,7 +339,7 @@ def _is_pair(value: Any) -> bool:
 
 
 def _stranger(name: str) -> DataError:
-    return DataError(f"The edges name {short(name)!r}, which is not among the nodes.")
+    return DataError(f"The edges name {short(name)!r}, which is not among the nodes; add the node.")
 
 
 def _bare(name: str) -> str:
@@ -346,8 +347,8 @@ def _bare(name: str) -> str:
 
 
 def _unwritable(title: str, name: str, what: str) -> DataError:
-    return DataError(f"{title} has no names with {what}; rename {short(name)!r}.")
+    return DataError(f"{title} does not allow names with {what}; rename {short(name)!r}.")
 
 
 def _unreadable(title: str) -> DataError:
-    return DataError(f"The {title} text cannot be read; give one graph.")
+    return DataError(f"The {title} text cannot be read; check that it contains one complete graph.")

@@ -38,8 +38,8 @@ class Comparison:
     """All pairs adjacent in the graph or in the reference, sorted.
 
     match: adjacent in both with the same endpoint marks; undirected: adjacent in both, with a mark
-    that only one of them leaves open; reversed: adjacent in both, with different arrows; extra:
-    only in the graph; missing: only in the reference.
+    that only one of the two graphs leaves open; reversed: adjacent in both, with different arrows;
+    extra: adjacent only in the graph; missing: adjacent only in the reference.
     """
 
     reference_name: str
@@ -49,7 +49,7 @@ class Comparison:
         return Counter(pair.kind for pair in self.pairs)[kind]
 
     def summary(self) -> str:
-        """A summary: "7 edges: 4 match, 1 undirected, 1 reversed, 1 extra; 2 missing"."""
+        """The counts as text: "7 edges: 4 match, 1 undirected, 1 reversed, 1 extra; 2 missing"."""
         edges = len(self.pairs) - self.count("missing")
         parts = ", ".join(f"{self.count(k)} {k}" for k in CLASSES[:-1])
         plural = "edge" if edges == 1 else "edges"
@@ -72,7 +72,10 @@ def _is_open(here: str, there: str) -> bool:
 
 
 def compare(graph: PDAG, reference: PDAG, reference_name: str) -> Comparison:
-    """Classify every pair; both graphs must have the same nodes in the same order."""
+    """Classify every pair that is adjacent in the graph or in the reference.
+
+    Raises ValueError unless both graphs have the same nodes in the same order.
+    """
     if graph.nodes != reference.nodes:
         raise ValueError("the graphs have different nodes")
     pairs = []

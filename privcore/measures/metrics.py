@@ -48,7 +48,7 @@ def _metrics(true: int, false: int, missed: int, absent: int, shd: int) -> Metri
 
 
 def skeleton_metrics(graph: PDAG, reference: PDAG) -> Metrics:
-    """Metrics of adjacencies only."""
+    """Metrics of the skeletons, in which an edge counts as correct whatever its direction."""
     here, there = graph.skeleton, reference.skeleton
     absent = comb(len(graph.nodes), 2) - len(there)
     true = len(here & there)
@@ -78,7 +78,8 @@ def cpdag_metrics(graph: PDAG, reference: PDAG) -> Metrics:
 def ordered_pair_f1(graph: PDAG, reference: PDAG) -> float:
     """F1 over ordered pairs (Wang, Pang & Song 2020, footnote 4).
 
-    An edge without a single direction counts as both ordered pairs.  1 if both graphs have no edge.
+    An edge without a single direction counts as both ordered pairs.  The result is 1 if neither
+    graph has an edge.
     """
     here, there = _ordered_pairs(graph), _ordered_pairs(reference)
     return 2 * len(here & there) / (len(here) + len(there)) if here or there else 1.0
@@ -90,7 +91,7 @@ def _ordered_pairs(graph: PDAG) -> frozenset[tuple[int, int]]:
 
 
 def evaluate(graph: PDAG, references: Mapping[str, PDAG]) -> dict[str, dict[str, dict[str, float]]]:
-    """Metrics by reference name, then "skeleton" or "cpdag", then metric."""
+    """The metrics, keyed by reference name, then by "skeleton" or "cpdag", then by metric."""
     return {
         name: {
             "skeleton": skeleton_metrics(graph, reference).as_dict(),

@@ -1,4 +1,4 @@
-"""The cost of privacy, separated from the gain or loss of the algorithm itself.
+"""The cost of privacy, separated from the gain or loss due to the algorithm itself.
 
 A private graph differs from the graph of the usual algorithm, PC or NOTEARS, because of the noise
 and because of the algorithm. A run of the same algorithm without noise separates the two effects.
@@ -14,7 +14,7 @@ from privcore.measures.comparison import Comparison
 class LinkCount(NamedTuple):
     """Numbers of adjacent pairs in a graph and a reference, whatever their directions.
 
-    right: pairs in both; wanted: pairs in the reference; false: pairs in the graph alone.
+    right: pairs in both; wanted: pairs in the reference; false: pairs only in the graph.
     """
 
     right: int
@@ -31,10 +31,10 @@ def link_count(comparison: Comparison) -> LinkCount:
 def noise_and_gain_sentence(
     private: LinkCount, same: LinkCount, usual: LinkCount, usual_title: str
 ) -> str:
-    """The cost of noise and the gain of the algorithm, from counts against the truth.
+    """A sentence on the cost of noise and the gain from the algorithm, compared with the truth.
 
-    private: with noise; same: the same algorithm without noise; usual: PC or NOTEARS, with its
-    title.
+    private: counts for the private run; same: counts for the same algorithm without noise; usual:
+    counts for PC or NOTEARS, which has the title `usual_title`.
 
     >>> counts = LinkCount(6, 8, 1), LinkCount(8, 8, 0), LinkCount(6, 8, 0)
     >>> noise_and_gain_sentence(*counts, "PC")
@@ -61,10 +61,10 @@ def noise_and_gain_sentence(
 
 
 def noise_sentence(private: LinkCount, title: str, *, begun: bool = False) -> str:
-    """The cost of noise where the truth is not known.
+    """A sentence on the cost of noise if the truth is not known.
 
-    private: counts against the graph of the same algorithm without noise; title: of that algorithm.
-    begun: whether the sentence continues another one.
+    private: counts against the graph of the same algorithm without noise; title: the title of the
+    algorithm; begun: whether the sentence continues another sentence.
 
     >>> noise_sentence(LinkCount(9, 12, 0), "Moment search")
     'The noise costs 3 of the 12 links that Moment search finds without it.'

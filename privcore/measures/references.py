@@ -39,10 +39,10 @@ def true_graph(
 ) -> PDAG:
     """The best graph that an algorithm can find: the true DAG, its CPDAG, or a PAG.
 
-    edges: (cause, effect). Columns of edges that are not in `names` are hidden, and the true graph
-    over the others is a PAG, as it is for a run with `hidden_causes`. knowledge: the run's
-    background knowledge; if the true DAG agrees with the knowledge, the directions that follow are
-    included.
+    edges: (cause, effect). Columns that occur in edges but not in `names` are hidden; the true
+    graph over the other columns is then a PAG, as it is for a run with `hidden_causes`. knowledge:
+    the run's background knowledge; if the true DAG agrees with the knowledge, the directions that
+    follow are included.
     """
     edges = tuple(edges)
     hidden = {name for edge in edges for name in edge} - set(names)

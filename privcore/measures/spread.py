@@ -21,7 +21,7 @@ class Spread(NamedTuple):
 
 
 def spread(graphs: Sequence[PDAG], reference: PDAG) -> Spread:
-    """The quality of one or more graphs against a reference."""
+    """The mean and the percentiles of skeleton F1 for one or more graphs against a reference."""
     values = np.array([skeleton_metrics(graph, reference).f1 for graph in graphs])
     low, high = np.quantile(values, (0.05, 0.95))
     return Spread(float(values.mean()), float(low), float(high), len(values))

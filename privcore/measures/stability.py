@@ -2,7 +2,7 @@
 
 Runs with fresh noise on all rows show the variation from noise alone; runs on disjoint halves of
 the rows show the variation from sampling as well. A half has half of the rows at the same ε, so its
-tests have less power. Not private: every figure comes from many more runs on the exact rows.
+tests have less power. Not private: every figure comes from many further runs on the exact rows.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _ROLL, _CUT, _HALF = range(3)
 
 
 class Frequency(NamedTuple):
-    """Frequencies of an edge, of i → j and of j → i for a pair (i < j), from 0 to 1."""
+    """Frequencies, from 0 to 1, of an edge, of i → j and of j → i for a pair (i, j), i < j."""
 
     adjacent: float
     forward: float
@@ -66,7 +66,8 @@ class Stability:
 
     shown: the graph of the run. rolls: graphs from all rows with fresh noise, empty without noise.
     halves: pairs of graphs from two disjoint halves of the rows, with independent noise. refused:
-    why the algorithm could not run on some halvings, such as a column with one level left.
+    the reason for each halving on which the algorithm could not run, such as a column with only
+    one level left.
     """
 
     shown: PDAG
@@ -88,27 +89,27 @@ class Stability:
 
     @cached_property
     def half_f1(self) -> float:
-        """Mean skeleton F1 between the two halves of a halving."""
+        """Mean over halvings of the skeleton F1 between the graphs of the two halves."""
         return fmean(skeleton_metrics(*pair).f1 for pair in self.halves)
 
     @cached_property
     def over_rolls(self) -> dict[Edge, Frequency]:
-        """Frequencies over noise draws of each pair that is adjacent in any of them."""
+        """Frequencies over noise draws for each pair that is adjacent in at least one draw."""
         return frequencies(self.rolls)
 
     @cached_property
     def over_halves(self) -> dict[Edge, Frequency]:
-        """Frequencies over halves of each pair that is adjacent in any of them."""
+        """Frequencies over halves for each pair that is adjacent in at least one half."""
         return frequencies(graph for pair in self.halves for graph in pair)
 
     @property
     def pairs(self) -> list[Edge]:
-        """Pairs that are adjacent in any of the graphs, in order."""
+        """The sorted pairs that are adjacent in at least one of the graphs."""
         return sorted({*self.shown.skeleton, *self.over_rolls, *self.over_halves})
 
     @property
     def seldom(self) -> list[Edge]:
-        """Edges of the shown graph that are in fewer than half of the halves."""
+        """Edges of the shown graph that occur in under 50 % of the graphs from halves."""
         edges = sorted(self.shown.skeleton)
         return [edge for edge in edges if often(self.over_halves, edge).adjacent < _SELDOM]
 
@@ -137,7 +138,7 @@ class Stability:
         )
 
     def seldom_sentence(self) -> str:
-        """The edges in fewer than half of the halves, in words; empty if there are none."""
+        """A sentence that names the edges in `seldom`; empty if there are none."""
         if not self.seldom:
             return ""
         names = [short(name, 20) for name in self.shown.nodes]
@@ -147,10 +148,10 @@ class Stability:
         )
         more = len(self.seldom) - _NAMED
         rest = f" and {more:,} more" if more > 0 else ""
-        return f"Edges shown that are in fewer than half of the halves: {named}{rest}."
+        return f"Shown edges that occur in under 50 % of the graphs from halves: {named}{rest}."
 
     def as_dict(self) -> dict[str, Any]:
-        """The figures, JSON-ready, with pairs by name."""
+        """The figures as JSON-ready data, with pairs by column name."""
         names = self.shown.nodes
         rolls = None
         if self.rolls:
@@ -177,7 +178,7 @@ class Stability:
 
 
 def often(of: Mapping[Edge, Frequency], pair: Edge) -> Frequency:
-    """The frequencies of a pair; 0 if it is never adjacent."""
+    """The frequencies of a pair; all 0 if the pair is never adjacent."""
     return of.get(pair, Frequency(0.0, 0.0, 0.0))
 
 
@@ -211,10 +212,11 @@ def judge(
     runs: the number of noise draws (0 without noise); there are half as many halvings. Every run
         has the algorithm, the parameters and the ε of the result, and simulated noise from the
         seed.
-    watch: maps the number of runs done and the total number to the hooks of the next run. Not
-        private, even if the result is: no figure here is covered by a guarantee. Raises
-        ParameterError for too few runs, DataError for fewer than 4 rows, for rows that are not in
-        memory and where no half can be run, and Cancelled.
+    watch: maps the number of runs done and the total number to the hooks of the next run.
+
+    The stability is not private, even if the result is: no guarantee covers its figures. Raises
+    ParameterError for too few runs, and DataError for fewer than 4 rows, for rows that are not in
+    memory, and if no half can be run. Raises Cancelled if the hooks cancel.
 
     Example:
         >>> from privcore import discover, load_network
@@ -256,12 +258,12 @@ def judge(
         except DataError as error:
             refused.append(str(error))
     if not halved:
-        raise DataError(f"No half of the rows could be run: {refused[0]}")
+        raise DataError(f"The algorithm cannot run on half of the rows: {refused[0]}")
     return Stability(result.graph, rolled, tuple(halved), tuple(refused))
 
 
 def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, MomentSource]:
-    """Split the rows at random into two disjoint sources; an odd row goes to the second one.
+    """Split the rows at random into two disjoint sources; the second is larger by one if n is odd.
 
     Raises DataError for fewer than 4 rows, and for rows that are not in memory.
     """

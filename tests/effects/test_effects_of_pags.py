@@ -179,7 +179,7 @@ def replaced(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     ("text", "words"),
     [
         (HIDDEN, "Not identified: an unobserved confounder of smoke and lung cannot be ruled out."),
-        (BEFORE, "smoke does not cause lung: nothing changes."),
+        (BEFORE, "smoke does not cause lung, so the effect is zero."),
         ("asia o-> smoke; smoke -> lung", "raises the probability of lung = yes"),
         ("smoke -> lung; lung -> asia; asia o-> smoke", "The graph contradicts itself"),
     ],

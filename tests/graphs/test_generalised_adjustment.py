@@ -255,8 +255,8 @@ def pag(text, nodes):
         ("X <-> Y", "does not cause"),
         ("X <-o Y", "does not cause"),
         ("V o-> X; W o-> Y", "does not cause"),
-        ("X -- Y", "shows that rows were selected by what they cause"),
-        ("V o-- X; X -> Y", "shows that rows were selected by what they cause"),
+        ("X -- Y", "shows that these columns affect which rows were selected"),
+        ("V o-- X; X -> Y", "shows that these columns affect which rows were selected"),
     ],
 )
 def test_hand_made_graphs(text, wanted):

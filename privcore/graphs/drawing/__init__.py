@@ -19,22 +19,22 @@ __all__ = [
 
 
 def graph_script() -> str:
-    """The script that draws a scene: it exports `drawGraphs`, and fetches nothing."""
+    """The script that draws a scene; it exports `drawGraphs` and loads nothing further."""
     return _text("graph.js")
 
 
 def graph_css() -> str:
-    """The style for `graph_script`, with the colours of both themes."""
+    """The style sheet for `graph_script`, with the colours of both themes."""
     return f"{colours_css()}\n{_text('graph.css')}"
 
 
 def curve_script() -> str:
-    """The script that draws quality over ε: it exports `drawCurve`, and fetches nothing."""
+    """The script that plots quality against ε; it exports `drawCurve` and loads nothing further."""
     return _text("curve.js")
 
 
 def curve_css() -> str:
-    """The style for `curve_script`, in colours that the surrounding page defines."""
+    """The style sheet for `curve_script`, in colours that the surrounding page defines."""
     return _text("curve.css")
 
 

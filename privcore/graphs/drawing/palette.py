@@ -1,4 +1,4 @@
-"""Colours and edge styles of both themes, the same for the graphs, the pages and the charts.
+"""Colours and edge styles of both themes, shared by the graphs, the pages and the charts.
 
 The pages' own colours are also in `.streamlit/config.toml`, where Streamlit reads them.  The edge
 colours are from the Okabe–Ito palette, which is safe for colour-blind readers; each has a
@@ -19,7 +19,8 @@ ThemeName = Literal["light", "dark"]
 class Palette:
     """Colours of one theme, as #RRGGBB.
 
-    map_end: last colour of colour maps, which begin with the surface; text is readable on all.
+    map_end: the last colour of colour maps, which begin with `surface`; text is readable on every
+    colour of the map.
     """
 
     background: str
@@ -104,7 +105,7 @@ EDGES: Mapping[ThemeName, Mapping[str, EdgeStyle]] = {
 
 
 def colours_css(root: str = ".cv") -> str:
-    """The colours of both themes as CSS variables of a root with the class light or dark."""
+    """The colours of both themes as CSS variables of a root element of class light or dark."""
     rules = []
     for theme, palette in PALETTES.items():
         named = {f.name: getattr(palette, f.name) for f in fields(palette)}

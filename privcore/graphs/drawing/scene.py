@@ -17,9 +17,9 @@ from privcore.text import short
 MARK_WORDS: dict[Kind, str] = {
     "directed": "causes",
     "bidirected": "share an unobserved confounder",
-    "partially_directed": "may cause, is not caused by",
+    "partially_directed": "may cause, but is not caused by",
     "nondirected": "any of these, undetermined",
-    "undirected": "both cause what the rows are selected by",
+    "undirected": "both affect which rows were selected",
     "partially_undirected": "selection, or a cause",
 }
 _RARE: tuple[Kind, ...] = ("undirected", "partially_undirected")
@@ -32,9 +32,9 @@ class Pane:
     """One graph of a scene, and how its pairs (i < j) are drawn.
 
     alt: text for screen readers.  kinds: classes of pairs (keys of `palette.EDGES`); other pairs
-    are plain.  reference: pairs that are adjacent there but not in the graph are drawn as
-    "missing".  unclear: further pairs, drawn faintly if adjacent in neither.  texts: notes on a
-    pair; widths: line widths in pixels, instead of the widths of the classes.
+    are plain.  reference: a second graph; pairs that are adjacent only in the reference are drawn
+    as "missing".  unclear: further pairs, drawn faintly if adjacent in neither graph.  texts: notes
+    on pairs.  widths: line widths in pixels, instead of the widths of the classes.
     """
 
     key: str
@@ -48,7 +48,7 @@ class Pane:
     widths: Mapping[Edge, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """All pairs that may be drawn, in order."""
+        """The pane as JSON-ready data, with all pairs that may be drawn, sorted."""
         marks = {pair: (self.graph.mark(*pair), "plain") for pair in self.graph.skeleton}
         if self.reference is not None:
             for pair in self.reference.skeleton - self.graph.skeleton:
@@ -77,13 +77,13 @@ def scene(
     reference: str = "",
     selected: Edge | None = None,
 ) -> dict[str, Any]:
-    """The scene for `drawGraphs`: JSON-ready, with names as text and never as markup.
+    """The scene for `drawGraphs` as JSON-ready data, with names as text and never as markup.
 
-    positions: one (x, y) per node, y growing downwards, as from `shared_layout`.  words: the
-    legend, by class.  reference: name of the graph that the classes compare with.  selected: a pair
-    to mark.
+    positions: one (x, y) per node, with y increasing downwards, as from `shared_layout`.
+    words: the text of the legend for each class.  reference: the name of the reference graph.
+    selected: a pair to highlight.
 
-    Raises ValueError if positions or graphs do not fit each other.
+    Raises ValueError if the positions or the graphs do not have the same nodes.
     """
     nodes = panes[0].graph.nodes
     if len(positions) != len(nodes):
