@@ -50,7 +50,7 @@ def block_p_values(
 
 
 def votes(p_values: Vector, level: float) -> float:
-    """Number of blocks in which the pair counts as independent, with a p-value of at least `level`."""
+    """Number of blocks in which the pair counts as independent, with p at least `level`."""
     return float((p_values >= level).sum())
 
 

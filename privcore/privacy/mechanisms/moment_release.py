@@ -33,7 +33,10 @@ SQUARES = 2.0
 
 
 class NoisyMoments(NamedTuple):
-    """Noisy covariances `sigma`, shape (p, p), with eigenvalues of at least `scale`, the noise's σ."""
+    """Noisy covariances of shape (p, p).
+
+    sigma: the covariances; all eigenvalues are at least `scale`, the σ of the noise.
+    """
 
     sigma: Matrix
     scale: float

@@ -159,7 +159,10 @@ class SieveAndExamine:
 
 
 class ErrorProbabilities(NamedTuple):
-    """Probabilities of keeping an independent pair (type I) and deleting a dependent one (type II)."""
+    """Probabilities of the two types of error.
+
+    type_one: an independent pair is kept. type_two: a dependent pair is deleted.
+    """
 
     type_one: float
     type_two: float
