@@ -63,7 +63,8 @@ def residual(
 def fisher_z(correlation: float, n: int, order: int) -> float:
     """Fisher's z: √(n − k − 3) artanh(r) for a conditioning set of k = `order` columns.
 
-    Near standard normal if the true correlation is 0. Returns 0 if n is too small for a test.
+    The result is nearly standard normal if the true correlation is 0. It is 0 if n is too small for
+    a test.
     """
     dof = n - order - 3
     if dof <= 0:

@@ -44,7 +44,7 @@ class Measure(Protocol):
         ...
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-        """Whether the value can be computed; depends only on levels and the number of rows."""
+        """Whether the value can be computed, judged by levels and the number of rows alone."""
         ...
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:

@@ -137,7 +137,7 @@ class Score:
         return source.remember((self.name, x, y, ordered), compute)
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-        """Whether `value` can be computed; depends only on levels and the number of rows."""
+        """Whether `value` can be computed, judged by levels and the number of rows alone."""
         return cells_of_test(source, x, y, conditioning_set) <= MAX_CELLS
 
     def evaluate(
@@ -171,10 +171,9 @@ class Score:
     def sensitivity(
         self, n: int, calibration: Literal["proven", "published"], strata: int = 1
     ) -> float:
-        """The proven or published bound on the change in the value when one of n records is
-        replaced.
+        """The proven or published bound on the change in the value when a record is replaced.
 
-        strata: number of configurations of the conditioning set.
+        n: number of records. strata: number of configurations of the conditioning set.
         Raises ParameterError if the score has no such bound.
         """
         if calibration == "proven":

@@ -17,7 +17,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class ScoreMeasure:
-    """A measure by a score: |Z|, or the two-sided p-value 2(1 − Φ(|Z|)).
+    """A measure based on a score: |Z|, or the two-sided p-value 2(1 − Φ(|Z|)).
 
     corrected: thresholds on |Z| by pair that replace the normal quantile; in Z-space only. A change
     of Δ in Z changes p by at most 2Φ(Δ) − 1 (docs/proofs/p_space.md). A published constant is

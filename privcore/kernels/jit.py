@@ -1,4 +1,4 @@
-"""Compile loops that run without Python's global lock, with a cache if a folder is writable."""
+"""Compile loops that run without Python's global lock, and cache them if a folder is writable."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Compiled loops over the cells of a table and their positions in its margins; see `kernels`.
 
-They serve `moment_search.margins`.  Sums are added in a fixed order, so repeated fits are equal bit
-for bit.
+The loops are for `moment_search.margins`.  Sums are added in a fixed order, so repeated fits are
+equal bit for bit.
 """
 
 from __future__ import annotations

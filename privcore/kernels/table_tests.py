@@ -1,4 +1,4 @@
-"""Compiled tests and scores on noisy tables: tests within strata and of a model, family scores.
+"""Compiled tests on noisy tables, within strata and of a model, and scores of families.
 
 See `noisy_parts` for the weights of parts, and `moment_search.statistic`.
 """
@@ -96,7 +96,7 @@ def strata_test(
     basis_x: Matrix,
     basis_y: Matrix,
 ) -> tuple[bool, float, float, float, float]:
-    """Test x and y within strata: whether this is possible, then value, first, second and left.
+    """Test x and y within strata; returns whether this is possible, value, first, second and left.
 
     See `moment_search.statistic`.  tables: x by y in each stratum of the conditioning columns, the
     first of which varies slowest.  levels: number of levels of each conditioning column.
@@ -210,7 +210,7 @@ def model_test(
 ) -> tuple[float, float, float, Matrix, Matrix]:
     """Test whether moments fit a model; returns value, first and second, and two covariances.
 
-    The covariances, times n, are those of the sampling error and of the noise of the tested
+    The covariance matrices, times n, describe the sampling error and the noise of the tested
     moments.  The model's terms are fitted to released moments, so the deviation of a tested moment
     is its own error minus the regression of this error on the errors of the released moments: the
     efficient score of the omitted term.

@@ -71,7 +71,7 @@ def walk(
     candidates: candidate parents of each column (row), padded with −1.  places: position of each
     column (second axis) among the candidates of each column (first axis), −1 if it is not a
     candidate.  arrows: all pairs of a column and the position of a candidate.  known: scores by
-    column and mask, NaN if missing.  prior: term of the score by the number of edges.
+    column and mask, NaN if missing.  prior: term added to the scores, by the number of edges.
     most: maximum number of parents.  uniforms: random numbers in (0, 1), shape (steps, 3).
     """
     many = 0

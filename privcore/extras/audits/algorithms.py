@@ -1,4 +1,4 @@
-"""The audit of each private algorithm; no algorithm can be registered without one.
+"""The audit of each private algorithm; no algorithm can be registered without an audit.
 
 Parameters are chosen so that the output reveals as much as possible: few columns, no conditioning,
 and a threshold at which a verdict is as informative as the noisy number behind it.
@@ -23,7 +23,7 @@ from privcore.graphs.knowledge import Knowledge
 
 @dataclass(frozen=True)
 class OfAlgorithm:
-    """Makes the audited runs of an algorithm whose total cost is the claimed (ε, δ).
+    """Makes audited runs of an algorithm at a total cost of the claimed (ε, δ).
 
     trial: makes runs from the algorithm, its parameters and the pair; the output of a run is the
         whole result, or the numbers that the run releases.
@@ -123,7 +123,7 @@ def _correlated(reach: float, n: int, turned_rows: int) -> tuple[tuple[float, fl
 
 
 _PRODUCT_TURNS = NumericPair(
-    "400 rows of two columns with some correlation; (1, 1) becomes (1, −1)",
+    "400 rows: 399 correlated rows (±0.7, ±0.7), and (1, 1), which becomes (1, −1)",
     _correlated(0.7, 400, 5),
     (1.0, 1.0),
     (1.0, -1.0),

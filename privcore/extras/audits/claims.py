@@ -67,7 +67,10 @@ def table(epsilon: float, delta: float) -> Trial:
 
 
 def randomised_response(epsilon: float, delta: float) -> Trial:
-    """Exactly (ε, δ)-DP: the record itself with probability δ, otherwise randomised response."""
+    """A mechanism that is exactly (ε, δ)-DP.
+
+    The output is the record itself with probability δ, and otherwise randomised response.
+    """
     true = (1 - delta) / (1 + math.exp(-epsilon))
     false = 1 - delta - true
     labels = ("says D", "says D′", "reveals D", "reveals D′")

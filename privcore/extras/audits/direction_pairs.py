@@ -65,7 +65,7 @@ def third_different(training: int) -> DirectionPair:
 def upper_quartile_gap(training: int) -> DirectionPair:
     """A pair that changes the logarithm of each interquartile range by 0.86.
 
-    Both logarithms lie in the same interval of length 1.
+    The logarithm stays within an interval of length 1.
     """
     m = 240
     low, middle, high = m // 2, m // 4 - 1, m // 4
@@ -101,7 +101,7 @@ def upper_quartile_between(training: int) -> DirectionPair:
 
 
 def one_trained(training: int, test: int) -> DirectionPair:
-    """A pair that changes each regression's difference between −1 and 1 by about 4/n.
+    """A pair that changes f(1) − f(−1) by about 4/n, for both regressions f.
 
     n is the number of training records.
     """

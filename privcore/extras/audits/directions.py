@@ -43,7 +43,7 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class OfDirection:
-    """Makes whole releases of one score whose total cost is the claimed (ε, δ)."""
+    """Makes repeated releases of one score, each at a total cost of the claimed (ε, δ)."""
 
     pair: DirectionPair
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -118,8 +118,8 @@ def turned(
     turning = "one changes" if rows == 1 else f"{rows} of one person change"
     return TablePair(
         f"{n:,} records, nearly all equal; {turning} from concordant with the rest to discordant, "
-        f"or the reverse, so that |Z*| of the first column with each other ({len(rising)}) changes "
-        f"by nearly {6 * rows}/√n",
+        f"or the reverse, so that |Z*| of the first column with each other column ({len(rising)} "
+        f"in all) changes by nearly {6 * rows}/√n",
         (3,) * p,
         (((1,) * p, alike), ((2,) * p, rows), *more),
         (2, *(0 if up else 2 for up in rising)),

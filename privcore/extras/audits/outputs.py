@@ -1,4 +1,4 @@
-"""The outputs of many runs on one data set, in a form that allows events to be evaluated."""
+"""The outputs of many runs on one data set, in a form on which events can be evaluated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Codes = NDArray[np.int64]
 class Outcome(NamedTuple):
     """One possible output, such as a graph.
 
-    words: the whole output as text; outputs with equal words are equal.
+    words: the whole output as text; two outputs with the same words count as equal.
     facts: features of the output by name, such as the number of edges; unlisted features are 0.
     """
 

@@ -1,4 +1,4 @@
-"""Trials of the noisy numbers that an algorithm releases, through its own code."""
+"""Trials of the noisy numbers that an algorithm releases, through the algorithm's own code."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ _DIAMOND = NumericPair(
 
 _BALANCED = TablePair(
     "1,601 records of two columns with two levels: 400 of each combination, and one (0, 0), which "
-    "becomes (0, 1); both rows are orthogonal if each column is coded by one number",
+    "becomes (0, 1); these two rows are orthogonal if each column is coded by one number",
     (2, 2),
     tuple(((a, b), 400) for a in (0, 1) for b in (0, 1)),
     (0, 0),

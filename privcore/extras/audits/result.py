@@ -55,7 +55,7 @@ class AuditResult:
     def most_visible(self) -> float:
         """Approximately the largest ε that this number of runs can show for any mechanism.
 
-        It is the bound for an event that always occurs on one data set and never on the other.
+        This is the bound for an event that always occurs on one data set and never on the other.
         """
         tested = self.runs - self.runs // 2
         return math.log(tested / math.log(2 / (1 - self.confidence)))

@@ -33,8 +33,8 @@ RUNS = Parameter(
     high=10_000_000,
     scale="log",
     slider=(1000, 1_000_000),
-    help="One half of the runs chooses the events, the other half tests them. With more runs, the "
-    "gap between the lower bound and the true ε shrinks about like 1/√N.",
+    help="One half of the runs is used to choose the events, and the other half to test them. The "
+    "gap between the lower bound and the true ε shrinks at a rate of about 1/√N.",
     source="docs/auditing.md",
 )
 SEED = Parameter(

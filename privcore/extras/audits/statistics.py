@@ -107,7 +107,7 @@ class OutcomeRatio:
         # An outcome may be long; it begins with the graph.
         shown = first.split(";")[0]
         if len(inside) == 1:
-            return f"the complete result equals one of the earlier runs: {shown}"
+            return f"the complete result equals this result of earlier runs: {shown}"
         return (
             f"the complete result is one of {len(inside)} results of earlier runs, such as: {shown}"
         )
@@ -158,7 +158,7 @@ class Linear:
 class BinnedRatio:
     """Log-ratio of bin frequencies on D and D′, summed over the numbers.
 
-    If the noise of different numbers is independent, this estimates their log-likelihood ratio.
+    If the noise on different numbers is independent, the sum estimates the log-likelihood ratio.
     """
 
     names: tuple[str, ...]

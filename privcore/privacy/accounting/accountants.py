@@ -148,9 +148,9 @@ def _epsilons(events: Sequence[Event]) -> list[tuple[float, int]]:
     for event in events:
         if event.epsilon is None:
             raise _Undefined(
-                "Gaussian noise has a finite ε only if each step has its own δ"
+                "each step needs an ε at δ = 0, which Gaussian noise does not have"
                 if event.kind == "gaussian"
-                else "a zCDP step has a finite ε only if it has its own δ"
+                else "each step needs an ε at δ = 0, which a zCDP step does not have"
             )
         epsilons.append((event.epsilon, event.count))
     return epsilons

@@ -1,7 +1,7 @@
 """Composition of pure-DP steps, fixed before the run.
 
-Each function takes the ε_i of the steps, shape (k,), and returns the total ε at δ, rounded up. The
-totals hold for adaptively chosen mechanisms if the sequence of ε_i is fixed in advance. If nothing
+The functions take the ε_i of the steps, or ρ, and return the total ε at δ, rounded up. The totals
+hold for adaptively chosen mechanisms if the sequence of ε_i is fixed in advance. If nothing
 was spent or δ is 1, the total is 0; if δ is 0 but must be positive, the total is ∞. A negative or
 NaN argument, or a δ outside [0, 1], raises ParameterError.
 """
@@ -146,7 +146,7 @@ def rho_for(epsilon: float, delta: float) -> float:
 
 
 def optimal_equal(epsilon: float, count: int, delta: float) -> float:
-    """The smallest total ε at δ that holds for any k = `count` steps of ε each.
+    """The smallest total ε at δ that holds for any k = `count` steps that are ε-DP each.
 
     Kairouz, Oh & Viswanath 2015, Theorem 3.3: the worst case is randomised response, for which
     δ(ε′) is Σ_l C(k, l) max(0, e^{(k−l)ε} − e^{ε′ + lε})/(1 + e^ε)^k. The result is the ε′ with

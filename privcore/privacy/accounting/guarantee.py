@@ -19,7 +19,7 @@ REPLACE_ONE = "one record replaced, number of rows public"
 class Guarantee:
     """The privacy guarantee of a run for each record, with its conditions.
 
-    epsilon, delta: the bound; epsilon is infinite if there is no guarantee.
+    epsilon, delta: the privacy parameters; epsilon is infinite if there is no guarantee.
     public: facts that the guarantee treats as public.
     calibration: "proven" if derived and tested here, "published" for a paper's own constants
         that do not hold in general (`caveats` states why), "none" for a non-private run.

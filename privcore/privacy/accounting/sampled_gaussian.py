@@ -1,9 +1,9 @@
 """Accounting of Gaussian tests on sub-samples, each drawn anew without replacement.
 
-T tests with σ = c·sensitivity are together one Gaussian mechanism, whose (ε, δ) is exact. On
-sub-samples this bound still holds, but the Rényi bound for sampling without replacement (Wang,
-Balle & Kasiviswanathan 2019, Theorem 9, as computed by dp-accounting) is often smaller; the smaller
-of the two bounds is used. Proof: docs/proofs/subsampled_gaussian.md.
+T tests with σ = c·sensitivity are together one Gaussian mechanism, whose ε at δ is computed
+exactly. On sub-samples this ε still holds, but the Rényi bound for sampling without replacement
+(Wang, Balle & Kasiviswanathan 2019, Theorem 9, as computed by dp-accounting) is often smaller; the
+smaller of the two is used. Proof: docs/proofs/subsampled_gaussian.md.
 """
 
 from __future__ import annotations

@@ -52,10 +52,10 @@ def weighted_sensitivity(radius: float, n: int, share: float = MEAN_SHARE) -> fl
 
 
 def with_noise(products: Matrix, sigma: float, noise: NoiseSource) -> Vector:
-    """Add noise to the upper triangle of the mean of (a, x)(a, x)ᵀ, without a²; returned flat.
+    """Noisy upper triangle of the mean of (a, x)(a, x)ᵀ, without a², as a vector.
 
-    products: that mean, shape (p + 1, p + 1). sigma: σ of the noise on products of two columns and
-    on means; squares get √2 times this noise.
+    products: the exact mean, shape (p + 1, p + 1). sigma: σ of the noise on products of two columns
+    and on means; the noise on squares is √2 times as large.
     """
     rows, columns = upper_triangle(len(products) - 1, centred=True)
     noisy, square = products[rows, columns], rows == columns

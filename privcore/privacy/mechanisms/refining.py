@@ -1,10 +1,10 @@
 """Release a number again with less discrete Laplace noise than before.
 
-Discrete Laplace noise of scale s₁ is the sum of such noise of a smaller scale s₂ and independent
-noise that is 0 with probability r, and otherwise discrete Laplace of scale s₁. So the second number
-is drawn from the conditional distribution of the smaller noise given the sum: together the two
-numbers reveal no more than the second alone, as if only that had been released (Koufogiannis, Han &
-Pappas 2015, for Laplace noise). Proof: docs/proofs/topping_up.md.
+Discrete Laplace noise of scale s₁ is the sum of discrete Laplace noise of a smaller scale s₂ and
+independent noise, which is 0 with probability r and otherwise discrete Laplace noise of scale s₁.
+So the noise on the second number is drawn from the conditional distribution of the smaller noise
+given the sum: together the two numbers reveal no more than the second number alone (Koufogiannis,
+Han & Pappas 2015, for Laplace noise). Proof: docs/proofs/topping_up.md.
 """
 
 from __future__ import annotations

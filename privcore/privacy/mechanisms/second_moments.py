@@ -47,7 +47,7 @@ def upper_triangle(p: int, *, centred: bool) -> tuple[NDArray[np.intp], NDArray[
 
 
 def positive(matrix: Matrix, floor: float) -> Matrix:
-    """The matrix with its eigenvalues raised to at least `floor` (and 10⁻¹²)."""
+    """The matrix with its eigenvalues raised to at least the larger of `floor` and 10⁻¹²."""
     values, vectors = np.linalg.eigh(matrix)
     raised = np.maximum(values, max(floor, 1e-12))
     return np.asarray((vectors * raised) @ vectors.T)

@@ -19,7 +19,7 @@ from privcore.rounding import down, up
 
 
 def amplified(epsilon: float, rate: float) -> float:
-    """The ε for all records if an ε-DP mechanism runs on a fraction `rate` of the records.
+    """The ε, for the full data set, of an ε-DP mechanism on a fraction `rate` of the records.
 
     The records are drawn without replacement, and neighbours differ in one replaced record (Balle,
     Barthe & Gaboardi 2018, Theorem 9).  The result is rounded up; it is 0 for rate 0, and otherwise

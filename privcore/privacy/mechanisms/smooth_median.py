@@ -54,7 +54,7 @@ class SmoothMedian:
 
     @classmethod
     def proven(cls, epsilon: float, delta: float) -> SmoothMedian:
-        """α = ε/2, and the largest β up to ε/2 with `dilation_delta` at most δ, rounded down.
+        """Use α = ε/2, and the largest β up to ε/2 with `dilation_delta` at most δ, rounded down.
 
         The β = ε/(2 ln(2/δ)) of Nissim, Raskhodnikova & Smith 2007 is smaller for ε ≤ 1, and too
         large for ε above about 5. Raises ParameterError for an ε near 0, and for δ = 0, since this
@@ -71,7 +71,7 @@ class SmoothMedian:
 
     @classmethod
     def published(cls, epsilon: float, delta: float) -> SmoothMedian:
-        """α = ε/2 and β = ε ln(1/δ)/2, as printed in Wang, Pang & Song 2020, Definition 10."""
+        """Use α = ε/2 and β = ε ln(1/δ)/2, as printed in Wang, Pang & Song 2020, Definition 10."""
         _check(delta)
         return cls(epsilon / 2, epsilon * math.log(1 / delta) / 2)
 

@@ -82,6 +82,6 @@ class SparseVector:
     def reuse_threshold(self) -> None:
         """Continue with the same noisy threshold after an "above".
 
-        Only for the published form of Priv-PC (Algorithm 2 as printed); not private at ε.
+        Only the published form of Priv-PC does this (Algorithm 2 as printed); the run is not ε-DP.
         """
         self._finished = False

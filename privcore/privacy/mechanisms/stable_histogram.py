@@ -1,6 +1,6 @@
 """A stable histogram: counts of the values that occur get noise, and large noisy counts are shown.
 
-Neighbouring data sets differ in one of n records. δ-approximately ρ-zCDP; proof:
+Neighbouring data sets differ in one of n records. The release is δ-approximately ρ-zCDP. Proof:
 docs/proofs/bought_domain.md.
 """
 
