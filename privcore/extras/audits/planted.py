@@ -231,8 +231,8 @@ _ALL = (
         "planted",
         _SWAP.words,
         _leaked_sets,
-        flaw="the output contains, for each removed pair, the set given which the pair is exactly "
-        "the most independent",
+        flaw="for each removed pair, the output contains the exact separating set that makes the "
+        "pair look most independent",
     ),
     AuditCase(
         "half-noise-levels",
