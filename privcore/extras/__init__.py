@@ -1,5 +1,5 @@
-"""Parts that use the core; no core module imports from here.
+"""Optional packages that use the core; no core module imports them.
 
-`pairs` tells which of two variables causes the other; `audits` puts claims of privacy to the test;
-`lab` runs sweeps and advises before anything is spent; `teaching` holds lessons and panels.
+`pairs` infers which of two variables causes the other; `audits` tests claims of privacy; `lab` runs
+sweeps and gives advice before any budget is spent; `teaching` contains lessons and panels.
 """

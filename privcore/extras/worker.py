@@ -1,7 +1,7 @@
-"""Processes that do tasks for this one, spoken to through pipes.
+"""Worker processes that run tasks for the caller and communicate through pipes.
 
-The standard library's pools start every process by running the caller's main script once more, and
-in the dashboard that is a page.
+The process pools of the standard library start each process by running the caller's main script
+again, and in the dashboard this script is a page.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Any
 
 
 class Lost(RuntimeError):
-    """The process ended while it worked, or could not be started."""
+    """A worker process ended during a task, or could not be started."""
 
 
 def start(serve: Callable[[Any], Any], *, gently: bool = False) -> subprocess.Popen[bytes]:
-    """A process that holds `serve`, which must be picklable.
+    """Start a worker process that answers tasks with `serve`, which must be picklable.
 
-    gently: at the lowest priority, so that it takes only time that nobody else wants.
-    Raises Lost where it cannot be started.
+    gently: whether the process runs at the lowest priority, so that it uses only idle processor
+    time. Raises Lost if the process cannot be started.
     """
     process = None
     try:
@@ -45,9 +45,9 @@ def start(serve: Callable[[Any], Any], *, gently: bool = False) -> subprocess.Po
 
 
 def ask(process: subprocess.Popen[bytes], task: object) -> Any:
-    """What the process's `serve` makes of a task; raises what it raises.
+    """Send a task to a worker process and return the result of `serve`.
 
-    Raises Lost where the process ends meanwhile.
+    Raises any error that `serve` raises, and Lost if the process ends before it answers.
     """
     assert process.stdout is not None
     try:
@@ -62,7 +62,7 @@ def ask(process: subprocess.Popen[bytes], task: object) -> Any:
 
 
 def end(process: subprocess.Popen[bytes] | None) -> None:
-    """Stop at once, whatever it is working on."""
+    """Stop a worker process at once, even during a task."""
     if process is None:
         return
     process.kill()
@@ -72,14 +72,14 @@ def end(process: subprocess.Popen[bytes] | None) -> None:
             if pipe is not None:
                 pipe.close()
         except OSError:
-            continue  # Closing flushes what nobody is there to read.
+            continue  # Closing flushes the pipe, whose reader has ended.
 
 
 class Crew:
-    """Does tasks; this one in the caller's process, as they are handed out.
+    """Runs tasks in the caller's process, each as soon as it is submitted.
 
-    serve: makes an answer of a task.  slots: how many tasks to hand out at a time.
-    lost: what a future raises where the worker ended before its task.
+    serve: computes the answer to a task.  slots: maximum number of tasks in progress.
+    lost: the error in a future whose worker ended before the task was done.
     """
 
     slots = 1
@@ -89,7 +89,7 @@ class Crew:
         self._serve = serve
 
     def submit(self, task: Any) -> Future[Any]:
-        """Hand out a task."""
+        """Start a task; returns the future of its answer."""
         future: Future[Any] = Future()
         try:
             future.set_result(self._serve(task))
@@ -98,17 +98,18 @@ class Crew:
         return future
 
     def check(self) -> None:
-        """Raises an error where nobody will answer any more."""
+        """Raise an error if no worker can answer any more."""
 
     def close(self) -> None:
-        """Stop at once, whatever is being worked on."""
+        """Stop at once, even during a task."""
 
     def done(
         self, upcoming: Callable[[], Any], seconds: float
     ) -> Iterator[list[tuple[Any, Future[Any]]]]:
-        """Tasks and their futures once done, as lists: at least one every `seconds`, perhaps empty.
+        """Yield lists of finished tasks with their futures, at least one list every `seconds`.
 
-        upcoming: the next task to hand out, None where there is none before another one is done.
+        A list may be empty. upcoming: returns the next task to submit, or None if no task is
+        available until a running task is done.
         """
         flying: dict[Future[Any], Any] = {}
         while True:
@@ -122,9 +123,9 @@ class Crew:
 
 
 class Pool(Crew):
-    """A number of processes; one that ends is replaced by a new one.
+    """Runs tasks in `count` worker processes; a process that ends is replaced by a new process.
 
-    serve: what each of them holds, which must be picklable.
+    serve: computes the answer to a task; must be picklable.
     """
 
     def __init__(self, serve: Callable[[Any], Any], count: int) -> None:
@@ -166,7 +167,7 @@ class Pool(Crew):
 
 
 def _environment() -> dict[str, str]:
-    """The caller's, with this package importable wherever the caller's own path came from."""
+    """The caller's environment variables, with the root of this package on PYTHONPATH."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
@@ -179,7 +180,7 @@ def _write(process: subprocess.Popen[bytes], message: bytes) -> None:
 
 
 def main() -> None:
-    """Serve until the caller closes the pipe, or is gone."""
+    """Answer tasks until the caller closes the pipe or ends."""
     # Ctrl-C reaches every process of a terminal; the caller decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if "gently" in sys.argv[1:] and hasattr(os, "nice"):
@@ -194,7 +195,7 @@ def main() -> None:
             try:
                 answer = serve(task)
             except Exception as error:
-                error.add_note(f"in a process of its own:\n{traceback.format_exc()}")
+                error.add_note(f"in a worker process:\n{traceback.format_exc()}")
                 answer = error
             pickle.dump(answer, answers)
             answers.flush()

@@ -17,15 +17,15 @@ from privcore.independence.measure import Calibration
 from privcore.privacy.mechanisms import NoiseSource, SmoothMedian
 from privcore.rounding import up
 
-# G² and χ² on random blocks of the rows, aggregated so that one record matters little.
+# G² and χ² on random blocks of the rows, aggregated so that one record has little influence.
 # One record is in one block, so it changes one block's p-value. Two measures lead to the same
-# decision from the p-values of an odd number of blocks: the *votes*, the number of blocks that find
-# the pair independent, which changes by at most 1; and the *median* p-value, with noise scaled to
-# its smooth sensitivity (Wang, Pang & Song 2020, Appendix F and Algorithm 6).
+# decision from the p-values of an odd number of blocks: the *votes*, the number of blocks in which
+# the pair counts as independent, which changes by at most 1; and the *median* p-value, with noise
+# scaled to its smooth sensitivity (Wang, Pang & Song 2020, Appendix F and Algorithm 6).
 
 
 def fits(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-    """Whether `block_p_values` can be computed from a table with all strata of every block."""
+    """Whether the table of x, y and the conditioning set in all blocks is within the size limit."""
     columns = (len(source.levels) - 1, *conditioning_set, x, y)
     return prod(source.levels[c] for c in columns) <= MAX_CELLS
 
@@ -33,10 +33,10 @@ def fits(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -
 def block_p_values(
     source: CountSource, base: str, x: int, y: int, conditioning_set: Sequence[int]
 ) -> Vector:
-    """p-value of x and y given columns in each block, shape (blocks,).
+    """p-value of the test of x and y given the conditioning set in each block, shape (blocks,).
 
     source: rows with their block as the last column (`CountSource.blocked`).
-    base: "g2" or "chi2".  1 where a block has no table to test (degrees of freedom 0).
+    base: "g2" or "chi2".  In a block with 0 degrees of freedom the p-value is 1.
     """
     x, y = (x, y) if x < y else (y, x)
     blocks = source.levels[-1]
@@ -50,15 +50,13 @@ def block_p_values(
 
 
 def votes(p_values: Vector, level: float) -> float:
-    """Number of blocks that find the pair independent, with p at least the significance level."""
+    """Number of blocks in which the pair counts as independent, with p at least `level`."""
     return float((p_values >= level).sum())
 
 
 @dataclass(frozen=True)
 class VoteMeasure:
-    """Number of blocks that find the pair independent; a majority of the odd number of blocks
-    decides.
-    """
+    """The number of blocks in which the pair counts as independent; the majority decides."""
 
     base: str
     count: int
@@ -121,8 +119,8 @@ class MedianMeasure:
         if self.calibration == "proven":
             return ()
         return (
-            "the printed noise scale of the median multiplies by ln(1/δ) where it must divide, so "
-            "the noise on neighbouring data may have quite a different scale",
+            "the printed β of the median is multiplied by ln(1/δ) instead of divided by it, so the "
+            "noise scale can differ too much between neighbouring data sets",
         )
 
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
@@ -142,7 +140,7 @@ class MedianMeasure:
         return self.level
 
     def tweak(self, deviations: float) -> float:
-        raise TypeError("a median is never sieved")
+        raise TypeError("a median cannot be used in a sieve")
 
     def sensitivity(self, rows: int, strata: int = 1) -> float:
         raise ParameterError(
@@ -169,6 +167,6 @@ def _checked_blocks(count: int, n: int) -> int:
         raise ParameterError(f"blocks is {count}; it must be odd, so that a majority exists.")
     if n < 2 * count:
         raise ParameterError(
-            f"{n:,} rows in {count} blocks are fewer than 2 in each; choose fewer blocks."
+            f"{n:,} rows in {count} blocks leave fewer than 2 rows in each; choose fewer blocks."
         )
     return count

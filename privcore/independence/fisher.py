@@ -24,9 +24,10 @@ def covariance(moments: Matrix) -> Matrix:
 
 
 def partial_correlation(sigma: Matrix, x: int, y: int, conditioning_set: Sequence[int]) -> float:
-    """Partial correlation of x and y given columns, in [−1, 1]; 0 if these determine x or y.
+    """Partial correlation of x and y given the conditioning set, in [−1, 1].
 
-    sigma: a symmetric positive semi-definite matrix.
+    The result is 0 if the conditioning set determines x or y. sigma: a symmetric positive
+    semi-definite matrix.
     """
     pair = np.array([x, y])
     block = sigma[pair[:, None], pair]
@@ -45,9 +46,10 @@ def partial_correlation(sigma: Matrix, x: int, y: int, conditioning_set: Sequenc
 def residual(
     sigma: Matrix, means: Vector, mean_share: float, column: int, others: Sequence[int]
 ) -> Vector:
-    """The residual of a column given others, as weights of (mean_share, x), shape (p + 1,).
+    """Weights w, shape (p + 1,), for which w · (mean_share, x) is a column's regression residual.
 
-    Raises LinAlgError if one of the others is a linear combination of the rest.
+    The regression is on the columns `others`. Raises LinAlgError if one of these columns is a
+    linear combination of the rest.
     """
     weights = np.zeros(len(means) + 1)
     weights[1 + column] = 1.0
@@ -59,7 +61,11 @@ def residual(
 
 
 def fisher_z(correlation: float, n: int, order: int) -> float:
-    """√(n − k − 3) artanh(r), standard normal when r is 0; 0 if n is too small for a test."""
+    """Fisher's z: √(n − k − 3) artanh(r) for a conditioning set of k = `order` columns.
+
+    The result is nearly standard normal if the true correlation is 0. It is 0 if n is too small for
+    a test.
+    """
     dof = n - order - 3
     if dof <= 0:
         return 0.0
@@ -69,7 +75,7 @@ def fisher_z(correlation: float, n: int, order: int) -> float:
 
 @dataclass(frozen=True)
 class MomentScore(Score):
-    """A score for numeric columns (or coded levels) from their second moments."""
+    """A score of numeric columns, or of coded levels, that is computed from second moments."""
 
     @property
     def needs_levels(self) -> bool:

@@ -1,7 +1,7 @@
 """G² and χ² over strata.
 
-Degrees of freedom are the sum of (r_b − 1)(c_b − 1) over the strata, with only the levels that
-occur in a stratum, so that empty rows and columns do not weaken the test.
+Degrees of freedom are the sum of (r_b − 1)(c_b − 1) over the strata b, where r_b and c_b count only
+the levels that occur in stratum b, so that empty rows and columns do not weaken the test.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _expected(counts: Values) -> Values:
 
 
 def degrees_of(tables: Tables) -> NDArray[np.int64]:
-    """Σ_b (levels of x that occur − 1)(levels of y that occur − 1), over the last three axes."""
+    """Degrees of freedom, Σ_b (r_b − 1)(c_b − 1), over the last three axes (strata, x, y)."""
     rows = (tables.sum(axis=-1) > 0).sum(axis=-1)
     columns = (tables.sum(axis=-2) > 0).sum(axis=-1)
     return np.asarray((np.maximum(rows - 1, 0) * np.maximum(columns - 1, 0)).sum(axis=-1))

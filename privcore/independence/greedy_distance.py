@@ -1,8 +1,8 @@
 """The distance score of EM-PC: the number of records whose change would reverse a test.
 
 Equation 5 of Xu, Yuan & Wu 2017 is the smallest number of records to change; the authors' code
-removes records greedily instead. The result is not a distance: one replaced record can change the
-score by 8 (docs/proofs/em_pc.md), so only the published form uses it.
+removes records greedily instead. The result is not a distance: replacing one record can change the
+score by 8 (docs/proofs/em_pc.md), so only the published form of EM-PC uses this score.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _CELLS = 4096
 
 
 def greedy_distance(tables: Tables, level: float) -> int:
-    """Signed number of removals after which G²'s p-value crosses `level`.
+    """Signed number of removed records after which the p-value of G² crosses `level`.
 
-    Positive where the pair counts as independent (p ≥ level). Each step removes the record that
-    moves G² most towards the boundary. If the boundary is never crossed, the result is the number
-    of removable records.
+    The sign is positive if the pair counts as independent (p ≥ level). Each step removes the record
+    that moves G² most towards the boundary. If the boundary is never crossed, the result is the
+    number of removable records.
     """
     strata, rx, ry = tables.shape
     most = strata * (rx - 1) * (ry - 1) if tables.size <= _CELLS else degrees_of_freedom(tables)
@@ -40,6 +40,6 @@ def greedy_distance(tables: Tables, level: float) -> int:
 
 
 def p_value(tables: Tables) -> float:
-    """G²'s p-value; 1 if there is nothing to test."""
+    """The p-value of G²; 1 if there are 0 degrees of freedom."""
     degrees = degrees_of_freedom(tables)
     return float(chdtrc(degrees, g_squared(tables, 0))) if degrees > 0 else 1.0

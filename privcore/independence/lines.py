@@ -1,8 +1,8 @@
-"""Columns with levels coded by a few numbers each, and tests for trends.
+"""Tests for trends, on columns whose levels are coded by a few numbers each.
 
-Ordered levels are coded by their midranks. Unordered levels are coded as the most frequent levels
-and the rest. The coded columns are tested as if they were normal (a degenerate Gaussian: Andrews,
-Ramsey & Cooper 2019).
+Ordered levels are coded by their midranks. Unordered levels form groups: each of the most frequent
+levels, and all other levels. The coded columns are tested as if they were normal (a degenerate
+Gaussian: Andrews, Ramsey & Cooper 2019).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _DETERMINED = 1e-9
 
 
 def coordinates(levels: int, ordered: int) -> int:
-    """Number of coordinates of a column; levels, ordered: see `CountSource`."""
+    """Number of coordinates that code a column; levels, ordered: see `CountSource`."""
     return 1 if ordered or levels <= 2 else min(levels, GROUPS) - 1
 
 
 def basis_of(shares: Vector, ordered: int) -> Matrix:
     """Coordinates of the levels of a column, shape (levels, coordinates).
 
-    shares: of the levels, as probabilities. ordered: number of leading levels that are ordered; 0
-    for none. Under the shares, each coordinate has mean 0, and the mean variance of the coordinates
-    is 1.
+    shares: probabilities of the levels. ordered: number of ordered levels, which come first; 0 if
+    there are none. Under these probabilities, each coordinate has mean 0, and the mean variance of
+    the coordinates is 1.
     """
     basis = _line(shares, ordered or 2) if ordered or len(shares) <= 2 else _groups(shares)
     basis = basis - shares @ basis
@@ -50,14 +50,14 @@ def basis_of(shares: Vector, ordered: int) -> Matrix:
 
 
 def _line(shares: Vector, ordered: int) -> Matrix:
-    """Midranks; a level without a place in the order gets the overall middle."""
+    """Midranks in [0, 1]; a level outside the order gets 0.5."""
     own = shares[:ordered] / max(shares[:ordered].sum(), 1e-300)
     ranks = np.cumsum(own) - own / 2
     return np.append(ranks, np.full(len(shares) - len(own), 0.5))[:, None]
 
 
 def _groups(shares: Vector) -> Matrix:
-    """The most frequent levels, and the rest together: the corners of a simplex."""
+    """Corners of a simplex: one for each of the most frequent levels, and one for all others."""
     groups = min(len(shares), GROUPS)
     group = np.full(len(shares), groups - 1)
     group[np.argsort(-shares, kind="stable")[: groups - 1]] = np.arange(groups - 1)
@@ -65,9 +65,9 @@ def _groups(shares: Vector) -> Matrix:
 
 
 class _Measured(NamedTuple):
-    """Covariances of the coordinates, and the coordinates of each column.
+    """Covariances of the coordinates, and the positions of each column's coordinates.
 
-    Also the covariances as plain numbers if each column has one coordinate.
+    plain: the covariances as Python numbers if each column has one coordinate, otherwise None.
     """
 
     sigma: Matrix
@@ -93,8 +93,11 @@ def _measured(source: CountSource) -> _Measured:
 
 @dataclass(frozen=True)
 class LineScore(Score):
-    """−(n − |S| − (a + b + 3)/2) log |1 − R²| of two blocks of a and b coordinates, R their
-    canonical correlations given the others (Bartlett 1938): χ² of a·b degrees of freedom."""
+    """Likelihood-ratio test of two blocks of a and b coordinates given s others (Bartlett 1938).
+
+    The statistic is −(n − s − (a + b + 3)/2) Σ log(1 − R²) over the canonical correlations R of the
+    two blocks given the others. Its null distribution is χ² with a·b degrees of freedom.
+    """
 
     @property
     def of_tables(self) -> bool:
@@ -130,9 +133,9 @@ def _degrees(source: CountSource, x: int, y: int) -> int:
 
 
 def _explained(sigma: list[list[float]], x: int, y: int, others: tuple[int, ...]) -> float | None:
-    """The squared partial correlation of two numbers, with the others swept out one by one.
+    """Squared partial correlation of x and y, with the other columns swept out one by one.
 
-    None if the others are nearly collinear, or determine one of the two.
+    Returns None if the others are nearly collinear, or if they determine x or y.
     """
     columns = (*others, x, y)
     left = [[sigma[a][b] for b in columns] for a in columns]

@@ -15,7 +15,7 @@ _TERMS = 500
 def log_chi2_tail(degrees: NDArray[np.int64], values: Vector) -> Vector:
     """log P(X > value) for chi-squared variables, shape (k,); 0 for 0 degrees of freedom.
 
-    If the probability underflows, it comes from Legendre's continued fraction for the incomplete
+    A probability that underflows is computed by Legendre's continued fraction for the incomplete
     gamma function (DLMF 8.9.2), evaluated by Lentz's method.
     """
     tails = np.where(degrees > 0, chdtrc(np.maximum(degrees, 1), values), 1.0)

@@ -1,8 +1,8 @@
 """Dependence measures for private decisions: a value for a pair, its threshold and sensitivity.
 
-Three kinds: a score on the scale of Z or of its p-value (`score_measure`), the votes of blocks, and
-the median p-value of blocks (`block_measures`). All decisions are made on the *margin*, which is at
-least 0 where the pair counts as independent and has the same sensitivity as the value.
+There are three kinds: a score on the scale of Z or of its p-value (`score_measure`), the votes of
+blocks, and the median p-value of blocks (`block_measures`). All decisions are made on the *margin*,
+which is at least 0 if the pair counts as independent, and has the same sensitivity as the value.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Space = Literal["z", "p"]
 
 
 class Measure(Protocol):
-    """A dependence measure as a private algorithm uses it.
+    """The interface of a dependence measure for private algorithms.
 
-    independent_above: whether values at or above the threshold mean independence, as p-values
-    and votes do, or values at or below it, as |Z| does.
+    independent_above: True if values at or above the threshold mean independence, as for p-values
+    and votes; False if values at or below the threshold do, as for |Z|.
     unit: name of the value, for tables of decisions. base: the underlying score.
-    needs_delta: whether each noisy value costs a δ of its own.
+    needs_delta: whether each noisy value has its own δ.
     """
 
     @property
@@ -44,7 +44,7 @@ class Measure(Protocol):
         ...
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-        """Whether the value can be computed, from levels and the number of rows alone."""
+        """Whether the value can be computed, judged by levels and the number of rows alone."""
         ...
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
@@ -56,17 +56,17 @@ class Measure(Protocol):
         ...
 
     def tweak(self, deviations: float) -> float:
-        """Convert a distance from the threshold from standard deviations of Z to units of the
-        value.
+        """Convert a distance to the threshold, in standard deviations of Z, to units of the value.
 
-        For votes, which have no such unit, the distance is a number of blocks.
+        For votes, `deviations` is a number of blocks and is returned unchanged.
         """
         ...
 
     def sensitivity(self, rows: int, strata: int = 1) -> float:
-        """The largest (or claimed) change in the value when one of `rows` records is replaced.
+        """The proven or published bound on the change in the value when a record is replaced.
 
-        Raises ParameterError if there is no such bound.
+        rows: number of records. strata: number of strata of the conditioning set. Raises
+        ParameterError if there is no such bound.
         """
         ...
 
@@ -84,7 +84,7 @@ class Measure(Protocol):
 
 
 def margin(measure: Measure, value: float, x: int, y: int) -> float:
-    """Distance of a value from the threshold, at least 0 where the pair counts as independent."""
+    """Distance of a value from the threshold; at least 0 if the pair counts as independent."""
     away = value - measure.threshold(x, y)
     return away if measure.independent_above else -away
 

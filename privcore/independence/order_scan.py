@@ -1,9 +1,10 @@
 """All tests of one order of a search at once, by compiled kernels.
 
-The kernels test each pair given one set of neighbours after another until one separates it, as the
-search does; they compare G² or χ² with the critical value and compute no p-values. If a value is so
-close to the critical value that rounding matters, or a test has more cells or degrees of freedom
-than a scan has room for, the slower path by p-values decides. Both paths make the same decisions.
+The kernels test each pair given one set of neighbours after another until a set separates the pair,
+as the search does; they compare G² or χ² with the critical value and compute no p-values. If a
+value is so close to the critical value that rounding matters, or a test has too many cells or
+degrees of freedom for a scan, the slower path by p-values decides. Both paths make the same
+decisions.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ _KNOWN = 1 << 16
 
 
 class Scanned(NamedTuple):
-    """The result for a pair: the number of the set that separated it, None if none did.
+    """The tests of one pair.
 
-    p_values: of all tests made, in order.
+    separated_by: position of the separating set in the order of the tests, None if no set separated
+    the pair. tests: number of tests. p_values: of all tests, in order.
     """
 
     separated_by: int | None
@@ -54,11 +56,11 @@ def scan_order(
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
 ) -> Iterator[Scanned | None] | None:
-    """The result of each pair's tests given `order` neighbours, None if the pair must be tested
-    again.
+    """Test each pair given sets of `order` neighbours until a set separates the pair.
 
-    Returns None if there are no kernels for the score or the source. adjacent: neighbours of each
-    column before the order, as for `conditioning_sets`.
+    Yields the result for each pair, or None if the slower path must test the pair again. Returns
+    None if there are no kernels for the score or the source. adjacent: neighbours of each column
+    before this order, as for `conditioning_sets`.
     """
     if not _scans(source, score):
         return None
@@ -73,9 +75,10 @@ def scan_every(
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
 ) -> Iterator[Vector | None] | None:
-    """For each pair, the log p-values of all tests given `first` to `last` neighbours.
+    """Yield the log p-values of all tests of each pair given `first` to `last` neighbours.
 
-    Ordered by the number of neighbours, then as in `conditioning_sets`; None as in `scan_order`.
+    The tests are ordered by the number of neighbours, then as in `conditioning_sets`. None has the
+    same two meanings as in `scan_order`.
     """
     if not _scans(source, score):
         return None
@@ -193,7 +196,7 @@ def _every(
 
 
 def _cells(source: InMemoryCounts, order: int) -> int:
-    """Cells of the largest table of a test of this order, limited by the available room."""
+    """Number of cells of the largest table in a test of this order, at most `_CELLS`."""
     return min(prod(sorted(source.levels)[-order - 2 :]), _CELLS)
 
 
@@ -212,7 +215,7 @@ def _n_log_n(size: int) -> Vector:
 
 @lru_cache(maxsize=64)
 def critical_values(level: float, size: int) -> Vector:
-    """By degrees of freedom below `size`, the value whose p-value is `level`; NaN for 0."""
+    """χ² critical values at `level` for 0 to `size` − 1 degrees of freedom; NaN for 0."""
     degrees = np.arange(size)
     values: Vector = np.concatenate(([np.nan], chdtri(degrees[1:], level)))
     return values

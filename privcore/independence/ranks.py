@@ -1,8 +1,8 @@
 """Rank scores from contingency tables: Kendall's τ, Spearman's ρ and Z*.
 
-Columns are taken in the public order of their levels. Tied pairs count as neither concordant nor
-discordant (τ-a), and Spearman's ρ uses midranks with the denominator for data without ties; both
-bound the influence of one record. Definitions: Wang, Pang & Song 2020, Appendix D and E.
+Levels are ranked in their public order. Tied pairs count as neither concordant nor discordant
+(τ-a), and Spearman's ρ uses midranks with the denominator for data without ties; both choices bound
+the influence of one record. Definitions: Wang, Pang & Song 2020, Appendix D and E.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Tables = NDArray[np.int64]
 
 
 def concordance(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """S = C − D, concordant minus discordant pairs, and the size of each stratum; both (strata,).
+    """Concordant minus discordant pairs, S, and the number of rows of each stratum; both (strata,).
 
-    Exact in 64-bit integers up to 10⁹ rows.
+    The counts are exact in 64-bit integers for up to 10⁹ rows.
     """
     pairs: tuple[NDArray[np.int64], NDArray[np.int64]] = kernels.tables.concordance(_plain(tables))
     return pairs
@@ -30,9 +30,10 @@ def concordance(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def z_star(tables: Tables, n: int) -> float:
     """Z* = (3/√n) Σ F(S_b, n_b), F(S, m) = sgn(S)(sqrt((m + ¾)² + 2|S|) − (m + ¾)).
 
-    Near independence F is S/m, so Z* is a stratified Kendall test; F counts (up to a shift) the
-    records that must be added to bring S to 0, so adding a record moves Z* by at most 3/√n and
-    replacing one by 6/√n, for any number of strata. docs/proofs/z_star.md.
+    Near independence F is close to S/m, so Z* is a stratified Kendall test. Up to a shift, F is the
+    number of records that must be added to bring S to 0, so adding a record moves Z* by at most
+    3/√n, and replacing a record moves it by at most 6/√n, for any number of strata. Proof:
+    docs/proofs/z_star.md.
     """
     terms = kernels.tables.z_star_terms(_plain(tables))
     # Rounded once, whatever the order: docs/proofs/fixed_point.md bounds the rounding error.
@@ -40,16 +41,16 @@ def z_star(tables: Tables, n: int) -> float:
 
 
 def _plain(tables: Tables) -> Tables:
-    """In the memory layout that the kernels need."""
+    """The tables in the memory layout that the kernels need."""
     if tables.dtype == np.int64 and tables.flags.carray:
         return tables
     return np.require(tables, np.int64, ("C", "W"))
 
 
 def kendall(tables: Tables, n: int) -> float:
-    """Conditional τ of the paper: Σ w_b τ_b / sqrt(Σ w_b), w_b = 9 n_b(n_b−1)/(2(2n_b+5)).
+    """Conditional τ as published: Σ w_b τ_b / sqrt(Σ w_b), w_b = 9 n_b(n_b−1)/(2(2n_b+5)).
 
-    Wang, Pang & Song 2020, Definition 6, with τ_b signed: the paper's |C − D| per stratum would
+    Wang, Pang & Song 2020, Definition 6, but with signed τ_b: the paper's |C − D| per stratum would
     not be centred under independence.  Strata of one record have weight 0.
     """
     weights, terms = kernels.tables.kendall_terms(_plain(tables))
@@ -59,16 +60,16 @@ def kendall(tables: Tables, n: int) -> float:
 def kendall_fixed(tables: Tables, n: int) -> float:
     """Conditional τ with a normaliser that does not depend on the data: Σ 9S_b/(2n_b+5)/(1.5√n).
 
-    docs/proofs/kendall_fixed.md bounds the change when a record is replaced by 9/√n.
+    Replacing a record changes the score by at most 9/√n (docs/proofs/kendall_fixed.md).
     """
     s, m = concordance(tables)
     return fsum((9.0 * s / (2 * m + 5)).tolist()) / (1.5 * sqrt(n))
 
 
 def spearman_by_stratum(tables: Tables) -> tuple[Vector, Vector]:
-    """ρ_b = 12/(m(m²−1)) Σ (R_i − c)(S_i − c) with midranks, and m; both (strata,).
+    """Spearman's ρ of each stratum, and the number m of rows in each stratum; both (strata,).
 
-    ρ_b is 0 for strata of one record.
+    ρ = 12/(m(m²−1)) Σ (R_i − c)(S_i − c) with midranks R and S and their mean c; 0 if m is 1.
     """
     m = tables.sum(axis=(1, 2)).astype(np.float64)
     x_ranks = _centred_midranks(tables.sum(axis=2))
@@ -87,9 +88,10 @@ def _centred_midranks(counts: NDArray[np.int64]) -> Vector:
 
 
 def spearman(tables: Tables, n: int) -> float:
-    """Conditional ρ of the paper: Σ w_b ρ_b / sqrt(Σ w_b), w_b = n_b − 1.
+    """Conditional ρ as published: Σ w_b ρ_b / sqrt(Σ w_b), w_b = n_b − 1.
 
-    Wang, Pang & Song 2020, Definition 8; Definition 7's denominator n(n−1) is a slip for n(n²−1).
+    Wang, Pang & Song 2020, Definition 8, with n(n²−1) for the misprinted denominator n(n−1) of
+    Definition 7.
     """
     rho, m = spearman_by_stratum(tables)
     total = (m - 1).sum()
@@ -97,10 +99,11 @@ def spearman(tables: Tables, n: int) -> float:
 
 
 def spearman_fixed(tables: Tables, n: int) -> float:
-    """Conditional ρ with a fixed normaliser: Σ (n_b−1)ρ_b/√n; a replacement moves it < 10/√n.
+    """Conditional ρ with a normaliser that does not depend on the data: Σ (n_b−1)ρ_b/√n.
 
-    (m − 1)ρ = 3/(m(m + 1)) Σ r_i s_j n_ij, where r and s are twice the centred midranks, whole
-    numbers.  docs/proofs/spearman_fixed.md.
+    Replacing a record changes the score by less than 10/√n (docs/proofs/spearman_fixed.md). The
+    code uses (m − 1)ρ = 3/(m(m + 1)) Σ r_i s_j n_ij, where r and s are twice the centred midranks,
+    which are integers.
     """
     m = tables.sum(axis=(1, 2))
     x_ranks, y_ranks = _doubled_midranks(tables.sum(axis=2)), _doubled_midranks(tables.sum(axis=1))
@@ -110,7 +113,7 @@ def spearman_fixed(tables: Tables, n: int) -> float:
 
 
 def _doubled_midranks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Twice the midrank of each level minus the mean rank, exact; as `_centred_midranks`."""
+    """Twice the result of `_centred_midranks`, as exact integers."""
     before = np.cumsum(counts, axis=1) - counts
     doubled: NDArray[np.int64] = 2 * before + counts - counts.sum(axis=1, keepdims=True)
     return doubled

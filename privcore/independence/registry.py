@@ -1,4 +1,4 @@
-"""The scores that algorithms may use; a new score takes one entry."""
+"""The scores that algorithms may use; a new score needs one entry here."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ _ALL: tuple[Score, ...] = (
         proof="docs/proofs/z_star.md",
         corrects_ties=True,
         citation="CausalVeil, docs/guarantees.md",
-        help="Kendall's test with one small sensitivity for every conditioning set. Detects "
-        "monotone association in the order of the levels.",
+        help="Kendall's test, with the same small sensitivity for every conditioning set. Detects "
+        "monotone association between ordered levels.",
     ),
     Score(
         name="kendall",
@@ -64,7 +64,7 @@ _ALL: tuple[Score, ...] = (
         published=lambda n, strata: 4.5 / sqrt(n),
         published_flaw=_NORMALISER,
         citation=f"{_WANG}, Definition 6 and Theorem 3",
-        help="The score of Priv-PC's paper. Its published sensitivity is not valid.",
+        help="The score of the Priv-PC paper. Its published sensitivity is not valid.",
     ),
     Score(
         name="kendall-fixed",
@@ -77,7 +77,7 @@ _ALL: tuple[Score, ...] = (
         proof="docs/proofs/kendall_fixed.md",
         corrects_ties=True,
         citation=f"after {_WANG}, Definition 6",
-        help="The published score with a public normaliser; needs 1.5 times Z*'s noise.",
+        help="The published score with a public normaliser; needs 1.5 times as much noise as Z*.",
     ),
     Score(
         name="spearman",
@@ -88,11 +88,11 @@ _ALL: tuple[Score, ...] = (
         statistic=ranks.spearman,
         # The theorem does not apply with as many strata as rows; one row is left over.
         published=lambda n, strata: 31 * sqrt(min(strata, n - 1) / (n - min(strata, n - 1))),
-        published_flaw="the constant of Theorem 9 is several times too large, and its printed "
-        "proof, which treats the normaliser as if it were fixed, does not establish it",
+        published_flaw="the constant of Theorem 9 is several times too large, and the printed "
+        "proof does not establish this constant, since it treats the normaliser as fixed",
         citation=f"{_WANG}, Definition 8 and Theorem 9",
-        help="Rank correlation per stratum. Its published sensitivity needs far more noise than "
-        "spearman-fixed's proven one.",
+        help="Rank correlation per stratum. Its published sensitivity requires far more noise than "
+        "the proven sensitivity of spearman-fixed.",
     ),
     Score(
         name="spearman-fixed",
@@ -105,7 +105,7 @@ _ALL: tuple[Score, ...] = (
         proof="docs/proofs/spearman_fixed.md",
         corrects_ties=True,
         citation=f"after {_WANG}, Definition 8",
-        help="Rank correlation with a public normaliser; needs 5/3 of Z*'s noise.",
+        help="Rank correlation with a public normaliser; needs 5/3 times as much noise as Z*.",
     ),
     Score(
         name="g2",
@@ -116,7 +116,7 @@ _ALL: tuple[Score, ...] = (
         statistic=frequencies.g_squared,
         degrees=frequencies.degrees_of_freedom,
         citation="McDonald 2009",
-        help="Detects any kind of dependence between categories. One record can change it without "
+        help="Detects any kind of dependence between categories. One record can change G² without "
         "bound, so only the non-private PC uses it directly.",
     ),
     Score(
@@ -137,8 +137,8 @@ _ALL: tuple[Score, ...] = (
         label="Partial correlation",
         scale="z",
         citation="Kalisch & Bühlmann 2007",
-        help="For numeric columns: detects linear dependence. Levels are coded −1 … 1 in their "
-        "order.",
+        help="Detects linear dependence between numeric columns. Levels are coded from −1 to 1 in "
+        "their order.",
     ),
     LineScore(
         name="lines",
@@ -148,8 +148,8 @@ _ALL: tuple[Score, ...] = (
         scale="chi2",
         degrees=lambda tables: 1,
         citation="Andrews, Ramsey & Cooper 2019",
-        help="Detects trends: ordered levels become one linear score, unordered levels two groups "
-        "and the rest. In small tables it detects dependence that level-by-level tests miss.",
+        help="Detects trends: ordered levels become one linear score, and unordered levels become "
+        "three groups. In small tables it detects dependence that level-by-level tests miss.",
     ),
 )
 

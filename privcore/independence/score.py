@@ -21,7 +21,7 @@ Tables = NDArray[np.int64]
 
 
 class ScoreValue(NamedTuple):
-    """`value` in the score's own units (signed where the score has a sign) and its p-value."""
+    """The value of a score in its own units, with a sign if the score has one, and the p-value."""
 
     value: float
     p_value: float
@@ -44,9 +44,9 @@ Effect = Callable[[float, int], EffectSize]
 
 
 def with_rounding(sensitivity: float, n: int) -> float:
-    """A proven sensitivity bound of a rank score, including floating-point error.
+    """A proven sensitivity bound of a rank score, increased to cover floating-point error.
 
-    docs/proofs/fixed_point.md, statement 3.
+    Proof: docs/proofs/fixed_point.md, statement 3.
     """
     return sensitivity + sqrt(n) * 2.0**-45
 
@@ -60,8 +60,8 @@ class Score:
     """A score of the dependence of x and y given S, computed from contingency tables.
 
     label: a short plain name, for lists.
-    scale: "z" if the null distribution is (at most as spread as) standard normal, "chi2" if it is
-        chi-squared with `degrees` degrees of freedom.
+    scale: "z" if the null distribution is standard normal or narrower, "chi2" if it is chi-squared
+        with `degrees` degrees of freedom.
     statistic: maps tables, shape (strata, levels of x, levels of y), and n to the value.
     degrees: maps the same tables to the degrees of freedom, for "chi2".
     effect: maps level and n to the effect size that is just significant without conditioning.
@@ -71,7 +71,7 @@ class Score:
     published_flaw: why the published constant is not proven.
     corrects_ties: whether the variance under independence shrinks with ties, as for Z*.
 
-    Raises ParameterError for a declaration that contradicts itself.
+    Raises ParameterError for an incomplete or inconsistent declaration.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Score:
 
     @property
     def needs_levels(self) -> bool:
-        """Whether the score is computed from contingency tables, so that numbers must be cut."""
+        """Whether the score needs levels, so that numeric columns must be cut into intervals."""
         return True
 
     @property
@@ -126,7 +126,7 @@ class Score:
         return self.needs_levels
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
-        """The exact value, cached by the source since it does not depend on noise."""
+        """The exact value, without noise; the source caches it."""
         x, y = (x, y) if x < y else (y, x)
         ordered = tuple(sorted(conditioning_set))
 
@@ -137,7 +137,7 @@ class Score:
         return source.remember((self.name, x, y, ordered), compute)
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-        """Whether `value` can be computed, from levels and the number of rows alone."""
+        """Whether `value` can be computed, judged by levels and the number of rows alone."""
         return cells_of_test(source, x, y, conditioning_set) <= MAX_CELLS
 
     def evaluate(
@@ -171,9 +171,9 @@ class Score:
     def sensitivity(
         self, n: int, calibration: Literal["proven", "published"], strata: int = 1
     ) -> float:
-        """The largest (or claimed) change in the value when one of n records is replaced.
+        """The proven or published bound on the change in the value when a record is replaced.
 
-        strata: number of configurations of the conditioning set.
+        n: number of records. strata: number of configurations of the conditioning set.
         Raises ParameterError if the score has no such bound.
         """
         if calibration == "proven":
@@ -192,5 +192,5 @@ class Score:
 
 
 def strata_of(source: CountSource, conditioning_set: Sequence[int]) -> int:
-    """The public number of configurations of a conditioning set."""
+    """Number of configurations of a conditioning set, computed from public numbers of levels."""
     return prod(source.levels[c] for c in conditioning_set)

@@ -17,12 +17,12 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class ScoreMeasure:
-    """|Z| of a score, or its two-sided p-value 2(1 − Φ(|Z|)).
+    """A measure based on a score: |Z|, or the two-sided p-value 2(1 − Φ(|Z|)).
 
-    corrected: per pair, a threshold on |Z| in place of the normal quantile; in Z-space only. A
-    change of Δ in Z moves p by at most 2Φ(Δ) − 1 (docs/proofs/p_space.md); a published constant is
-    multiplied by the slope √(2/π) of p at 0, twice the 1/√(2π) of Bhattacharjee & Tandon 2024,
-    Appendix VI-B, whose p is one-sided.
+    corrected: thresholds on |Z| by pair that replace the normal quantile; in Z-space only. A change
+    of Δ in Z changes p by at most 2Φ(Δ) − 1 (docs/proofs/p_space.md). A published constant is
+    multiplied by the slope √(2/π) of p at 0, which is twice the 1/√(2π) of Bhattacharjee & Tandon
+    2024, Appendix VI-B, since their p is one-sided.
     """
 
     score: Score

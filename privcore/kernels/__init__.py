@@ -1,8 +1,8 @@
 """Compiled loops, in modules that are loaded when they are first used.
 
 Importing numba takes half a second, so it is loaded only when needed.  Compiling all loops takes
-two minutes, once: compiled code is cached next to the modules (`__pycache__`), or in the user's
-cache folder.
+two minutes, but only once: compiled code is cached next to the modules (`__pycache__`), or in the
+user's cache folder.
 
 >>> from privcore import kernels
 >>> kernels.cells.log_ndtr(0.0)
@@ -38,20 +38,23 @@ def __getattr__(name: str) -> Any:
         return import_module(f"{__name__}.{name}")
     except Exception as error:  # numba is missing, or does not support the processor
         raise KernelError(
-            f"numba cannot compile the loops of a run here ({error}): install it into this Python "
-            "with `python -m pip install --force-reinstall numba`."
+            f"numba cannot compile the loops that a run needs ({error}); reinstall numba with "
+            "`python -m pip install --force-reinstall numba`."
         ) from error
 
 
 def load() -> None:
-    """Load all modules, and compile them unless this was done before."""
+    """Load all modules, and compile the loops that are not cached."""
     for name in _MODULES:
         __getattr__(name)
 
 
 @cache
 def start() -> Thread:
-    """`load` in the background, once; a run that needs a module earlier waits for it."""
+    """Start `load` in a background thread, only once, and return the thread.
+
+    A run that needs a module earlier waits for the module.
+    """
     thread = Thread(target=_load_quietly, name="kernels")
     thread.start()
     return thread

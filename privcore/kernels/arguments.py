@@ -1,4 +1,4 @@
-"""Groups of arguments of the loops.  They use only numpy, so numba need not be loaded."""
+"""Groups of arguments for the compiled loops.  This module does not load numba."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from privcore.arrays import Integers, Matrix, Vector
 
 
 class Packed(NamedTuple):
-    """Rows of several projections, fewest first; the last has all columns.
+    """Unique rows of several projections of a data set, in order of size; the last has all columns.
 
-    codes: flat, column after column; starts: where each projection begins; sizes: its rows.
-    weights: flat, the multiplicity of each row; weight_starts: as starts.
-    places: (projections, p), the position of each column in the projection, -1 if absent.
-    levels: of each column, (p,).
+    codes: levels, flat, column after column. starts: position in `codes` at which each projection
+    begins. sizes: number of rows of each projection. weights: multiplicity of each row, flat.
+    weight_starts: position in `weights` at which each projection begins. places: position of each
+    column in each projection, -1 if absent, shape (projections, p). levels: number of levels of
+    each column, shape (p,).
     """
 
     codes: NDArray[np.uint16]
@@ -31,9 +32,10 @@ class Packed(NamedTuple):
 class Noisy(NamedTuple):
     """Noisy counts of cells, and precomputed parts of their likelihoods; see `CellLikelihood`.
 
-    noise: probability of the noise that turns each true count (columns) into that of the cell, up
-    to exp(`factor`).  scale: of the noise.  summed: below this expectation the Poisson distribution
-    is summed; counts less likely than `least` use the normal distribution.
+    noise: for each cell (row) and each true count (column), the probability of the noise between
+    the true and the noisy count, divided by exp(`factor`).  scale: of the noise.  summed: below
+    this expectation the Poisson distribution is summed; counts less likely than `least` use the
+    normal distribution.
     """
 
     counts: Vector
@@ -47,9 +49,10 @@ class Noisy(NamedTuple):
 class Near(NamedTuple):
     """Precomputed parts of the scores of families near a fit.
 
-    cells: expectation, information in rows, and expectation times slope of each cell.  places: the
-    level of each column (row) in each cell.  code, room: work arrays with a number per cell, and
-    three numbers per configuration.
+    cells: expectation, effective rows, and expectation times slope (rows) of each cell (column).
+    places: level of each column (row) in each cell.  levels: number of levels of each column.
+    code, room: work arrays with one number per cell, and with three numbers per configuration of a
+    family.
     """
 
     cells: Matrix

@@ -1,6 +1,6 @@
-"""Compiled likelihoods of noisy counts of cells; see `kernels`.
+"""Compiled likelihoods of noisy cell counts; see `kernels` and `moment_search.cells`.
 
-See `moment_search.cells`.  Terms below rounding are left out if that saves most of the work.
+Terms below the rounding error are left out if this saves most of the work.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NOISY = types.NamedTuple(
 
 @compiled("float64(float64)")
 def log_ndtr(x: float) -> float:
-    """log Φ(x)."""
+    """The logarithm of the standard normal distribution function, log Φ(x)."""
     if x > 9.0:
         return 0.0  # within 2e-19
     if x > 0.0:
@@ -43,11 +43,12 @@ def log_ndtr(x: float) -> float:
 
 @compiled("UniTuple(float64, 2)(float64, float64, float64)")
 def normal_cell(count: float, m: float, scale: float) -> tuple[float, float]:
-    """Log-likelihood without the term log 2b, and its slope; m is the variance of a normal count.
+    """Log-likelihood of a normal count with Laplace noise, without −log 2b, and its slope in m.
 
-    With d the count minus m, the density is (A + B)/2b with A = exp(m/2b² − d/b) Φ(d/√m − √m/b),
-    and B the same for −d.  Its derivative in d is (B − A)/b, and its second derivative
-    (A + B − 2b N)/b² with N the normal density at d; half of it is the derivative in the variance.
+    The count has mean and variance m, and the noise has scale b.  With d the noisy count minus m,
+    the density is (A + B)/2b with A = exp(m/2b² − d/b) Φ(d/√m − √m/b), and B the same for −d.  The
+    derivative of A + B in d is (B − A)/b.  The second derivative is (A + B − 2b N)/b², with N the
+    normal density at d, and half of it is the derivative in the variance.
     """
     spread = sqrt(m)
     apart = (count - m) / scale
@@ -70,9 +71,10 @@ def normal_cell(count: float, m: float, scale: float) -> tuple[float, float]:
 
 @compiled("UniTuple(float64, 2)(float64[::1], float64)")
 def summed_cell(noise: Vector, m: float) -> tuple[float, float]:
-    """Likelihood of a Poisson count with noise, and of a count that is larger by one.
+    """Likelihood of a noisy Poisson count of mean m, and the same if the true count is larger by 1.
 
-    The derivative of the Poisson probability of x is the probability of x − 1 minus that of x.
+    The derivative of the likelihood in m is the second result minus the first, since the derivative
+    of the Poisson probability of x is the probability of x − 1 minus the probability of x.
     """
     chance = exp(-m)
     likely = before = 0.0
@@ -88,7 +90,7 @@ def summed_cell(noise: Vector, m: float) -> tuple[float, float]:
 
 @compiled(float64(NOISY, float64[::1], float64[::1]))
 def cells_likelihood(noisy: Noisy, expected: Vector, slopes: Vector) -> float:
-    """Log-likelihood of all cells; writes its derivative in each expectation into `slopes`."""
+    """Log-likelihood of all cells; writes the derivative in each expectation into `slopes`."""
     level = log(2.0 * noisy.scale)
     total = 0.0
     for cell in range(expected.size):

@@ -12,7 +12,7 @@ from privcore.kernels.jit import compiled
 
 @compiled("float64(int64)")
 def drop(n: int) -> float:
-    """(n − 1) ln(n − 1) − n ln n, and 0 at n = 0."""
+    """The change in n ln n if n falls by 1: (n − 1) ln(n − 1) − n ln n, and 0 for n ≤ 1."""
     return (n - 1) * log1p(-1.0 / n) - log(n) if n > 1 else 0.0
 
 
@@ -20,10 +20,10 @@ def drop(n: int) -> float:
 def examine(
     table: Integers, sign: float, rows: Integers, columns: Integers
 ) -> tuple[float, int, float, int]:
-    """G² of one stratum, its degrees of freedom, and the largest gain with the cell it comes from.
+    """G² of one stratum, its degrees of freedom, the largest gain, and the cell with this gain.
 
-    The gain is `sign` times half the change of G² when one record of a cell is removed; −∞ if there
-    is no record.  rows, columns: work arrays for the sums.
+    The gain of a cell is `sign` times half the change in G² if one record of the cell is removed.
+    In an empty stratum the largest gain is −∞.  rows, columns: work arrays for the sums.
     """
     rx, ry = table.shape
     rows[:] = 0
@@ -66,17 +66,18 @@ def examine(
 
 @compiled("boolean(float64[::1], int64[::1], float64[::1])")
 def independent(values: Vector, degrees: Integers, critical: Vector) -> bool:
-    """Whether G² summed over the strata counts as independent."""
+    """Whether the pair counts as independent, by G² summed over the strata."""
     free = degrees.sum()
     return bool(free == 0 or values.sum() <= critical[free])
 
 
 @compiled("int64(int64[:, :, ::1], float64[::1], int64)")
 def greedy_removals(tables: Integers, critical: Vector, stride: int) -> int:
-    """The result of `greedy_distance`.
+    """The compiled part of `greedy_distance`; returns the signed number of removed records.
 
-    tables: overwritten.  critical: by degrees of freedom, the largest G² that counts as
-    independent.  stride: a step removes at most this share of the records removed before.
+    tables: shape (strata, levels of x, levels of y), overwritten.  critical: the critical value of
+    G² for each number of degrees of freedom.  stride: a step removes one record, or at most
+    1/stride of the records removed before.
     """
     strata, rx, ry = tables.shape
     rows = np.empty(rx, dtype=np.int64)

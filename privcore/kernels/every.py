@@ -20,7 +20,7 @@ _MANY = 1 << 40
 
 @compiled("int64[:, ::1](int64, int64)")
 def _choices(n: int, k: int) -> Integers:
-    """Binomial coefficients up to n over k, or `_MANY`."""
+    """Binomial coefficients up to n choose k, each at most `_MANY`."""
     choices = np.zeros((n + 1, k + 1), dtype=np.int64)
     for i in range(n + 1):
         choices[i, 0] = 1
@@ -43,7 +43,7 @@ def _g_squared(
     known: Vector,
     sums: Integers,
 ) -> tuple[float, int]:
-    """As `statistic`, from precomputed n log n of all counts: without logarithms, equal to 1e-9."""
+    """G² as in `statistic`, but from precomputed n log n; both agree to within 1e-9."""
     value = 0.0
     degrees = 0
     for stratum in range(strata):
@@ -77,7 +77,7 @@ def _g_squared(
 
 @compiled("int64(int64[:, ::1], int64[::1], int64, int64)")
 def _sets(choices: Integers, counts: Integers, first: int, last: int) -> int:
-    """Sets of `first` to below `last` neighbours of either end, or `_MANY`."""
+    """Number of sets of `first` to `last` − 1 neighbours of either end, at most `_MANY`."""
     sets = 0
     for order in range(first, last):
         for side in range(2):
@@ -88,7 +88,7 @@ def _sets(choices: Integers, counts: Integers, first: int, last: int) -> int:
 
 @compiled("int64(int64[:, ::1], int64[::1], int64, int64, int64[::1])")
 def _position(choices: Integers, counts: Integers, side: int, first: int, chosen: Integers) -> int:
-    """Position of a set of an end's neighbours among all sets, in order of `conditioning_sets`."""
+    """Position of a set of one end's neighbours among all sets, ordered as `conditioning_sets`."""
     n, size = counts[side], chosen.size
     position = _sets(choices, counts, first, size)
     if side == 1 and size <= counts[0]:
@@ -103,9 +103,9 @@ def _position(choices: Integers, counts: Integers, side: int, first: int, chosen
 
 @compiled("void(int64[::1], int64, int64, int64, int64, int64)")
 def _sum_out(table: Integers, begin: int, end: int, before: int, count: int, after: int) -> None:
-    """Sum out a column of `count` levels of the table at `begin` into the table at `end`.
+    """Sum out a column with `count` levels, from the table at `begin` into the table at `end`.
 
-    before, after: cells of the columns before and after it.
+    before, after: numbers of cells of the columns before and after the summed column.
     """
     for a in range(before):
         to = table[end + a * after : end + (a + 1) * after]
@@ -147,17 +147,18 @@ def test_every(
     values: Vector,
     degrees: Integers,
 ) -> int:
-    """Test each pair given all sets of `first` to `last` neighbours; returns the pairs done.
+    """Test each pair given all sets of `first` to `last` neighbours.
 
-    A table over the pair and its neighbours is counted once, and neighbours are summed out one at
-    a time, so that most tables come from one that is hardly larger.
+    A table over the pair and its neighbours is counted once, and neighbours are summed out one at a
+    time, so that most tables are computed from a table that is only slightly larger.
 
-    pairs: shape (k, 2).  adjacent: (p, p).  cells: most cells of a table that fits.
-    most: most cells of a table from which neighbours are summed out.
-    known: n log n of the numbers from 0.
-    tests: per pair, the number of tests, by size and then in the order of `conditioning_sets`; -1
-    if a table or the tests do not fit.  values, degrees: of all tests in turn; when they are full
-    the loop ends with the last pair that fits.
+    pairs: shape (k, 2).  adjacent: shape (p, p).  cells: maximum number of cells of a table.
+    most: maximum number of cells of a table from which neighbours are summed out.
+    known: n log n for n = 0, 1, 2, ….
+    tests (output): number of tests of each pair; -1 if a table or the tests do not fit.
+    values, degrees (outputs): statistic and degrees of freedom of the tests of all pairs, by the
+    size of the set and then as in `conditioning_sets`.
+    Returns the number of finished pairs, since the loop ends before a pair whose tests do not fit.
     """
     levels = packed.levels
     degree = 0

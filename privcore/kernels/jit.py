@@ -1,4 +1,4 @@
-"""Compiles loops: without Python's global lock, and once if a cache folder can be written."""
+"""Compile loops that run without Python's global lock, and cache them if a folder is writable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 def compiled(signature: Any = None) -> Callable[[Kernel], Kernel]:
-    """As numba's njit; with a signature the function is compiled immediately."""
+    """A decorator like numba's njit; with a signature the function is compiled immediately."""
 
     def decorated(function: Kernel) -> Kernel:
         try:
@@ -27,9 +27,9 @@ def compiled(signature: Any = None) -> Callable[[Kernel], Kernel]:
 
 
 def drop_stale(folder: Path) -> None:
-    """Delete compiled code that is older than any source in the folder.
+    """Delete the cached code if any source in the folder has changed.
 
-    numba checks only the source of a function itself, not of the functions that it calls.
+    numba checks only the source of a function, not the sources of the functions that it calls.
     """
     sources = sorted(folder.glob("*.py"))
     mark = sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()

@@ -1,6 +1,7 @@
 """Compiled loops over the cells of a table and their positions in its margins; see `kernels`.
 
-For `moment_search.margins`: the same sums, in the same order, so results are equal bit for bit.
+The loops are for `moment_search.margins`.  Sums are added in a fixed order, so repeated fits are
+equal bit for bit.
 """
 
 from __future__ import annotations
@@ -45,9 +46,11 @@ def fit_margins(
     enough: float,
     most: int,
 ) -> int:
-    """As `margins.fitted`, on `cells` in place; returns the number of rounds.
+    """Iterative proportional fitting of `cells` in place; returns the number of rounds.
 
-    wanted: all margins, one after the other; starts: where each begins, and where the last ends.
+    wanted: the target margins, one after the other. starts: position at which each margin begins,
+    and the end of the last margin. enough: fitting ends if the absolute deviations add up to less
+    than this. most: maximum number of rounds.
     """
     places, sums = margin_places(levels, members), np.empty_like(wanted)
     margins = places.shape[0]

@@ -1,7 +1,7 @@
 """Compiled tests of independence on noisy moments, after linear regression.
 
-Each computes a covariance of x and y, whitens it by its sampling variance, and weights its parts by
-their noise; see `noisy_parts`.
+Each test computes a covariance of x and y, whitens it by the sampling variance, and weights the
+parts by their noise; see `noisy_parts`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _TINY = 1e-9
 def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix, Matrix]:
     """The inverse P of the moments M of the conditioning columns, and 2P − PMP.
 
-    An eigenvalue below the noise has no information, and its inverse would be huge, so P uses only
-    larger ones.
+    An eigenvalue below the noise has no information, and its inverse would be huge, so P raises
+    such eigenvalues to a floor.
     """
     condition = np.empty((known.size, known.size))
     for i in range(known.size):
@@ -45,8 +45,12 @@ def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix
 def _side(
     moments: Matrix, first: int, last: int, known: Integers, inverse: Matrix, twice: Matrix
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, float]:
-    """A column regressed on the conditioning columns: its moments with them, slopes, the matrix
-    from their moments with another column to the explained ones, residual covariance, its share."""
+    """Regress the codes of a column on the conditioning columns.
+
+    Returns the moments with the conditioning columns, the slopes, the matrix that maps another
+    column's moments with the conditioning columns to explained moments, the residual covariance,
+    and the residual share of the variance.
+    """
     size = last - first
     across, left = np.empty((size, known.size)), np.empty((size, size))
     for i in range(size):
@@ -66,7 +70,10 @@ def _side(
 
 @compiled()
 def _entering(whiten: Matrix, slopes: Matrix, ends: Integers) -> Matrix:
-    """EEᵀ for the column, for 1 and for each condition; E multiplies the noise on its codes."""
+    """EEᵀ for the column itself, for the constant 1 and for each conditioning column.
+
+    E is the matrix that multiplies the noise on the codes of the column in question.
+    """
     entering = np.empty((ends.size, *whiten.shape))
     entering[0] = product(whiten, whiten)
     turned = product(whiten, slopes.T)
@@ -89,10 +96,11 @@ def linear_tests(
     y: int,
     condition: Integers,
 ) -> Matrix:
-    """value, first, second and left (columns) of the linear tests of each of xs and y.
+    """Linear tests of y and each column in `xs`, given the columns in `condition`.
 
-    moments: of 1 and the codes of all columns.  starts: where the codes of each column start, and
-    where the last ones end.  variances: of the noise on the moments of 1 and each column.
+    Returns value, first, second and left of `moment_search.statistic`, shape (tests, 4).
+    moments: of 1 and the codes of all columns.  starts: position of the first code of each column,
+    and the end of the last column.  variances: of the noise on the moments of 1 and each column.
     """
     groups, ends = np.zeros(1 + condition.size, np.int64), np.zeros(2 + condition.size, np.int64)
     unsure = 0.0
@@ -159,7 +167,7 @@ def linear_tests_each(
     ys: Integers,
     condition: Integers,
 ) -> Matrix:
-    """As `linear_tests`, for each x and its y given its own columns (rows)."""
+    """As `linear_tests`, for each pair of x and y given its own row of `condition`."""
     made = np.empty((xs.size, 4))
     for k in range(xs.size):
         one = linear_tests(moments, starts, variances, n, xs[k : k + 1], ys[k], condition[k])

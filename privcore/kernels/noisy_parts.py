@@ -1,4 +1,4 @@
-"""Whitening and weights of parts, for compiled tests on noisy moments and on noisy tables.
+"""Whitening and weighting of parts, for compiled tests on noisy moments and noisy tables.
 
 Any whitening gives the same statistic, so a triangular one is used, and eigenvalues are computed
 only if one may be below a floor; see `moment_search.statistic`.
@@ -22,7 +22,7 @@ _SMALL = 20
 
 @compiled()
 def factor(matrix: Matrix, less: float, root: Matrix) -> bool:
-    """Lower triangular `root` with root rootᵀ = matrix − less; returns whether that is positive."""
+    """Write the Cholesky factor of matrix − less·I into `root`; False if not positive definite."""
     for i in range(matrix.shape[0]):
         for j in range(i + 1):
             left = matrix[i, j]
@@ -54,7 +54,7 @@ def inverted(root: Matrix) -> Matrix:
 
 @compiled()
 def whitening(covariance: Matrix, floor: float) -> Matrix:
-    """T with T C Tᵀ = 1, with eigenvalues of C raised to at least `floor`."""
+    """A matrix T with T C Tᵀ = I, after eigenvalues of C below `floor` are raised to `floor`."""
     root = np.zeros(covariance.shape)
     if factor(covariance, floor, root):
         factor(covariance, 0.0, root)
@@ -65,7 +65,7 @@ def whitening(covariance: Matrix, floor: float) -> Matrix:
 
 @compiled()
 def inverse_of(matrix: Matrix) -> Any:
-    """The inverse of a positive matrix."""
+    """The inverse of a positive definite matrix."""
     if matrix.shape[0] > _SMALL:
         return np.linalg.inv(matrix)
     root = np.zeros(matrix.shape)
@@ -75,7 +75,7 @@ def inverse_of(matrix: Matrix) -> Any:
 
 @compiled()
 def _crossed(root: Matrix) -> Matrix:
-    """rootᵀ root of a lower triangular matrix."""
+    """The product rootᵀ root, for a lower triangular `root`."""
     size = root.shape[0]
     made = np.empty((size, size))
     for i in range(size):
@@ -89,7 +89,7 @@ def _crossed(root: Matrix) -> Matrix:
 
 @compiled()
 def product(one: Matrix, other: Matrix) -> Matrix:
-    """one @ other.T"""
+    """The matrix product one @ other.T."""
     if one.size * other.shape[0] > _SMALL**3:
         return np.ascontiguousarray(one) @ np.ascontiguousarray(other.T)
     made = np.empty((one.shape[0], other.shape[0]))
@@ -104,7 +104,10 @@ def product(one: Matrix, other: Matrix) -> Matrix:
 
 @compiled()
 def weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
-    """value, first and second of parts; covariance: of the parts, with noise; see `statistic`."""
+    """The value, first and second of parts; see `moment_search.statistic`.
+
+    covariance: of the parts, including noise.
+    """
     weight = inverse_of(covariance)
     value = first = second = 0.0
     for i in range(parts.size):
@@ -119,11 +122,12 @@ def weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
 
 @compiled()
 def paired_statistic(parts: Matrix, ones: Any, others: Any) -> tuple[float, float, float]:
-    """value, first and second of parts (a, b) whose noise has the covariance Σ A ⊗ B.
+    """The value, first and second of a · b parts whose noise has the covariance Σ_k A_k ⊗ B_k.
 
-    ones, others: A and B, shapes (k, a, a) and (k, b, b).  With many parts no matrix of all pairs
-    is formed: each part is weighted by its own noise, as if noise of different parts were
-    independent, but mean and variance of the statistic use the actual noise.
+    ones, others: all A_k and all B_k, shapes (k, a, a) and (k, b, b).  If there are many parts, no
+    covariance matrix of all parts is formed: each part is weighted by its own noise, as if the
+    noise on different parts were independent, but the mean and variance of the statistic use the
+    actual noise.
     """
     a, b = parts.shape
     if a * b <= _MOST_TOGETHER:

@@ -18,7 +18,7 @@ UNDECIDED = -2
 
 @compiled("boolean(int64[::1], int64)")
 def next_combination(chosen: Integers, n: int) -> bool:
-    """Step to the next choice of positions below n in sorted order; False after the last."""
+    """Change `chosen` to the next sorted combination of numbers below n; False after the last."""
     k = chosen.size
     for place in range(k - 1, -1, -1):
         if chosen[place] < n - k + place:
@@ -31,7 +31,7 @@ def next_combination(chosen: Integers, n: int) -> bool:
 
 @compiled("int64(boolean[:, ::1], int64, int64, int64[::1])")
 def neighbours(adjacent: NDArray[np.bool_], node: int, besides: int, out: Integers) -> int:
-    """Put the neighbours of a node, except one, into `out`; returns their number."""
+    """Write all neighbours of `node` except `besides` into `out`; returns their number."""
     n = 0
     for other in range(adjacent.shape[0]):
         if adjacent[node, other] and other != besides:
@@ -68,14 +68,15 @@ def scan_pairs(
     values: Vector,
     degrees: Integers,
 ) -> int:
-    """Test each pair given sets of its neighbours until one separates it; returns the pairs done.
+    """Test each pair given sets of `order` neighbours until a set separates the pair.
 
-    pairs: shape (k, 2).  adjacent: (p, p), as it was before the order.  critical: by degrees of
-    freedom, the largest value that counts as independent; values so close to it that rounding may
-    matter are UNDECIDED, as are tables above `cells` cells.
-    verdicts, tests: per pair, the number of the set that separated it (or a constant above), and
-    how many were tested.  values, degrees: of all tests in turn; when they are full the scan ends
-    with the last pair that fits.
+    pairs: shape (k, 2).  adjacent: shape (p, p), as before this order of the search.  critical: the
+    critical value for each number of degrees of freedom.
+    verdicts (output): position of the separating set of each pair, DEPENDENT if no set separates
+    the pair, or UNDECIDED if a value is so close to the critical value that rounding may matter, or
+    if a table has more than `cells` cells.  tests (output): number of tests of each pair.
+    values, degrees (outputs): statistic and degrees of freedom of the tests of all pairs.
+    Returns the number of finished pairs, since the scan ends before a pair whose tests do not fit.
     """
     levels = packed.levels
     table = np.zeros(4 * cells, dtype=np.int64)

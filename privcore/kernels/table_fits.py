@@ -1,12 +1,13 @@
-"""Fits of DAGs to noisy counts of all cells, and scores of families near one; see `kernels`.
+"""Fits of DAGs to noisy counts of all cells, and scores of families near a fit; see `kernels`.
 
-A cell's expectation is n times one probability of each family, a column with its parents.  A step
-moves their logarithms along the score, by the information on each alone (Fisher scoring); if that
-does not help, by a step of expectation and maximisation (Dempster, Laird & Rubin 1977).
+A family is a column with its parents.  The expectation of a cell is n times the product of one
+probability from each family.  A step changes the log-probabilities by Fisher scoring, with the
+information on each alone; if this does not raise the likelihood, a step of expectation and
+maximisation follows (Dempster, Laird & Rubin 1977).
 
-A DAG is one whole number per column: bit i means that column i is a parent.  Probabilities of all
-families are in one vector.  codes: for each family (row) and cell, the position of its probability.
-groups: for each probability, its configuration of parents.
+A DAG is one integer per column: bit i means that column i is a parent.  The probabilities of all
+families are in one vector.  codes: position of the probability of each family (row) in each cell.
+groups: number of the parents' configuration to which each probability belongs.
 """
 
 from __future__ import annotations
@@ -50,9 +51,10 @@ _NEAR = types.NamedTuple(
 def place_cells(
     column: int, parents: int, places: Integers, levels: Integers, code: Integers
 ) -> int:
-    """Number each cell by its parents' configuration, then its level; returns how many there are.
+    """Number each cell by the parents' configuration and then by the column's level.
 
-    places: the level of each column (row) in each cell.  code: the array to fill.
+    places: level of each column (row) in each cell.  code: array for the number of each cell.
+    Returns the number of configurations times the number of levels.
     """
     many = levels[column]
     code[:] = places[column]
@@ -66,9 +68,10 @@ def place_cells(
 
 @compiled("float64(float64[::1], int64)")
 def spread_score(rows: Vector, own: int) -> float:
-    """BDeu's log-score of a family's counts minus their log-likelihood; own: levels of the column.
+    """BDeu log-score of a family's counts minus their maximum log-likelihood.
 
-    The equivalent sample size is 1.
+    The equivalent sample size is 1.  rows: counts by the parents' configuration and then by the
+    column's level, flat.  own: number of levels of the column.
     """
     whole, each = own / rows.size, 1.0 / rows.size
     score = 0.0
@@ -88,8 +91,8 @@ def spread_score(rows: Vector, own: int) -> float:
 def family_score(column: int, parents: int, near: Near) -> float:
     """Twice the log-score of a column and its parents, one step of Fisher scoring from a fit.
 
-    Each probability of the fit is moved by its slope divided by its information; BDeu scores the
-    table with these probabilities and as many rows as there is information.
+    Each probability of the fit is moved by its slope divided by its information.  The BDeu score is
+    for a table with these probabilities and with the effective number of rows.
     """
     cells, code, room = near.cells, near.code, near.room
     own = near.levels[column]
@@ -117,7 +120,7 @@ def family_score(column: int, parents: int, near: Near) -> float:
 
 @compiled("void(float64, int64[:, ::1], float64[::1], float64[::1])")
 def expect(n: float, codes: Integers, probabilities: Vector, expected: Vector) -> None:
-    """The expectation of each cell."""
+    """Write the expectation of each cell into `expected`."""
     expected[:] = 1.0
     for family in range(codes.shape[0]):
         for cell in range(expected.size):
@@ -128,7 +131,7 @@ def expect(n: float, codes: Integers, probabilities: Vector, expected: Vector) -
 
 @compiled("void(float64[::1], int64[:, ::1], float64[::1])")
 def sum_cells(cells: Vector, codes: Integers, sums: Vector) -> None:
-    """Sums over the cells of each probability."""
+    """Write the sum over the cells of each probability into `sums`."""
     sums[:] = 0.0
     for family in range(codes.shape[0]):
         for cell in range(cells.size):
@@ -137,7 +140,7 @@ def sum_cells(cells: Vector, codes: Integers, sums: Vector) -> None:
 
 @compiled("void(float64[::1], int64[::1], float64[::1])")
 def normalise(probabilities: Vector, groups: Integers, totals: Vector) -> None:
-    """Normalise the probabilities of each configuration; totals: work array for the groups."""
+    """Normalise the probabilities within each configuration; totals: a work array."""
     for least in (_LEAST_PROBABILITY, 0.0):
         totals[:] = 0.0
         for place in range(probabilities.size):
@@ -150,7 +153,7 @@ def normalise(probabilities: Vector, groups: Integers, totals: Vector) -> None:
 def count_shares(
     cells: Vector, codes: Integers, groups: Integers, shares: Vector, totals: Vector
 ) -> None:
-    """The probabilities from the counts in cells; totals: see `normalise`."""
+    """Write the probabilities estimated from cell counts into `shares`; totals: a work array."""
     sum_cells(cells, codes, shares)
     shares += _SMOOTH
     normalise(shares, groups, totals)
@@ -158,7 +161,7 @@ def count_shares(
 
 @compiled("void(float64[::1], float64, float64[::1])")
 def count_rows(expected: Vector, scale: float, rows: Vector) -> None:
-    """The effective rows of each cell: m² times the information on its expectation m."""
+    """Write the effective rows of each cell into `rows`: m² times the information on its mean m."""
     wide = scale * scale
     for cell in range(expected.size):
         m = expected[cell]
@@ -173,7 +176,10 @@ def count_rows(expected: Vector, scale: float, rows: Vector) -> None:
 def climb(
     noisy: Noisy, n: float, codes: Integers, groups: Integers, start: Vector, most_steps: int
 ) -> tuple[Vector, Vector, Vector, float]:
-    """Maximum likelihood probabilities near the start, expectations, slopes and log-likelihood."""
+    """Climb from `start` to a maximum of the likelihood, in at most `most_steps` steps.
+
+    Returns the probabilities, the expectation and slope of each cell, and the log-likelihood.
+    """
     probabilities, moved = start.copy(), np.empty_like(start)
     expected, then = np.empty_like(noisy.counts), np.empty_like(noisy.counts)
     slopes, new, cells = (np.empty_like(expected), np.empty_like(expected), np.empty_like(expected))
@@ -238,10 +244,11 @@ def fit_dag(
     start: Vector,
     wanted: float,
 ) -> tuple[float, bool, Vector, Vector]:
-    """The score of a DAG, whether the fit converged, and expectations and slopes of cells.
+    """Fit a DAG; returns its score, whether the fit ran to its end, and expectations and slopes.
 
-    places: the level of each column (row) in each cell.  start: initial counts of cells.
-    wanted: a fit that is `HOPELESS` below it after a few steps stops; −∞ for none.
+    places: level of each column (row) in each cell.  start: initial counts of cells.
+    wanted: the fit stops after a few steps if its score is more than `HOPELESS` below `wanted`; −∞
+    for a fit that always runs to its end.
     """
     codes = np.empty_like(places)
     ends = np.empty(levels.size + 1, np.int64)

@@ -1,4 +1,4 @@
-"""Compiled tests and scores on noisy tables: within strata, against a model, and for a family.
+"""Compiled tests on noisy tables, within strata and of a model, and scores of families.
 
 See `noisy_parts` for the weights of parts, and `moment_search.statistic`.
 """
@@ -28,11 +28,12 @@ _MOST_HIDDEN = 0.002
 
 @compiled()
 def between_strata(variances: Matrix, levels: Integers) -> Matrix:
-    """Noise covariance of moments of some columns in two strata, by which conditions agree.
+    """Covariance of the noise on moments in two strata, by the conditioning columns that agree.
 
-    variances: of the moments of these columns with each subset of the conditioning columns (a bit
-    for each, the first one highest).  The result has the same shape, with a bit for each
-    conditioning column that has the same level in both strata.
+    variances: noise variances of the moments with each subset of the conditioning columns.  A
+    subset is an integer with one bit per conditioning column, the highest for the first column.
+    The result has the same shape, with a bit for each conditioning column that has the same level
+    in both strata.
     """
     covariances = variances.copy()
     for place in range(levels.size):
@@ -49,7 +50,7 @@ def between_strata(variances: Matrix, levels: Integers) -> Matrix:
 
 @compiled()
 def _coded(counts: Vector, deviation: float, basis: Matrix) -> tuple[Matrix, Vector]:
-    """Whitening of the codes of one column in a stratum, and their whitened means."""
+    """Whitening matrix for the codes of one column in a stratum, and the codes' whitened means."""
     r, a = basis.shape
     share = np.empty(r)
     total = 0.0
@@ -95,11 +96,12 @@ def strata_test(
     basis_x: Matrix,
     basis_y: Matrix,
 ) -> tuple[bool, float, float, float, float]:
-    """Whether the test is possible; value, first, second and left of the test within strata.
+    """Test x and y within strata; returns whether this is possible, value, first, second and left.
 
-    tables: of x and y in each stratum of columns with these levels, the first slowest.
-    variances: of the moments of both, of x, of y and of neither (rows), each with every subset of
-    the conditioning columns; see `between_strata`.
+    See `moment_search.statistic`.  tables: x by y in each stratum of the conditioning columns, the
+    first of which varies slowest.  levels: number of levels of each conditioning column.
+    variances: of the noise on the moments of both x and y, of x, of y and of neither (rows), with
+    every subset of the conditioning columns; see `between_strata`.
     """
     covariances = between_strata(variances, levels)
     same = covariances.shape[1] - 1
@@ -206,17 +208,18 @@ def model_test(
     n: float,
     floor: float,
 ) -> tuple[float, float, float, Matrix, Matrix]:
-    """value, first and second of a test that moments fit a model; and their errors.
+    """Test whether moments fit a model; returns value, first and second, and two covariances.
 
-    The errors are covariances times n, of sampling and of noise.  The model's terms are fitted to
-    released moments, so the deviation of a further moment is its own error minus its regression on
-    theirs: the efficient score of the omitted term.
+    The covariance matrices, times n, describe the sampling error and the noise of the tested
+    moments.  The model's terms are fitted to released moments, so the deviation of a tested moment
+    is its own error minus the regression of this error on the errors of the released moments: the
+    efficient score of the omitted term.
 
-    cells: the model's probabilities.  levels, members, starts: of the margin of each term, then of
-    the margin of the tested moments; see `margins.Layout`.  codes: for each margin, the products of
-    codes in it and in no earlier margin (rows) by its cells, flat, one after the other; ends: their
-    cumulative number.  variances: n times the noise variance of each; difference: the deviations
-    of the last ones.
+    cells: the model's probabilities.  levels, members, starts: the layout of the margin of each
+    term, then of the margin of the tested moments; see `margins.Layout`.  codes: for each margin,
+    the products of codes (rows) that are in no earlier margin, by cell of the margin, flat.
+    ends: cumulative number of these products.  variances: n times the noise variance of each
+    product's moment.  difference: the deviations of the tested moments.
     """
     places = margin_places(levels, members)
     margins = places.shape[0]
@@ -264,8 +267,10 @@ def informations(
     enough: float,
     most: int,
 ) -> Vector:
-    """Mutual information of each axis with all others together, in the maximum-entropy table with
-    the margins; see `fit_margins`."""
+    """Mutual information between each axis and all other axes together, shape (axes,).
+
+    The table is the maximum-entropy table with the margins in `wanted`; see `fit_margins`.
+    """
     cells = np.full(levels.prod(), 1 / levels.prod())
     fit_margins(cells, levels, members, starts, wanted, enough, most)
     whole = 0.0
@@ -294,13 +299,15 @@ def informations(
 def family_score(
     strata: Matrix, probabilities: Vector, deviation: float, variance: float, penalty: float
 ) -> float:
-    """G² of a column against its parents' levels, less `penalty` per degree of freedom.
+    """G² of a column and its parents, minus `penalty` per degree of freedom.
 
-    strata: counts by the parents' levels (rows).  probabilities: of the column's levels overall.
-    deviation: of the noise on a stratum.  variance: of the noise on a cell, as used here.
+    strata: counts of the column's levels for each configuration of the parents (row).
+    probabilities: of the column's levels in all rows of the data.  deviation: standard deviation of
+    the noise on the size of a stratum.  variance: variance of the noise on a cell.
 
-    Noise of variance v on a cell of m counts adds about v/m to the deviance, as if the cell had
-    1 + v/m degrees of freedom.  Without noise this is BIC's form, with `penalty` for log n.
+    Noise of variance v on a cell with count m adds about v/m to the deviance, as if the cell had
+    1 + v/m degrees of freedom.  Without noise the score has the form of BIC, with `penalty` in
+    place of log n.
     """
     r = strata.shape[1]
     unclear = _CLEAR * deviation

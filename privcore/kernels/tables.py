@@ -19,7 +19,7 @@ PACKED = types.NamedTuple(
 
 @compiled("int64(int64[::1], int64[::1], int64)")
 def cells_of(levels: Integers, columns: Integers, most: int) -> int:
-    """Cells of the table over the columns; `most` + 1 if there are more than `most`."""
+    """Number of cells of the table over the columns; `most` + 1 if the number exceeds `most`."""
     cells = 1
     for column in columns:
         cells = min(cells * levels[column], most + 1)
@@ -28,7 +28,7 @@ def cells_of(levels: Integers, columns: Integers, most: int) -> int:
 
 @compiled("int64(int64[:, ::1], int64[::1])")
 def view_of(places: Integers, columns: Integers) -> int:
-    """The first projection, which has fewest rows, that contains the columns."""
+    """Position of the projection with the fewest rows that contains the columns."""
     view = 0
     while True:
         holds = True
@@ -43,9 +43,10 @@ def view_of(places: Integers, columns: Integers) -> int:
 def count_cells(
     packed: Packed, view: int, columns: Integers, keys: NDArray[np.uint32], table: Integers
 ) -> int:
-    """Count a table over the columns (the first slowest) of a projection; returns the cells used.
+    """Count the rows of a projection in a table over the columns; returns the number of cells.
 
-    keys: work array for the rows' keys.  table: zeros.
+    The first column varies slowest.  keys: a work array with one number per row.  table: the flat
+    table to fill, which must contain zeros.
     """
     rows, start, levels = packed.sizes[view], packed.starts[view], packed.levels
     first = packed.weight_starts[view]
@@ -129,9 +130,9 @@ def statistic(
 
 @compiled(int64[:, :, ::1](PACKED, int64[::1], int64))
 def stratum_tables(packed: Packed, columns: Integers, cells: int) -> Integers:
-    """The table of the last two columns in each stratum of the others that has rows.
+    """Tables of the last two columns, in each stratum of the other columns that is not empty.
 
-    cells: of the table over all columns.
+    cells: number of cells of the table over all columns.
     """
     levels = packed.levels
     table = np.zeros(cells, dtype=np.int64)
@@ -153,7 +154,7 @@ def stratum_tables(packed: Packed, columns: Integers, cells: int) -> Integers:
 
 @compiled("Tuple((int64[:], int64[:]))(int64[:, :, ::1])")
 def concordance(tables: Integers) -> tuple[Integers, Integers]:
-    """As `ranks.concordance`: concordant minus discordant pairs of each stratum, and its size."""
+    """Concordant minus discordant pairs, and number of rows, of each stratum; both (strata,)."""
     strata, rx, ry = tables.shape
     difference = np.zeros(strata, dtype=np.int64)
     totals = np.zeros(strata, dtype=np.int64)

@@ -1,6 +1,6 @@
-"""A walk over DAGs by scores of families; see `kernels` and `moment_search.posterior`.
+"""A random walk over DAGs by scores of families; see `kernels` and `moment_search.posterior`.
 
-A DAG is one whole number per column: bit k means that the column's k-th candidate is a parent.
+A DAG is one integer per column: bit k means that the column's k-th candidate is a parent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _TAKEN, _TURNED = 0.5, 0.75
 
 @compiled("int64(int64)")
 def size_of(mask: int) -> int:
-    """Number of bits set."""
+    """Number of bits that are set in `mask`."""
     size = 0
     while mask:
         mask &= mask - 1
@@ -63,14 +63,16 @@ def walk(
     uniforms: Matrix,
     first: int,
 ) -> tuple[int, int, int]:
-    """Metropolis steps from `first` on, in place, until a score is missing.
+    """Make Metropolis steps on `dag`, in place, from step `first` until a score is missing.
 
-    Returns the step at which it ended, and the column and mask whose score is missing, both −1 at
-    the end.
-    candidates: of each column, −1 if it has fewer.  places: of a column (second) among the
-    candidates of another (first), −1 if it is none.  arrows: all (column, position of a candidate).
-    known: scores by column and mask, NaN if missing; prior: added to them, by the number of edges.
-    most: most parents of a column.  uniforms: between 0 and 1, shape (steps, 3).
+    Returns the step at which the walk stopped, and the column and mask of the missing score; both
+    are −1 if no score is missing.
+
+    candidates: candidate parents of each column (row), padded with −1.  places: position of each
+    column (second axis) among the candidates of each column (first axis), −1 if it is not a
+    candidate.  arrows: all pairs of a column and the position of a candidate.  known: scores by
+    column and mask, NaN if missing.  prior: term added to the scores, by the number of edges.
+    most: maximum number of parents.  uniforms: random numbers in (0, 1), shape (steps, 3).
     """
     many = 0
     for column in range(dag.size):

@@ -1,6 +1,6 @@
 """Empirical privacy audits: lower bounds on ε from runs on two neighbouring data sets.
 
-docs/auditing.md explains how they work, and what they can and cannot show.
+docs/auditing.md explains how audits work, and what they can and cannot show.
 """
 
 from privcore.extras.audits.algorithm_trial import AlgorithmTrial

@@ -1,4 +1,4 @@
-"""Run a whole algorithm through its own code, without the per-run overhead of `discover`."""
+"""Trials that run a whole algorithm, without the overhead of `discover` in each run."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from privcore.privacy.mechanisms import NoiseSource
 
 @dataclass(frozen=True)
 class AlgorithmTrial:
-    """Runs of `algorithm` on a pair. An output is a run's whole result except trace and time.
+    """Runs of an algorithm on a pair of data sets.
 
-    parameters: by name; others take their defaults. The constructor raises ParameterError for
-    parameters that the algorithm refuses.
+    The output of a run is its whole result except trace and time. parameters: values by name;
+    omitted parameters take their defaults. The constructor raises ParameterError for parameters
+    that the algorithm rejects.
     """
 
     algorithm: str
@@ -51,9 +52,9 @@ def repeated(
     runs: int,
     noise: NoiseSource,
 ) -> Outputs:
-    """Many runs with checked parameters; rows are counted only once."""
+    """The outputs of many runs with checked parameters; the rows are counted only once."""
     source = cast(CountSource, pair.source(side))
-    # It stores nothing of a run, so one serves for all runs.
+    # A `Run` stores no results, so a single object serves all runs.
     run = Run(source, checked, noise, NoHooks(), keep_trace=False)
     known: dict[Hashable, int] = {}
     outcomes: list[Outcome] = []
@@ -90,7 +91,7 @@ def _key(outcome: RunOutcome) -> Hashable:
 
 
 def described(outcome: RunOutcome) -> Outcome:
-    """The whole output in words, and features computed from it."""
+    """The whole output of a run in words, and features computed from this output."""
     graph = outcome.graph
     name = graph.nodes
     edges = [f"{a}{SIGNS[kind]}{b}" for a, b, kind in graph.named_edges()]

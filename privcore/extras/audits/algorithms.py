@@ -1,4 +1,4 @@
-"""The audit of each private algorithm; no algorithm can be registered without one.
+"""The audit of each private algorithm; no algorithm can be registered without an audit.
 
 Parameters are chosen so that the output reveals as much as possible: few columns, no conditioning,
 and a threshold at which a verdict is as informative as the noisy number behind it.
@@ -23,11 +23,12 @@ from privcore.graphs.knowledge import Knowledge
 
 @dataclass(frozen=True)
 class OfAlgorithm:
-    """Makes the audited runs of an algorithm whose total cost is the claimed (ε, δ).
+    """Makes audited runs of an algorithm at a total cost of the claimed (ε, δ).
 
     trial: makes runs from the algorithm, its parameters and the pair; the output of a run is the
-        whole result, or the numbers released on the way.
-    rows: declared limit on rows per person; broken if the person in the pair has more.
+        whole result, or the numbers that the run releases.
+    rows: declared limit on rows per person, which is violated if the person in the pair has more
+        rows.
     """
 
     algorithm: str
@@ -53,9 +54,10 @@ class OfAlgorithm:
 def audit_of_algorithm(
     name: str, pair: Pair, parameters: Mapping[str, Any] | None = None, **settings: Any
 ) -> AuditCase:
-    """An audit of one algorithm on a pair, with given parameters other than ε and δ.
+    """Define an audit of one algorithm on a pair of data sets.
 
-    settings: further fields of the case, such as its default δ.
+    parameters: values by name, without ε and δ. settings: further fields of the case, such as its
+    default δ.
     """
     title = get_algorithm(name).title
     make = OfAlgorithm(name, pair, parameters or {})
@@ -76,8 +78,8 @@ ONE_FALLS = turned((False,), _N)
 _STREAM = turned((False, False, True), _N, extra=(0, 0, 4))
 _LONG_STREAM = turned((False, False, False, False, True), _N, extra=(0, 0, 0, 0, 2))
 _TINY_TABLE = TablePair(
-    "six records of two columns with two levels, five identical; the sixth differs in both "
-    "columns, or in one (found by a search)",
+    "six records of two columns with two levels: five are identical, and the sixth differs from "
+    "them in both columns on D and in one column on D′ (found by a search)",
     (2, 2),
     (((1, 1), 5),),
     (0, 0),
@@ -95,9 +97,9 @@ _TWO_CORNERS = TablePair(
 
 _ALL_KINDS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
 _THREE_TABLES = TablePair(
-    "109 records of three columns with two levels: eleven of each kind, ten more of (0, 0, 0) and "
-    "of (1, 1, 1), and one that changes from (1, 1, 1) to (0, 1, 1), so that two barely "
-    "detectable dependences become weaker (the best of the pairs tried)",
+    "109 records of three columns with two levels: eleven of each combination, ten more of "
+    "(0, 0, 0) and ten more of (1, 1, 1), and a record that changes from (1, 1, 1) to (0, 1, 1), "
+    "which weakens two barely detectable dependences (the best of the pairs tried)",
     (2, 2, 2),
     tuple((kind, 21 if len(set(kind)) == 1 else 11) for kind in _ALL_KINDS),
     (1, 1, 1),
@@ -121,26 +123,26 @@ def _correlated(reach: float, n: int, turned_rows: int) -> tuple[tuple[float, fl
 
 
 _PRODUCT_TURNS = NumericPair(
-    "400 rows of two columns with some correlation; (1, 1) becomes (1, −1)",
+    "400 rows: 399 correlated rows (±0.7, ±0.7), and (1, 1), which becomes (1, −1)",
     _correlated(0.7, 400, 5),
     (1.0, 1.0),
     (1.0, -1.0),
 )
 _FEW_TURN = NumericPair(
-    "20 rows (±0.3, ±0.3) with some correlation but one: (1, 1) becomes (1, −1)",
+    "20 rows: 19 correlated rows (±0.3, ±0.3), and (1, 1), which becomes (1, −1)",
     _correlated(0.3, 20, 2),
     (1.0, 1.0),
     (1.0, -1.0),
 )
 _SHORT_TURNS = NumericPair(
-    "400 rows (±0.2, ±0.2), as long as the radius; (0.2, 0.2) becomes (0.2, −0.2)",
+    "400 rows (±0.2, ±0.2), whose norm equals the radius; (0.2, 0.2) becomes (0.2, −0.2)",
     corners(0.2, 400),
     (0.2, 0.2),
     (0.2, -0.2),
 )
 LARGEST_TURNS = NumericPair(
-    "400 rows (±0.5, ±0.5) but one: (1, 1) becomes (1, −1), which turns a gradient of the largest "
-    "size around",
+    "400 rows: 399 rows (±0.5, ±0.5), and (1, 1), which becomes (1, −1) and so reverses a gradient "
+    "of the largest size",
     corners(0.5, 400),
     (1.0, 1.0),
     (1.0, -1.0),

@@ -1,7 +1,8 @@
 """Confidence bounds on probabilities, and on the ε that two probabilities imply.
 
-If a mechanism is (ε, δ)-DP, P(D in E) ≤ e^ε P(D′ in E) + δ for every event E, so that
-ε ≥ ln((p − δ)/p′).  A lower bound on p and an upper bound on p′ give a lower bound on ε.
+If a mechanism is (ε, δ)-DP and the output lies in E with probability p on D and p′ on D′, then
+p ≤ e^ε p′ + δ for every event E, so that ε ≥ ln((p − δ)/p′).  A lower bound on p and an upper bound
+on p′ give a lower bound on ε.
 """
 
 from __future__ import annotations
@@ -24,23 +25,23 @@ def clopper_pearson_low(hits: int, runs: int, alpha: float) -> float:
 
 
 def clopper_pearson_high(hits: int, runs: int, alpha: float) -> float:
-    """Exact upper bound on a probability; otherwise as `clopper_pearson_low`."""
+    """Exact upper bound on a probability, with the same arguments as `clopper_pearson_low`."""
     _check(hits, runs, alpha)
     return 1.0 if hits == runs else float(1 - betaincinv(runs - hits, hits + 1, alpha))
 
 
 def epsilon_shown(low: float, high: float, delta: float) -> float:
-    """max(0, ln((low − δ)/high)): the ε implied by p ≥ `low` and p′ ≤ `high`."""
+    """The lower bound on ε that p ≥ `low` and p′ ≤ `high` imply: max(0, ln((low − δ)/high))."""
     return float(np.log((low - delta) / high)) if low - delta > high else 0.0
 
 
 def rough_epsilon(
     hits: ArrayLike, other_hits: ArrayLike, runs: int, delta: float, alpha: float
 ) -> Vector:
-    """An approximation of `epsilon_shown` for arrays, to choose events, not to test them.
+    """An approximation of `epsilon_shown` for arrays, to choose events but not to test them.
 
-    Uses the bounds of Wilson 1927, which are fast; not truncated at 0, so that all events can be
-    ranked.
+    It uses the bounds of Wilson 1927, which are fast. The result is not truncated at 0, so that all
+    events can be ranked.
     """
     quantile = -ndtri(alpha)
     low, _ = _wilson(np.asarray(hits, dtype=np.float64), runs, quantile)
@@ -58,8 +59,8 @@ def _wilson(hits: Vector, runs: int, quantile: float) -> tuple[Vector, Vector]:
 def _check(hits: int, runs: int, alpha: float) -> None:
     if not (0 <= hits <= runs and runs >= 1):
         raise ParameterError(
-            f"{hits} of {runs} runs is not a count; give at least one run, and at most as many "
-            "hits."
+            f"{hits} hits in {runs} runs are impossible; give at least one run, and no more hits "
+            "than runs."
         )
     if not 0 < alpha < 1:
         raise ParameterError(f"The error probability is {alpha}; it must be between 0 and 1.")

@@ -1,4 +1,4 @@
-"""Runs of single mechanisms under a claimed (ε, δ), on values that attain their sensitivity."""
+"""Runs of single mechanisms under a claimed (ε, δ), on values that attain the sensitivity."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ Queries = tuple[tuple[float, ...], tuple[float, ...]]
 def stream_queries(below: float, above: float, length: int) -> Queries:
     """Scores on D and on D′ for which the output "below, …, below, above" is informative.
 
-    All but the last rise by 1, which is their sensitivity, and the last one falls.
+    From D to D′ all scores but the last rise by 1, which is the sensitivity, and the last falls by
+    1.
     """
     before = (below,) * (length - 1)
     return (*before, above), (*(b + 1 for b in before), above - 1)
@@ -66,7 +67,10 @@ def table(epsilon: float, delta: float) -> Trial:
 
 
 def randomised_response(epsilon: float, delta: float) -> Trial:
-    """Exactly (ε, δ)-DP: the record itself with probability δ, otherwise randomised response."""
+    """A mechanism that is exactly (ε, δ)-DP.
+
+    The output is the record itself with probability δ, and otherwise randomised response.
+    """
     true = (1 - delta) / (1 + math.exp(-epsilon))
     false = 1 - delta - true
     labels = ("says D", "says D′", "reveals D", "reveals D′")
@@ -124,12 +128,15 @@ def smooth_median(epsilon: float, delta: float) -> Trial:
 
 
 def one_column(epsilon: float, delta: float) -> DomainPlan:
-    """The runs that buy the levels of one column."""
+    """The plan that buys the levels of one column at the claimed (ε, δ)."""
     return plan_domain([ColumnSchema("value", "nominal")], 100, epsilon, delta)
 
 
 def bought_levels(epsilon: float, delta: float, planned: DomainPlan | None = None) -> Trial:
-    """Runs that buy levels; planned: a plan to use instead of the one that meets the claim."""
+    """Runs that buy the levels of one column.
+
+    planned: a plan to use instead of the plan for the claimed (ε, δ).
+    """
     plan = one_column(epsilon, delta)
     # The counts that show the most: far enough from the threshold for a large privacy loss.
     threshold = threshold_of(plan)
@@ -226,7 +233,7 @@ def gradient(epsilon: float, delta: float) -> Trial:
 
 @dataclass(frozen=True)
 class NoisyTest:
-    """|Z| of one score for the first two columns of a pair, with noise as calibrated."""
+    """The noisy |Z| of one score, for the first two columns of a pair of data sets."""
 
     score: str
     pair: neighbours.TablePair

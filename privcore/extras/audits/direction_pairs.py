@@ -1,9 +1,9 @@
-"""Neighbouring data sets whose one differing record changes the scores of a direction the most.
+"""Neighbouring data sets whose replaced record changes the scores of a direction the most.
 
 If a test record is replaced, all training records are (0, 0). Then both exact regressions are 0,
-the residuals are the other variable, and both directions have the same score. If a training record
-is replaced, all others are (0, 0), and the test records lie where the replacement moves both
-regressions.
+each residual equals the variable itself, and both directions have the same score. If a training
+record is replaced, all other training records are (0, 0), and the test records lie at points where
+the replacement changes both regressions.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def _equal(value: float, count: int) -> tuple[Row, ...]:
 
 
 def concordant(training: int) -> DirectionPair:
-    """Attains Kendall's 4/m and Spearman's 6/(m + 1) in both directions, m = 12."""
+    """A pair that attains Kendall's 4/m and Spearman's 6/(m + 1) in both directions, m = 12."""
     m = 12
     shared = tuple((2 * k / m - 1, 2 * k / m - 1) for k in range(1, m))
     return DirectionPair(
-        f"{m} test records in one increasing chain, of which the smallest is replaced by (largest, "
-        "smallest)",
+        f"{m} test records in increasing order; the smallest record is replaced by (largest x, "
+        "smallest y)",
         "test",
         shared,
         _equal(0.0, training),
@@ -38,9 +38,9 @@ def concordant(training: int) -> DirectionPair:
 
 
 def one_different(training: int) -> DirectionPair:
-    """Moves the root of HSIC by 2/m in both directions, the largest known change."""
+    """A pair that changes the root of HSIC by 2/m in both directions, the largest known change."""
     return DirectionPair(
-        "12 test records, eleven equal and one different, which becomes equal to the others",
+        "12 test records: eleven are equal, and the other record becomes equal to them",
         "test",
         _equal(-1.0, 11),
         _equal(0.0, training),
@@ -50,10 +50,10 @@ def one_different(training: int) -> DirectionPair:
 
 
 def third_different(training: int) -> DirectionPair:
-    """Moves HSIC by about 32/27/m in both directions, the largest known change."""
+    """A pair that changes HSIC by about 32/27/m in both directions, the largest known change."""
     return DirectionPair(
-        "24 test records, a third at one point and the rest at another; one of the third takes the "
-        "y of the rest",
+        "24 test records, eight at one point and sixteen at another; one of the eight takes the y "
+        "of the sixteen",
         "test",
         (*_equal(-1.0, 7), *_equal(1.0, 16)),
         _equal(0.0, training),
@@ -63,13 +63,16 @@ def third_different(training: int) -> DirectionPair:
 
 
 def upper_quartile_gap(training: int) -> DirectionPair:
-    """Moves the logarithm of every interquartile range by 0.86, within an interval of length 1."""
+    """A pair that changes the logarithm of each interquartile range by 0.86.
+
+    The logarithm stays within an interval of length 1.
+    """
     m = 240
     low, middle, high = m // 2, m // 4 - 1, m // 4
     shared = (*_equal(-0.5, low), *_equal(-0.1, middle), *_equal(0.45, high))
     return DirectionPair(
         f"{m} test records at three points, half of them at the lowest; one record moves from the "
-        "middle point to the highest, and so do the upper quartiles",
+        "middle point to the highest, which moves the upper quartiles in the same way",
         "test",
         shared,
         _equal(0.0, training),
@@ -79,13 +82,16 @@ def upper_quartile_gap(training: int) -> DirectionPair:
 
 
 def upper_quartile_between(training: int) -> DirectionPair:
-    """Lowers the utilities of low candidates for the upper quartile by 1; raises high ones."""
+    """A pair in which utilities for the upper quartile change by 1.
+
+    The utilities of low candidates fall, and the utilities of high candidates rise.
+    """
     m = 1000
     rank = math.ceil(0.75 * m)
     shared = (*_equal(-1.0, rank - 2), (0.8, 0.8), *_equal(1.0, m - rank))
     return DirectionPair(
-        f"{m:,} test records at −1 and at 1, except for one at the upper quartile, 0.8; one moves "
-        "from −1 to 1",
+        f"{m:,} test records at −1 or 1, except for one at the upper quartile, 0.8; one record "
+        "moves from −1 to 1",
         "test",
         shared,
         _equal(0.0, training),
@@ -95,7 +101,10 @@ def upper_quartile_between(training: int) -> DirectionPair:
 
 
 def one_trained(training: int, test: int) -> DirectionPair:
-    """Moves the difference between the values at −1 and at 1 by about 4/n, in both regressions."""
+    """A pair that changes f(1) − f(−1) by about 4/n, for both regressions f.
+
+    n is the number of training records.
+    """
     return DirectionPair(
         f"{training} training records, all (0, 0) except one: (−1, −1) becomes (−1, 1); the test "
         "records are (−1, −1) and (1, 1)",
@@ -108,7 +117,7 @@ def one_trained(training: int, test: int) -> DirectionPair:
 
 
 def corners() -> DirectionPair:
-    """Moves two entries of the table by 1, as much as its sensitivity allows."""
+    """A pair that changes two entries of the table by 1, as much as the sensitivity allows."""
     places = (_LOW, _CROSS, (1.0, -1.0), _HIGH)
     return DirectionPair(
         "21 training records in the corners; (1, 1) becomes (−1, 1)",

@@ -1,4 +1,4 @@
-"""Run the releases behind a direction, through the code of an inference."""
+"""Trials of the releases behind a causal direction, through the code that infers directions."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _RANGES = ("x", "y", "residual of y", "residual of x")
 
 @dataclass(frozen=True)
 class DirectionPair:
-    """Split records of two variables within [−1, 1], of which one is replaced.
+    """Training and test records of two variables in [−1, 1], one of which is replaced.
 
-    part: the part (training or test) with the replaced record, which comes last. shared: the other
-    records of this part. rest: records of the other part. one, other: the replaced record on D and
-    on D′.
+    part: the part with the replaced record, which comes last in this part. shared: the other
+    records of this part. rest: the records of the other part. one, other: the replaced record on D
+    and on D′.
     """
 
     words: str
@@ -59,10 +59,11 @@ class DirectionPair:
 
 @dataclass(frozen=True)
 class DirectionTrial:
-    """Whole releases of one score. An output is everything the guarantee covers: scores or ranges,
-    and which were refused; if a training record is replaced, also the private regressions.
+    """Repeated releases of one score, each with everything that the guarantee covers.
 
-    The constructor raises ParameterError for parameters that an inference refuses.
+    An output consists of the released scores or ranges, the refusals, and, if a training record is
+    replaced, the private regressions. The constructor raises ParameterError for parameters that an
+    inference rejects.
     """
 
     pair: DirectionPair
@@ -101,7 +102,7 @@ class DirectionTrial:
 
 
 def _released(release: ScoreRelease) -> dict[str, float | None]:
-    """The released numbers of a score's mechanism, by name; the rest follows from them."""
+    """The numbers released by a score's mechanism, by name; other results follow from these."""
     if release.parts is not None:
         names = (f"log range of {name}" for name in _RANGES)
         return dict(zip(names, release.parts.released, strict=True))
@@ -109,7 +110,7 @@ def _released(release: ScoreRelease) -> dict[str, float | None]:
 
 
 def _curves(made: Releases) -> dict[str, float]:
-    """Both regressions at a few points, if they are private."""
+    """Values of both regressions at a few points, if the regressions are private."""
     if made.bins == 0:
         return {}
     points = {}

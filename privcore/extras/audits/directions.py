@@ -1,9 +1,9 @@
-"""The audit of each private release behind a direction; no score can be registered without one.
+"""Audits of each private release behind a direction; no score can be registered without an audit.
 
-"NAME-test" and "NAME-training": the noise protects one part of the records; the other part is not
-covered. "NAME-both": with private regressions as well; a test record is replaced. A training record
-is then hidden by the noisy table: "private-regression" audits the table, "private-curves" the whole
-run.
+In "NAME-test" and "NAME-training" the noise protects the test or the training records only. In
+"NAME-both" the regressions are private too, and a test record is replaced. Training records are
+then protected by the noise on a table: "private-regression" audits the table, and "private-curves"
+audits the whole run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class OfDirection:
-    """Makes whole releases of one score whose total cost is the claimed (ε, δ)."""
+    """Makes repeated releases of one score, each at a total cost of the claimed (ε, δ)."""
 
     pair: DirectionPair
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class OfDirection:
 def audit_of_direction(
     name: str, title: str, pair: DirectionPair, parameters: Mapping[str, Any], **settings: Any
 ) -> AuditCase:
-    """An audit of one score's release on a pair; settings: further fields of the case."""
+    """Define an audit of one score's release on a pair; settings: further fields of the case."""
     make = OfDirection(pair, parameters)
     delta = _DELTA if make.uses_delta else 0.0
     return AuditCase(name, title, "pairwise", pair.words, make, delta=delta, **settings)

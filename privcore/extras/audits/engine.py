@@ -34,7 +34,8 @@ def audit(
 ) -> AuditResult:
     """Test the claim that a case is (ε, δ)-DP on its two data sets.
 
-    epsilon, delta, runs: by default as the case states; runs are per data set.
+    epsilon, delta: the claim; by default the claim of the case.
+    runs: number of runs on each data set; by default the number of the case.
     confidence: the probability with which the lower bound holds; a true claim is called violated
         with probability at most 1 − confidence, over the noise of the audit.
     processes: number of processes; it does not change the result.
@@ -68,7 +69,7 @@ def runs_to_catch(
     """Repeat an audit with twice the runs and a new seed each time, until the claim is violated.
 
     Returns the last audit; its verdict is "not violated" if even `most` runs were not enough.
-    confidence: of all audits together, so each single audit has a higher one.
+    confidence: of all audits together; each single audit has a higher confidence.
     """
     audits = 1 + int(math.log2(most / first))
     level = 1 - (1 - confidence) / audits

@@ -1,8 +1,8 @@
 """Choose events on one half of the runs, and test them on the other half.
 
-One quarter of the runs fits the statistics, the next chooses their thresholds and the few events to
-test. For the second half the events are fixed in advance, so exact bounds on their probabilities
-hold.
+The first quarter of the runs is used to fit statistics, and the second quarter to choose thresholds
+and the few events to test. For the second half these events are fixed in advance, so that exact
+bounds on their probabilities hold.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_BOUNDS = 200
 
 @dataclass(frozen=True)
 class Event:
-    """The event that a statistic is at least `bound` (if above) or below it (otherwise)."""
+    """The event that a statistic is at least `bound` if `above`, and below `bound` otherwise."""
 
     statistic: Statistic
     bound: float
@@ -54,11 +54,12 @@ class Event:
 class TestedEvent:
     """An event and its test on the second half of the runs.
 
+    words: the event in the internal names of features. plainly: the event as a sentence without its
+        full stop.
     favours: the data set on which the event is likelier. hits, other_hits: numbers of occurrences
-        in `runs` runs on that data set and on the other. low, high: bounds on the two
-        probabilities; all bounds of an audit hold simultaneously with its confidence. words: the
-        event in the audit's own names;
-    plainly: as a sentence without its full stop.
+        in `runs` runs on that data set and in `runs` runs on the other data set.
+    low, high: bounds on the two probabilities; all bounds of an audit hold simultaneously with its
+        confidence.
     """
 
     __test__ = False
@@ -81,9 +82,9 @@ class TestedEvent:
 def find_events(
     one: Outputs, other: Outputs, delta: float, confidence: float
 ) -> tuple[TestedEvent, ...]:
-    """At most MOST_EVENTS events with their bounds, the one with the largest ε first.
+    """Choose and test at most MOST_EVENTS events; the event with the largest ε comes first.
 
-    one, other: outputs on D and on D′, equally many, at least 8 each.
+    one, other: outputs on D and on D′, of the same number of runs, at least 8.
     """
     runs = one.runs
     quarter, half = runs // 4, runs // 2

@@ -25,8 +25,8 @@ _NAMES = "abcdefghijkl"
 class TablePair:
     """Categorical data sets: `shared` records with multiplicities, and the record that differs.
 
-    levels: number of levels per column; one, other: the record in D and its replacement in D′, None
-        if removed. rows: number of identical rows of the person who differs.
+    levels: number of levels per column. one, other: the record in D and its replacement in D′, None
+        if the record is removed. rows: number of identical rows of the person who differs.
     """
 
     words: str
@@ -42,11 +42,11 @@ class TablePair:
         return self.rows + sum(count for _, count in self.shared)
 
     def bounded(self, rows: int) -> TablePair:
-        """The same pair with at most `rows` rows of the person; further rows are left out."""
+        """The same pair, but without the person's rows beyond the first `rows`."""
         return replace(self, rows=min(self.rows, rows))
 
     def dataset(self, side: Side) -> Dataset:
-        """D or D′, row by row."""
+        """The rows of D or D′ as a data set."""
         rows = [record for record, count in self._counts(side).items() for _ in range(count)]
         codes = np.array(rows, dtype=np.uint8)
         columns = tuple(
@@ -56,7 +56,7 @@ class TablePair:
         return Dataset("neighbours", columns, tuple(codes.T.copy()))
 
     def source(self, side: Side) -> InMemoryCounts:
-        """Counts of D or D′."""
+        """The counts of D or D′."""
         counts = self._counts(side)
         rows = np.array(list(counts), dtype=np.int64)
         columns = tuple(rows[:, k] for k in range(len(self.levels)))
@@ -87,7 +87,7 @@ class NumericPair:
         return 1 + len(self.shared)
 
     def source(self, side: Side) -> NumericRows:
-        """D or D′."""
+        """The rows of D or D′."""
         rows = np.array([*self.shared, self.other if side else self.one], dtype=np.float64)
         p = rows.shape[1]
         return NumericRows(tuple(_NAMES[:p]), ((-1.0, 1.0),) * p, rows)
@@ -99,11 +99,11 @@ Pair = TablePair | NumericPair
 def turned(
     rising: Sequence[bool], n: int = 1500, extra: Sequence[int] = (), rows: int = 1
 ) -> TablePair:
-    """Attains Z*'s 6/√n for the first column with each other column, in either direction.
+    """A pair that attains Z*'s sensitivity 6/√n for the first column with each other column.
 
     All records but two are equal, and one record is larger in every column. In the first column and
-    another one, the last record changes from concordant with all records to discordant, or back if
-    `rising`: |Z*| falls from near 6/√n to near 0, or rises.
+    each other column, the last record changes from concordant with all records to discordant, so
+    that |Z*| falls from near 6/√n to near 0. If `rising`, the change is the reverse.
     extra: for each other column, number of further records that are larger in this column and in
         the first; each raises |Z*| of the two columns by 3/√n on both data sets.
     rows: number of rows of one person that change; |Z*| moves by rows · 6/√n.
@@ -115,11 +115,11 @@ def turned(
         if count
     ]
     alike = n - 2 * rows - sum(extra)
-    turning = "one turns" if rows == 1 else f"{rows} of one person change"
+    turning = "one changes" if rows == 1 else f"{rows} of one person change"
     return TablePair(
-        f"{n:,} records, nearly all equal; {turning} from concordant with them to discordant, or "
-        f"back, which moves |Z*| of the first column with each of {len(rising)} others by nearly "
-        f"{6 * rows}/√n",
+        f"{n:,} records, nearly all equal; {turning} from concordant with the rest to discordant, "
+        f"or the reverse, so that |Z*| of the first column with each other column ({len(rising)} "
+        f"in all) changes by nearly {6 * rows}/√n",
         (3,) * p,
         (((1,) * p, alike), ((2,) * p, rows), *more),
         (2, *(0 if up else 2 for up in rising)),
@@ -129,19 +129,20 @@ def turned(
 
 
 def two_strata(small: int) -> TablePair:
-    """Nearly attains the fixed normalisers' 9/√n and 10/√n in size, up to order 1/√n.
+    """A pair that nearly attains the sensitivities of scores with fixed normalisers.
 
-    One record moves from a large concordant stratum, where it is discordant with all others, to a
-    small discordant stratum, where it is concordant with all.  With a third as many records in the
-    small stratum the score keeps its sign, so its absolute value moves as much as the score.
+    These sensitivities are 9/√n and 10/√n. One record moves from a large concordant stratum, where
+    it is discordant with all others, to a small discordant stratum, where it is concordant with all
+    others.  The small stratum has a third as many records, so the score keeps its sign, and its
+    absolute value changes as much as the score.
     """
     large = 3 * small
     first = tuple(((k, k, 0), 1) for k in range(1, large))
     second = tuple(((k, small - k, 1), 1) for k in range(1, small))
     return TablePair(
-        f"strata of {large} and {small}: one record leaves the first, where it is discordant with "
-        "all others, which are concordant, and joins the second, concordant with all others, which "
-        "are discordant",
+        f"strata of {large} and {small} records: one record leaves the large concordant stratum, "
+        "where it is discordant with all others, for the small discordant stratum, where it is "
+        "concordant with all others",
         (large + 1, large + 1, 2),
         (*first, *second),
         (large, 0, 0),
@@ -150,14 +151,15 @@ def two_strata(small: int) -> TablePair:
 
 
 def one_small_stratum(n: int) -> TablePair:
-    """Moves the published conditional τ by 1.57 in absolute value at any n (by 2.09 with sign).
+    """A pair that changes the published conditional τ by 2.09, and |τ| by 1.57, at any n.
 
-    Three concordant records share a stratum, each other record has its own; one of the three moves.
+    Three concordant records share a stratum, and each other record is alone in a stratum; one of
+    the three records is replaced.
     """
     shared = (((0, 0, 0), 1), ((1, 1, 0), 1), *(((0, 0, k), 1) for k in range(1, n - 2)))
     return TablePair(
         f"three concordant records in one stratum and {n - 3:,} strata of one record; one of the "
-        "three is replaced: the published conditional τ moves by 1.57, not by 4.5/√n",
+        "three is replaced, which changes the published conditional |τ| by 1.57, not by 4.5/√n",
         (3, 3, n - 2),
         shared,
         (2, 2, 0),

@@ -1,4 +1,4 @@
-"""The outputs of many runs on one data set, in a form that allows events to be evaluated."""
+"""The outputs of many runs on one data set, in a form on which events can be evaluated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Codes = NDArray[np.int64]
 class Outcome(NamedTuple):
     """One possible output, such as a graph.
 
-    words: the whole output as text; outputs with equal words are the same.
+    words: the whole output as text; two outputs with the same words count as equal.
     facts: features of the output by name, such as the number of edges; unlisted features are 0.
     """
 
@@ -31,9 +31,11 @@ NOTHING = Outcome("")
 
 @dataclass(frozen=True)
 class Outputs:
-    """Released numbers of each run, shape (runs, k), and the index of its outcome, (runs,).
+    """The outputs of many runs: k released numbers and an outcome per run.
 
-    names: of the numbers.  Runs without numbers have k = 0; without outcomes, only NOTHING.
+    names: of the k numbers; k is 0 if the runs release no numbers.  numbers: shape (runs, k).
+    outcomes: all different outcomes; only NOTHING if the runs have none.  codes: position of each
+    run's outcome, shape (runs,).
     """
 
     names: tuple[str, ...]
@@ -54,7 +56,7 @@ class Outputs:
         names: Sequence[str] = (),
         numbers: Matrix | None = None,
     ) -> Outputs:
-        """Runs with outcomes, and also with numbers if any are given."""
+        """Runs with outcomes, and with released numbers if `numbers` is given."""
         none = np.empty((codes.size, 0))
         return cls(tuple(names), none if numbers is None else numbers, tuple(outcomes), codes)
 
@@ -74,16 +76,16 @@ class Outputs:
         return features
 
     def feature(self, name: str) -> Vector:
-        """One number or feature; 0 throughout if no outcome has it."""
+        """One number or feature of each run, shape (runs,); 0 if no outcome lists this feature."""
         return self.features.get(name, np.zeros(self.runs))
 
     def part(self, start: int, stop: int) -> Outputs:
-        """Some of the runs, in order."""
+        """The runs from `start` up to, but not including, `stop`."""
         return Outputs(self.names, self.numbers[start:stop], self.outcomes, self.codes[start:stop])
 
 
 def joined(parts: Sequence[Outputs]) -> Outputs:
-    """All runs of the parts in order, their outcomes merged and sorted by their words."""
+    """All runs of the parts in order, with outcomes merged and sorted by their words."""
     known = {outcome.words: outcome for part in parts for outcome in part.outcomes}
     outcomes = tuple(known[words] for words in sorted(known))
     position = {outcome.words: k for k, outcome in enumerate(outcomes)}

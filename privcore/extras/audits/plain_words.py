@@ -1,7 +1,4 @@
-"""The features that an audit uses, in plain English.
-
-Features and numbers have internal names, such as "separated: a,d given {}?".
-"""
+"""Plain English for the internal names of features, such as "separated: a,d given {}?"."""
 
 from __future__ import annotations
 
@@ -35,8 +32,8 @@ _FACTS: tuple[tuple[str, Callable[[re.Match[str]], tuple[str, str]]], ...] = (
     (
         r"separated: (.+),(.+) given \{(.*)\}",
         lambda m: (
-            f"{m[1]} and {m[2]} are found independent given {_given(m[3])}",
-            f"{m[1]} and {m[2]} are not found independent given {_given(m[3])}",
+            f"{m[1]} and {m[2]} are judged independent given {_given(m[3])}",
+            f"{m[1]} and {m[2]} are not judged independent given {_given(m[3])}",
         ),
     ),
     (
@@ -52,7 +49,7 @@ _FACTS: tuple[tuple[str, Callable[[re.Match[str]], tuple[str, str]]], ...] = (
     ),
     (
         r"(.+ and .+) adjacent",
-        lambda m: (f"the graph joins {m[1]}", f"the graph does not join {m[1]}"),
+        lambda m: (f"the graph connects {m[1]}", f"the graph does not connect {m[1]}"),
     ),
     (
         r"answer (\d+) is above",

@@ -45,7 +45,7 @@ def _half_noise(epsilon: float, delta: float) -> Trial:
 
 @dataclass(frozen=True)
 class GoingOn(SparseVectors):
-    """A sparse vector that answers all queries with the threshold noise of the first answer."""
+    """A sparse vector that reuses the threshold noise of the first answer for all queries."""
 
     def answers(self, queries: Sequence[float], noise: NoiseSource) -> Verdicts:
         vector = SparseVector(0.0, self.scales, noise)
@@ -80,7 +80,7 @@ def _uncharged_round(epsilon: float, delta: float) -> Trial:
 
 @dataclass(frozen=True)
 class SeedReused:
-    """Two numbers with noise for ε/2 each, both drawn from the same seed."""
+    """Two numbers with noise at ε/2 each, where the noise is drawn from the same seed twice."""
 
     epsilon: float
     batch: int = BATCH
@@ -156,8 +156,8 @@ def _leaked_sets(epsilon: float, delta: float) -> Trial:
 # Given c or given d, a and b are independent except for the last record, which matters less in the
 # stratum where both are 0: given c on D, and given d on D′.
 _SWAP = neighbours.TablePair(
-    "2,001 records in which c and d are equal and separate a and b, except one that swaps their "
-    "values, which reverses which of them makes a and b look more independent",
+    "2,001 records: in all but one, c and d are equal and separate a and b. In the last record c "
+    "and d swap values, so that a and b look more independent given c on D, and given d on D′",
     (2, 2, 2, 2),
     (
         ((0, 0, 0, 0), 640),
@@ -198,8 +198,8 @@ _ALL = (
         "planted",
         "six scores that fall by Δ and six that rise",
         _exact_queries,
-        flaw="only the threshold is noisy, and it continues after an “above” (Lyu et al. 2016, "
-        "Algorithm 5)",
+        flaw="only the threshold is noisy, and the run continues after an “above” (Lyu et al. "
+        "2016, Algorithm 5)",
     ),
     AuditCase(
         "exact-threshold",
@@ -207,7 +207,7 @@ _ALL = (
         "planted",
         "seven scores that rise by Δ",
         _exact_threshold,
-        flaw="only the queries are noisy, so every “below” reveals something",
+        flaw="only the queries are noisy, so every “below” has a privacy loss of its own",
     ),
     AuditCase(
         "published-tau",
@@ -223,7 +223,7 @@ _ALL = (
         "planted",
         "two scores that fall by Δ",
         _uncharged_round,
-        flaw="two rounds of sieve-and-examine at the noise of one",
+        flaw="two rounds of sieve-and-examine run with the noise of a single round",
     ),
     AuditCase(
         "leaked-set",
@@ -231,13 +231,14 @@ _ALL = (
         "planted",
         _SWAP.words,
         _leaked_sets,
-        flaw="the exact most independent set of each removed pair is part of the output",
+        flaw="for each removed pair, the output contains the exact separating set that makes the "
+        "pair look most independent",
     ),
     AuditCase(
         "half-noise-levels",
         "Levels bought with noise at half scale",
         "planted",
-        "two values near the threshold; one record changes from one to the other",
+        "two values with counts near the threshold; one record changes from one value to the other",
         _half_levels,
         delta=0.01,
         flaw="the standard deviation is half of 1/√ρ",
@@ -253,11 +254,11 @@ _ALL = (
     ),
     AuditCase(
         "unbounded-rows",
-        "Surplus rows of a person not left out",
+        "Surplus rows of a person are not left out",
         "planted",
         UNBOUNDED.words,
         of_person("lapmech", UNBOUNDED),
-        flaw=f"at most {ROWS} rows per person are declared, but one has {UNBOUNDED.rows}",
+        flaw=f"at most {ROWS} rows per person are declared, but a person has {UNBOUNDED.rows}",
         protects=Unit("person", ROWS).sentence(REPLACED),
         rows=ROWS,
     ),
@@ -267,7 +268,7 @@ _ALL = (
         "planted",
         "two numbers that move by Δ, one up and one down",
         _seed_reused,
-        flaw="both have the same noise, so that their difference is exact",
+        flaw="both numbers get the same noise, so their difference is exact",
     ),
 )
 

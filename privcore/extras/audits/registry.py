@@ -80,8 +80,8 @@ def all_proven() -> list[AuditCase]:
 def ci_audit(seed: int = 1) -> Iterator[AuditResult]:
     """Yield a short audit of each proven claim.
 
-    By the union bound, the probability over seeds that any of them calls a true claim violated is
-    at most CI_FALSE_ALARM.
+    By the union bound, the probability over seeds that any of these audits calls a true claim
+    violated is at most CI_FALSE_ALARM.
     """
     cases = all_proven()
     for number, case in enumerate(cases):

@@ -1,4 +1,4 @@
-"""Trials of the noisy numbers that an algorithm releases, through its own code."""
+"""Trials of the noisy numbers that an algorithm releases, through the algorithm's own code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OTHER = frozenset({"noisy_max", "coin", "permutation"})
 
 
 class Draw(NamedTuple):
-    """The draw of sub-sample `number` in a run: `size` out of `rows` rows."""
+    """A sub-sample of `size` out of `rows` rows; `number` is its position in the run."""
 
     number: int
     rows: int
@@ -61,7 +61,10 @@ class Released:
         return np.asarray(drawn, dtype=np.float64).reshape(runs, -1)
 
     def log_density(self, noisy: Vector) -> Vector:
-        """Log density of noisy numbers, shape (…, k), up to a constant; also for integers."""
+        """Log density of noisy numbers up to a constant, or log probability of noisy integers.
+
+        noisy: shape (…, k). The result has shape (…,).
+        """
         standardised = (noisy - self.exact) / self.scale
         loss = (
             standardised * standardised / 2 if "gaussian" in self.method else np.abs(standardised)
@@ -72,7 +75,7 @@ class Released:
 class Listening:
     """A noise source that passes on another source's noise and records all releases in `released`.
 
-    replayed: noisy numbers to return in order, as if they had been drawn.
+    replayed: noisy numbers to return in order, instead of drawing noise.
     """
 
     def __init__(self, noise: NoiseSource, replayed: Sequence[Released] | None = None) -> None:
@@ -129,15 +132,15 @@ def listened(
 class ReleaseTrial:
     """Runs whose output is the likelihood ratio of the numbers that an algorithm releases.
 
-    By the Neyman–Pearson lemma no other function of the numbers distinguishes D and D′ better. It
-    is computed from the numbers, the two data sets and the scales that the code requests, so it is
-    post-processing.
+    By the Neyman–Pearson lemma no other function of the numbers distinguishes D and D′ better. The
+    ratio is computed from the numbers, the two data sets and the scales that the code requests, so
+    it is post-processing.
 
-    paths: number of whole runs on D that record which numbers get how much noise, each followed by
-    a run on D′ with the same noisy numbers; then only the noise is drawn, equally often for each
-    path. One path is enough if no release depends on an earlier release. Otherwise the earlier
-    numbers are held fixed: the proofs bound the privacy loss on every path, and this tests that
-    bound. Raises ParameterError for parameters that the algorithm refuses.
+    paths: number of whole runs on D, each of which records the released numbers and their noise
+    scales. A run on D′ with the same noisy numbers follows; all further runs draw only fresh noise,
+    equally often for each path. One path is enough if no release depends on an earlier release.
+    Otherwise the earlier numbers stay fixed on each path, and the audit tests the bound that the
+    proofs give for every path. Raises ParameterError for parameters that the algorithm rejects.
     """
 
     algorithm: str
@@ -198,7 +201,7 @@ class EffectTrial(ReleaseTrial):
 
 
 def _ratios(path: Path, side: Side, runs: int, noise: NoiseSource) -> np.ndarray[Any, Any]:
-    """Shape (runs,)."""
+    """Log-likelihood ratio of each run, shape (runs,)."""
     total = np.zeros(runs)
     for steps in path:
         noisy = steps[side].again(runs, noise)
@@ -209,13 +212,13 @@ def _ratios(path: Path, side: Side, runs: int, noise: NoiseSource) -> np.ndarray
 
 @dataclass(frozen=True)
 class SubSampleTrial:
-    """Tests of an algorithm on sub-samples, for a record that moves each test by its sensitivity if
-    the record is drawn, and not at all otherwise.
+    """Runs whose output is the likelihood ratio of an algorithm's noisy tests on sub-samples.
 
-    One whole run records which tests are made on which sub-sample of how many rows, with what
-    noise; then sub-samples and noise are drawn anew. The output of a run is the likelihood ratio of
-    its tests. sensitivity: maps a number of rows to the change in a test caused by the record.
-    Raises ParameterError for parameters that the algorithm refuses.
+    The replaced record changes each test by its sensitivity if the sub-sample contains the record,
+    and not at all otherwise. One whole run records the size of each sub-sample, its tests and their
+    noise; all further runs draw only sub-samples and noise. sensitivity: maps the number of rows of
+    a sub-sample to the change in a test. Raises ParameterError for parameters that the algorithm
+    rejects.
     """
 
     algorithm: str

@@ -1,7 +1,7 @@
 """Audits of the numbers that algorithms release, before any post-processing.
 
-Graphs reveal less than the released numbers. Here a record is replaced by one that attains or
-nearly attains the sensitivity, so that the numbers show most of the claimed ε.
+Graphs reveal less than the released numbers. The replacement of a record here attains or nearly
+attains the sensitivity, so that the numbers show most of the claimed ε.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from privcore.independence import ScoreMeasure, get_score
 
 
 def _sub_samples(algorithm: str, parameters: Mapping[str, Any], pair: Pair) -> Trial:
-    """Tests on sub-samples, with Z* as their score."""
+    """Runs of an algorithm's tests on sub-samples, with Z* as the score."""
     moved = ScoreMeasure(get_score("z-star"), "proven", "z", 0.05).sensitivity
     return SubSampleTrial(algorithm, parameters, pair, moved)
 
 
 def _diagonal(norm: float, product: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Rows (a, b) and (−b, −a) of this norm with ab = `product`.
+    """Rows (a, b) and (−b, −a) with this norm and ab = `product`.
 
     Their second moments differ only in the squares, and their inner product is −2ab: this attains
     the bounds on centred moments.
@@ -49,8 +49,8 @@ def _numbers(words: str, shared: float, n: int, rows: tuple[Any, Any]) -> Numeri
 
 _FOUR = tuple(((a, b), 3) for a in (0, 1) for b in (0, 1))
 _TWO_COLUMNS = TablePair(
-    "13 records of two columns with two levels, three of each kind and one: (0, 0) becomes (1, 1), "
-    "the largest change of their one- and two-way counts",
+    "13 records of two columns with two levels: three of each combination, and one (0, 0), which "
+    "becomes (1, 1), the largest change in the one- and two-way counts",
     (2, 2),
     _FOUR,
     (0, 0),
@@ -60,8 +60,8 @@ _ALIKE = tuple(
     ((a, b, c), 400 if a == b == c else 20) for a in (0, 1) for b in (0, 1) for c in (0, 1)
 )
 _THREE_COLUMNS = TablePair(
-    "921 records of three columns with two levels, most of (0, 0, 0) and (1, 1, 1); (0, 0, 0) "
-    "becomes (1, 1, 0), the largest change of their one- and two-way counts",
+    "921 records of three columns with two levels, most of them (0, 0, 0) or (1, 1, 1); one "
+    "(0, 0, 0) becomes (1, 1, 0), the largest change in the one- and two-way counts",
     (2, 2, 2),
     _ALIKE,
     (0, 0, 0),
@@ -69,36 +69,37 @@ _THREE_COLUMNS = TablePair(
 )
 _RADIUS = 0.2
 _SHORT = _numbers(
-    "400 rows (±0.1, ±0.1), except one as long as the radius, (a, b) with ab = R²/8, which "
-    "becomes (−b, −a)",
+    "400 rows: 399 rows (±0.1, ±0.1), and a row (a, b) whose norm is the radius R, with ab = R²/8, "
+    "which becomes (−b, −a)",
     0.1,
     400,
     _diagonal(_RADIUS * sqrt(2), (_RADIUS * sqrt(2)) ** 2 / 8),
 )
 _LONG = _numbers(
-    "2,000 rows (±0.3, ±0.3), except one far longer, (a, b) with ab an eighth of its squared "
-    "norm, which becomes (−b, −a)",
+    "2,000 rows: 1,999 rows (±0.3, ±0.3), and a row (a, b) of norm 1 with ab = 1/8, which becomes "
+    "(−b, −a)",
     0.3,
     2000,
     _diagonal(1.0, 1 / 8),
 )
 _HALF = _numbers(
-    "400 rows (±0.5, ±0.5), except one of norm 1, (a, b) with ab = 1/4, which becomes (−b, −a)",
+    "400 rows: 399 rows (±0.5, ±0.5), and a row (a, b) of norm 1 with ab = 1/4, which becomes "
+    "(−b, −a)",
     0.5,
     400,
     _diagonal(1.0, 1 / 4),
 )
 _DIAMOND = NumericPair(
-    "2,000 rows (±0.5, 0) and (0, ±0.5), which no line fits, so that numbers are cut, except "
-    "one: (1, 1) becomes (−1, −1), the largest change of middle and spread and of pairs",
+    "2,000 rows: 1,999 rows (±0.5, 0) or (0, ±0.5), with no linear dependence, so that numbers are "
+    "cut, and (1, 1), which becomes (−1, −1), the largest change in centres, spreads and pairs",
     tuple(((0.5, 0.0), (0.0, 0.5), (-0.5, 0.0), (0.0, -0.5))[k % 4] for k in range(1999)),
     (1.0, 1.0),
     (-1.0, -1.0),
 )
 
 _BALANCED = TablePair(
-    "1,601 records of two columns with two levels, 400 of each kind and one: (0, 0) becomes (0, "
-    "1), which is orthogonal to it when each column is measured in one number",
+    "1,601 records of two columns with two levels: 400 of each combination, and one (0, 0), which "
+    "becomes (0, 1); these two rows are orthogonal if each column is coded by one number",
     (2, 2),
     tuple(((a, b), 400) for a in (0, 1) for b in (0, 1)),
     (0, 0),
@@ -107,8 +108,8 @@ _BALANCED = TablePair(
 
 _SAMPLED = replace(
     turned((False,) * 10, 2000),
-    words="2,000 records of eleven columns; in every sub-sample that contains it, the replaced "
-    "record moves every test as far as one record can",
+    words="2,000 records of eleven columns; the replaced record changes every test as much as one "
+    "record can, in every sub-sample that contains the record",
 )
 _BY_LEVEL = {"measured": "levels"}
 _DESCENT = {"clip": 1.0, "step": 0.1, "gradients": 2, "stages": 1, "sparsity": 0.0}
@@ -139,7 +140,7 @@ _ALL = (
     ),
     AuditCase(
         "effect-counts",
-        "Moment search and an effect: the full table, then one for the effect",
+        "Moment search and an effect: the full table, then a table for the effect",
         "release",
         _TWO_COLUMNS.words,
         OfAlgorithm("moment-search", _TWO_COLUMNS, _BY_LEVEL, EffectTrial),

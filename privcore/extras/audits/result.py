@@ -16,9 +16,9 @@ Verdict = Literal["violated", "not violated"]
 class AuditResult:
     """A claimed (ε, δ), and the largest ε at this δ shown by runs on two neighbouring data sets.
 
-    runs: on each of the two data sets; half of them chose the events, half tested them.
+    runs: number of runs on each data set; one half chose the events, the other half tested them.
     confidence: with at least this probability `epsilon_lower` is at most the true ε at δ.
-    events: the tested events, the one with the largest ε first; empty if all runs were alike.
+    events: the tested events in decreasing order of ε; empty if all outputs were the same.
     seconds: time of the whole audit.
     """
 
@@ -53,7 +53,7 @@ class AuditResult:
 
     @property
     def most_visible(self) -> float:
-        """Approximately the largest ε that this number of runs can show, even for the exact data.
+        """Approximately the largest ε that this number of runs can show for any mechanism.
 
         This is the bound for an event that always occurs on one data set and never on the other.
         """

@@ -1,4 +1,4 @@
-"""A random search for neighbouring data sets that are easiest to distinguish."""
+"""A random search for neighbouring data sets that are easy to distinguish."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def find_pair(
 ) -> TablePair:
     """The pair of data sets of n ≥ 2 records with the highest score after `tries` random changes.
 
-    score: how well a pair can be distinguished, such as `score_change` or `shown_by`. Half of the
-    changes are to the shared records, half to the replaced one or its replacement; a change that
-    lowers the score is undone.
+    score: measures how easily the two data sets are distinguished, as `score_change` and `shown_by`
+    do. About half of the changes are to a shared record, the others to the replaced record or its
+    replacement; a change that lowers the score is undone.
     """
     generator = np.random.default_rng(seed)
 
@@ -46,7 +46,7 @@ def find_pair(
 
 
 def score_change(value: Callable[[CountSource], float]) -> PairScore:
-    """A score for `find_pair`: the change in a number computed from the records."""
+    """A score for `find_pair`: the absolute change in a number computed from the records."""
 
     def score(pair: TablePair) -> float:
         return abs(value(pair.source(0)) - value(pair.source(1)))
@@ -57,7 +57,7 @@ def score_change(value: Callable[[CountSource], float]) -> PairScore:
 def shown_by(
     trial: Callable[[TablePair], Trial], delta: float, runs: int, seed: int = 1
 ) -> PairScore:
-    """A score for `find_pair`: the ε that a short audit shows, at low confidence, one seed."""
+    """A score for `find_pair`: the ε that a short audit with one seed shows at confidence 0.5."""
 
     def score(pair: TablePair) -> float:
         events = find_events(*simulate(trial(pair), runs, seed), delta, 0.5)

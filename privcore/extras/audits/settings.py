@@ -10,8 +10,9 @@ from privcore.parameter import Parameter
 EPSILON = replace(
     parameters.EPSILON,
     title="Claimed ε",
-    help="The claim to test; noise is calibrated to it. Runs are informative between about 0.3 and "
-    "3: a smaller ε drowns in sampling error, a larger one needs events too rare to count.",
+    help="The claim to test, to which the noise is calibrated. Audits are informative for ε from "
+    "about 0.3 to 3: sampling error hides a smaller ε, and events that show a larger ε are too "
+    "rare to count.",
     slider=(0.1, 5.0),
 )
 DELTA = replace(
@@ -32,8 +33,8 @@ RUNS = Parameter(
     high=10_000_000,
     scale="log",
     slider=(1000, 1_000_000),
-    help="Half of the runs choose the events, half test them. With more runs the lower bound "
-    "approaches the true ε, about as 1/√N.",
+    help="One half of the runs is used to choose the events, and the other half to test them. The "
+    "gap between the lower bound and the true ε shrinks at a rate of about 1/√N.",
     source="docs/auditing.md",
 )
 SEED = Parameter(
@@ -59,7 +60,7 @@ CONFIDENCE = Parameter(
     open_high=True,
     slider=(0.9, 0.9999),
     help="Probability with which the lower bound is at most the true ε. A true claim is called "
-    "violated with probability at most 1 minus this.",
+    "violated with probability at most 1 minus the confidence.",
     source="Clopper & Pearson 1934",
 )
 PROCESSES = Parameter(
@@ -71,7 +72,7 @@ PROCESSES = Parameter(
     default=1,
     low=1,
     high=64,
-    help="Number of processes that share the runs; it does not change the result.",
+    help="Number of processes that share the runs; the result does not depend on this number.",
     source="docs/auditing.md",
 )
 

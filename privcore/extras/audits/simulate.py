@@ -17,7 +17,7 @@ from privcore.privacy.mechanisms import SimulatedNoise
 
 
 class Batch(NamedTuple):
-    """A number of runs on one side, with the noise of batch `number`."""
+    """A batch of `runs` runs on one data set, with the noise source of batch `number`."""
 
     side: Side
     number: int
@@ -25,7 +25,7 @@ class Batch(NamedTuple):
 
 
 def batches(runs: int, size: int) -> list[Batch]:
-    """Batches of `size` runs, and a smaller last one, alternating between both sides."""
+    """Batches of `size` runs, alternating between D and D′; the last batches may be smaller."""
     planned = []
     for number, begin in enumerate(range(0, runs, size)):
         sides: tuple[Side, Side] = (0, 1)
@@ -53,10 +53,11 @@ def simulate(
     progress: Callable[[int, int], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> tuple[Outputs, Outputs]:
-    """`runs` runs on D and as many on D′; the same for any number of processes.
+    """Make `runs` runs on D and `runs` runs on D′; the outputs do not depend on `processes`.
 
-    progress: called with the number of finished runs.  Raises Cancelled between batches once
-    `cancelled` returns True, any error of the runs, and Lost if a process ends unexpectedly.
+    progress: called with the number of finished runs and the number of all runs.  Raises Cancelled
+    between batches once `cancelled` returns True, Lost if a process ends unexpectedly, and any
+    error raised in a run.
     """
     plan = batches(runs, trial.batch)
     worthwhile = min(processes, len(plan) // _BATCHES_EACH)

@@ -1,6 +1,6 @@
 """Statistics of a run that may distinguish two data sets; an event is a statistic above a bound.
 
-Some statistics are released numbers; others are learned from runs used for nothing else.
+Some statistics are released numbers; others are learned from runs that have no other use.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ class Statistic(Protocol):
         ...
 
     def words(self, bound: float, above: bool) -> str:
-        """The event that the statistic is at least `bound` (above) or less, in the audit's own
-        names.
+        """The event that the statistic is at least `bound`, or below if not `above`.
+
+        The text uses the internal names of features.
         """
         ...
 
     def plainly(self, bound: float, above: bool) -> str:
-        """The same event as a sentence without its full stop."""
+        """The event of `words` as a sentence without its full stop."""
         ...
 
 
@@ -68,7 +69,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class OutcomeRatio:
-    """Estimated log-ratio of the outcome's probabilities; 0 for an outcome not seen before."""
+    """Estimated log-ratio of an outcome's probabilities on D and D′; 0 for an unknown outcome."""
 
     ratios: dict[str, float] = field(repr=False)
     family: Family = "outputs"
@@ -106,9 +107,9 @@ class OutcomeRatio:
         # An outcome may be long; it begins with the graph.
         shown = first.split(";")[0]
         if len(inside) == 1:
-            return f"the complete result equals that of other runs: {shown}"
+            return f"the complete result equals this result of earlier runs: {shown}"
         return (
-            f"the complete result is one of {len(inside)} results of other runs, such as: {shown}"
+            f"the complete result is one of {len(inside)} results of earlier runs, such as: {shown}"
         )
 
 
@@ -157,7 +158,7 @@ class Linear:
 class BinnedRatio:
     """Log-ratio of bin frequencies on D and D′, summed over the numbers.
 
-    If the noise of different numbers is independent, this estimates their log-likelihood ratio.
+    If the noise on different numbers is independent, the sum estimates the log-likelihood ratio.
     """
 
     names: tuple[str, ...]
@@ -167,7 +168,7 @@ class BinnedRatio:
 
     @classmethod
     def learned(cls, one: Outputs, other: Outputs) -> BinnedRatio | None:
-        """Fit the bin frequencies; None if no number varies."""
+        """Fit the bin frequencies; None if no number varies or there are too few runs."""
         names = _varying(one, other, only=one.names)
         bins = min(_MOST_BINS, 2 * one.runs // _RUNS_PER_BIN)
         if not names or bins < 2:

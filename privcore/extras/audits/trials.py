@@ -1,4 +1,4 @@
-"""Run single mechanisms through the code that the algorithms use."""
+"""Trials of single mechanisms, through the code that the algorithms use."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ BATCH = 5000
 class NoisyNumbers:
     """Releases of numbers with independent noise: Laplace, normal, or discrete Laplace.
 
-    values, scales: on D and on D′; scales differ only for mechanisms whose scale depends on the
-    data.
+    values, scales: on D and on D′. The scales differ only for mechanisms whose scale depends on
+    the data.
     """
 
     noise_kind: NoiseKind
@@ -55,12 +55,12 @@ class NoisyNumbers:
 
 
 def number_names(count: int) -> list[str]:
-    """ "number", or "number 1", "number 2", …"""
+    """Names of released numbers: "number" for a single one, else "number 1", "number 2", …"""
     return ["number"] if count == 1 else [f"number {k + 1}" for k in range(count)]
 
 
 def uniforms(runs: int, noise: NoiseSource) -> Vector:
-    """Independent numbers in (0, 1): the distribution function of a Laplace draw is uniform."""
+    """Independent uniform numbers in (0, 1), shape (runs,), computed from Laplace draws."""
     draw = noise.laplace_array(np.zeros(runs), 1.0)
     tail = np.exp(-np.abs(draw)) / 2
     return np.where(draw < 0, tail, 1 - tail)
@@ -68,7 +68,7 @@ def uniforms(runs: int, noise: NoiseSource) -> Vector:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Draws of one of several outputs with known probabilities on D and D′, so (ε, δ) is exact."""
+    """Draws of an output with known probabilities on D and D′, so that (ε, δ) is known exactly."""
 
     labels: tuple[str, ...]
     probabilities: tuple[tuple[float, ...], tuple[float, ...]]
@@ -84,7 +84,7 @@ class Drawn:
 class Selections:
     """Selections of one candidate by the exponential mechanism or by permute-and-flip.
 
-    utilities: on D and on D′, no two of which differ by more than 1.
+    utilities: of all candidates, on D and on D′; each utility changes by at most 1.
     """
 
     utilities: tuple[tuple[float, ...], tuple[float, ...]]
@@ -103,7 +103,7 @@ class Selections:
 class Medians:
     """Releases of a private median.
 
-    values: on D and on D′, which differ in one value; grid: the public candidates.
+    values: on D and on D′, with one value changed. grid: the public candidates.
     """
 
     values: tuple[tuple[float, ...], tuple[float, ...]]
@@ -122,7 +122,7 @@ class Medians:
 class BoughtLevels:
     """Releases of the bought levels of one column.
 
-    counts: on D and on D′, how often each value occurs. plan: the plan for this column.
+    counts: number of rows with each value, on D and on D′. plan: the plan for this column.
     """
 
     counts: tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
@@ -142,7 +142,7 @@ class BoughtLevels:
 class SparseVectors:
     """Streams of answers of the sparse vector technique up to the first "above".
 
-    queries: on D and on D′, no two of which differ by more than the sensitivity; threshold 0.
+    queries: on D and on D′; each query changes by at most the sensitivity. The threshold is 0.
     """
 
     queries: tuple[tuple[float, ...], tuple[float, ...]]
@@ -194,7 +194,10 @@ class SieveRounds:
 
 
 def streams(runs: int, answers: Callable[[], Verdicts]) -> Outputs:
-    """Runs whose output is a stream of answers; features: each answer, and how many are "above"."""
+    """Outputs of runs that return a stream of answers.
+
+    The features are each answer, the number of "above" answers and the number of all answers.
+    """
     known: dict[Verdicts, int] = {}
     codes = np.array([known.setdefault(answers(), len(known)) for _ in range(runs)], dtype=np.int64)
     return Outputs.of_outcomes([_stream(stream) for stream in known], codes)

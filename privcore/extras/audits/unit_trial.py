@@ -1,6 +1,6 @@
-"""Run `discover` when a person is added or removed and the number of rows is private.
+"""Trials of `discover` in which a person is added or removed and the number of rows is private.
 
-The number of rows is released first, and the rows are drawn anew in each run.
+The number of rows is released first, and each run draws its rows anew.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from privcore.privacy.mechanisms import NoiseSource
 
 
 class _AllReleased(Exception):
-    """Raised once everything is released: the rest of a run is post-processing."""
+    """Raised after the last release, since the rest of a run is post-processing."""
 
 
 class _Until(Listening):
-    """A listener that ends the run after this number of releases."""
+    """A listener that ends the run after `releases` releases."""
 
     def __init__(self, noise: NoiseSource, releases: int) -> None:
         super().__init__(noise)
@@ -47,10 +47,10 @@ class AddedTrial:
     """Runs of an algorithm on tables with and without a person; the number of rows is private.
 
     The output of a run is the likelihood ratio of its releases: the number of rows and, if
-    `releases` is 2, the counts of all combinations of levels. It is computed from the released
-    numbers and the two data sets, so it is post-processing. parameters: as for `discover`. pair:
-    its shared rows are equal, and D′ has no rows of the person. The constructor raises
-    ParameterError for parameters that the algorithm refuses.
+    `releases` is 2, the counts of all combinations of levels. The ratio is computed from the
+    released numbers and the two data sets, so it is post-processing. parameters: as for `discover`.
+    pair: two data sets with equal shared rows; D′ has no rows of the person. The constructor raises
+    ParameterError for parameters that the algorithm rejects.
     """
 
     algorithm: str

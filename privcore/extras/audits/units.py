@@ -1,7 +1,7 @@
-"""Audits of a person with several rows: all of them replaced, or added or removed.
+"""Audits of the protection of a person whose rows are all replaced, or added or removed.
 
-Each row attains the sensitivity of a row, and the rows are equal, so together they change the
-release as much as any set of this size can.
+The person's rows are equal, and each row attains the sensitivity for one row, so together they
+change the release as much as any set of this size can.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COUNT_SHARE = 0.05
 class OfAdded:
     """Makes runs of an algorithm under a claimed (ε, δ) for a person who is added or removed.
 
-    releases: 1 for the claim on the number of rows alone, which has a twentieth of ε.
+    releases: 1 to audit only the release of the number of rows, which uses a twentieth of ε.
     """
 
     algorithm: str
@@ -45,16 +45,16 @@ class OfAdded:
 def of_person(
     algorithm: str, pair: TablePair, parameters: Mapping[str, Any] | None = None
 ) -> OfAlgorithm:
-    """An algorithm's releases, under a claim for a person whose `ROWS` rows are replaced."""
+    """Makes audited releases of an algorithm for a person whose `ROWS` rows are replaced."""
     return OfAlgorithm(algorithm, pair, parameters or {}, ReleaseTrial, ROWS)
 
 
 def of_two_columns(rows: int) -> TablePair:
-    """The largest change in one- and two-way counts by a person with `rows` rows."""
+    """A pair with the largest change in one- and two-way counts by a person with `rows` rows."""
     return TablePair(
-        f"{12 + rows} records of two columns with two levels: three of each kind, and {rows} of "
-        "one person, which all change from (0, 0) to (1, 1), the largest change of their one- and "
-        "two-way counts",
+        f"{12 + rows} records of two columns with two levels: three of each combination, and "
+        f"{rows} of one person, which all change from (0, 0) to (1, 1), the largest change in the "
+        "one- and two-way counts",
         (2, 2),
         tuple(((a, b), 3) for a in (0, 1) for b in (0, 1)),
         (0, 0),
@@ -65,8 +65,8 @@ def of_two_columns(rows: int) -> TablePair:
 
 _FALLING = turned((False, False, False), 1500, rows=ROWS)
 _ADDED = TablePair(
-    f"6,000 equal records, (0, 0), of two columns with two levels, and {ROWS} more of one person, "
-    "(1, 1), who is only in D",
+    f"6,000 records (0, 0) of two columns with two levels, and {ROWS} records (1, 1) of a person "
+    "who is only in D",
     (2, 2),
     (((0, 0), 6000),),
     (1, 1),
@@ -93,21 +93,21 @@ def _case(
 _ALL = (
     _case(
         "lapmech-person",
-        "LapMech: the table, a person with 5 rows",
+        "LapMech: the table, for a person with 5 rows",
         of_person("lapmech", of_two_columns(ROWS)),
         REPLACED,
         ci_runs=40_000,
     ),
     _case(
         "moment-search-person",
-        "Moment search: the full contingency table, a person with 5 rows",
+        "Moment search: the full contingency table, for a person with 5 rows",
         of_person("moment-search", of_two_columns(ROWS), {"measured": "levels"}),
         REPLACED,
         ci_runs=40_000,
     ),
     _case(
         "moment-search-pairs-person",
-        "Moment search: counts of pairs, a person with 5 rows",
+        "Moment search: counts of pairs, for a person with 5 rows",
         of_person("moment-search", of_two_columns(ROWS), {"whole_table": 0, "measured": "levels"}),
         REPLACED,
         delta=GAUSSIAN_DELTA,
@@ -115,7 +115,7 @@ _ALL = (
     ),
     _case(
         "laplace-pc-person",
-        "Laplace-PC, a person with 5 rows",
+        "Laplace-PC, for a person with 5 rows",
         OfAlgorithm(
             "laplace-pc",
             _FALLING,
@@ -126,7 +126,7 @@ _ALL = (
     ),
     _case(
         "number-of-rows",
-        "The number of rows, a person with 5 rows added",
+        "The number of rows, with a person of 5 rows added",
         OfAdded("lapmech", _ADDED, releases=1),
         ADDED,
         runs=20_000,
@@ -134,7 +134,7 @@ _ALL = (
     ),
     _case(
         "lapmech-added",
-        "LapMech: number of rows and table, a person with 5 rows added",
+        "LapMech: number of rows and table, with a person of 5 rows added",
         OfAdded("lapmech", _ADDED),
         ADDED,
         runs=20_000,
@@ -142,7 +142,7 @@ _ALL = (
     ),
     _case(
         "moment-search-added",
-        "Moment search: number of rows and table, a person with 5 rows added",
+        "Moment search: number of rows and table, with a person of 5 rows added",
         OfAdded("moment-search", _ADDED),
         ADDED,
         runs=20_000,

@@ -36,7 +36,7 @@ _DISTRIBUTIONS = 50
 
 
 class Account(NamedTuple):
-    """The result of one accountant; epsilon is None if it has none, and `note` states why."""
+    """The ε of one accountant, with its source in `note`; if ε is None, `note` states why."""
 
     name: str
     epsilon: float | None
@@ -44,7 +44,7 @@ class Account(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """ε of one accountant against the number of steps, both of shape (k,)."""
+    """The ε of one accountant at each number of steps; both arrays have shape (k,)."""
 
     name: str
     counts: NDArray[np.int64]
@@ -56,14 +56,15 @@ class _Undefined(Exception):
 
 
 def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
-    """ε at δ of all events together under each accountant, in a fixed order.
+    """Compute the total ε of all events at δ under each accountant, in a fixed order.
 
-    Basic composition adds up ε.  The others trade a small δ for less ε, since the privacy losses of
-    many steps are rarely all large: with k steps the total grows with √k, not with k.
+    Basic composition adds up ε.  The other accountants trade a small δ for a smaller ε, since the
+    privacy losses of many steps are rarely all large: the total over k steps grows with √k rather
+    than k.
 
-    The steps' own δ are subtracted first: with probability 1 − Σδ_i the steps are ε_i-DP (Kairouz,
-    Oh & Viswanath 2015, Theorem 3.3 and after), or ρ_i-zCDP (Bun & Steinke 2016, Lemma 8.2). Raises
-    ParameterError for no events, or a δ outside [0, 1).
+    The steps' own δ_i are first subtracted from δ: with probability 1 − Σδ_i the steps are ε_i-DP
+    (Kairouz, Oh & Viswanath 2015, Theorem 3.3 and after), or ρ_i-zCDP (Bun & Steinke 2016, Lemma
+    8.2). Raises ParameterError if there are no events, or if δ lies outside [0, 1).
 
     Example: 100 steps that are 0.1-DP each.
 
@@ -83,7 +84,7 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
         try:
             if left < 0 or (own > 0 and left == 0 and name != "basic"):
                 raise _Undefined(
-                    f"the steps' own δ add up to {own:.3g}, which leaves nothing to compose"
+                    f"the steps' own δ add up to {own:.3g}, which leaves no δ for composition"
                 )
             if left == 0 and name != "basic":
                 raise _Undefined("needs δ above 0")
@@ -96,11 +97,11 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
 def by_rounds(
     event: Event, counts: Sequence[int], delta: float, names: Collection[str] | None = None
 ) -> list[Curve]:
-    """A curve for each accountant that is defined for the event, over numbers of steps.
+    """Compute ε against the number of steps, as one curve per accountant.
 
-    names: of the requested accountants; all by default. Privacy-loss distributions are evaluated
-    only at a few numbers of steps. Raises ParameterError unless counts are at least 1 and δ lies in
-    (0, 1).
+    counts: the numbers of steps; privacy-loss distributions use only a few of them. names: the
+    accountants to use, all by default. Accountants that are not defined for the event are left out.
+    Raises ParameterError unless all counts are at least 1 and δ lies in (0, 1).
     """
     if not counts or min(counts) < 1:
         raise ParameterError("Numbers of steps must be at least 1.")
@@ -131,7 +132,7 @@ def _answer(
     events: Sequence[Event],
     delta: float,
 ) -> tuple[float, str]:
-    """An accountant's result; raises _Undefined if it has none."""
+    """The ε and the note of an accountant; raises _Undefined if the accountant gives no ε."""
     try:
         epsilon, note = account(events, delta)
     except ArithmeticError:
@@ -142,21 +143,21 @@ def _answer(
 
 
 def _epsilons(events: Sequence[Event]) -> list[tuple[float, int]]:
-    """(ε, how many) of each event; raises _Undefined unless all have one."""
+    """(ε, number of steps) for each event; raises _Undefined if an event has no ε."""
     epsilons = []
     for event in events:
         if event.epsilon is None:
             raise _Undefined(
-                "Gaussian noise has no ε without a δ of its own for every step"
+                "each step needs an ε at δ = 0, which Gaussian noise does not have"
                 if event.kind == "gaussian"
-                else "a zCDP step has no ε of its own"
+                else "each step needs an ε at δ = 0, which a zCDP step does not have"
             )
         epsilons.append((event.epsilon, event.count))
     return epsilons
 
 
 def _rho(events: Sequence[Event]) -> float:
-    """ρ of all steps. Steps with their own δ count as pure, as that δ is already subtracted."""
+    """Total ρ of all steps; a step's own δ is ignored, since it was subtracted from δ before."""
     rho = total_rho([replace(event, delta=0.0) for event in events])
     return 0.0 if rho is None else rho
 
@@ -187,7 +188,7 @@ def _advanced(events: Sequence[Event], delta: float) -> tuple[float, str]:
 def _optimal(events: Sequence[Event], delta: float) -> tuple[float, str]:
     steps = _epsilons(events)
     if len({epsilon for epsilon, _ in steps}) > 1:
-        raise _Undefined("the steps differ in ε, which would take exponential time (#P-hard)")
+        raise _Undefined("exact composition of steps that differ in ε is #P-hard")
     epsilon, count = steps[0][0], sum(k for _, k in steps)
     if count > _MANY:
         raise _Undefined(f"more than {_MANY:,} steps take too long")

@@ -1,9 +1,9 @@
 """Composition of pure-DP steps, fixed before the run.
 
-Every function takes the ε_i of the steps, shape (k,), and returns the total ε at δ, rounded up. The
-totals hold for adaptively chosen mechanisms if the sequence of ε_i is fixed in advance. At the
-edges, all return 0 if nothing was spent or δ is 1, and ∞ if δ is 0 but must be positive. All raise
-ParameterError for negative or undefined (NaN) arguments, and a δ outside [0, 1].
+The functions take the ε_i of the steps, or ρ, and return the total ε at δ, rounded up. The totals
+hold for adaptively chosen mechanisms if the sequence of ε_i is fixed in advance. If nothing
+was spent or δ is 1, the total is 0; if δ is 0 but must be positive, the total is ∞. A negative or
+NaN argument, or a δ outside [0, 1], raises ParameterError.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ _MOST = 700.0
 
 
 def basic(epsilons: Sequence[float]) -> float:
-    """Σ ε_i, with δ = 0 (Dwork & Roth 2014, Theorem 3.14)."""
+    """Basic composition: the total Σ ε_i at δ = 0 (Dwork & Roth 2014, Theorem 3.14)."""
     _check_epsilons(epsilons)
     return sum_up((epsilon, 1) for epsilon in epsilons)
 
 
 def advanced_classic(epsilons: Sequence[float], delta: float) -> float:
-    """sqrt(2 ln(1/δ) Σ ε_i²) + Σ ε_i (e^{ε_i} − 1) (Dwork & Roth 2014, Theorem 3.20)."""
+    """Classic advanced composition: the total sqrt(2 ln(1/δ) Σ ε_i²) + Σ ε_i (e^{ε_i} − 1).
+
+    Dwork & Roth 2014, Theorem 3.20.
+    """
     return classic_of([(e, 1) for e in epsilons], delta)
 
 
@@ -42,7 +45,10 @@ def classic_of(steps: Sequence[tuple[float, int]], delta: float) -> float:
 
 
 def advanced(epsilons: Sequence[float], delta: float) -> float:
-    """sqrt(2 ln(1/δ) Σ ε_i²) + Σ ε_i tanh(ε_i/2) (Kairouz, Oh & Viswanath 2015, Theorem 3.5)."""
+    """Advanced composition: the total sqrt(2 ln(1/δ) Σ ε_i²) + Σ ε_i tanh(ε_i/2).
+
+    Kairouz, Oh & Viswanath 2015, Theorem 3.5.
+    """
     return advanced_of([(e, 1) for e in epsilons], delta)
 
 
@@ -65,12 +71,12 @@ def _spread_and_drift(
 
 
 def rho_of_pure(epsilon: float) -> float:
-    """ε-DP implies ε²/2-zCDP (Bun & Steinke 2016, Proposition 1.4); rounded up."""
+    """The ρ at which ε-DP implies ρ-zCDP: ε²/2, rounded up (Bun & Steinke 2016, Prop. 1.4)."""
     return round_up(Fraction(epsilon) ** 2 / 2) if math.isfinite(epsilon) else math.inf
 
 
 def zcdp_classic(rho: float, delta: float) -> float:
-    """ρ + 2 sqrt(ρ ln(1/δ)) (Bun & Steinke 2016, Proposition 1.3)."""
+    """The ε at δ that ρ-zCDP implies: ρ + 2 sqrt(ρ ln(1/δ)) (Bun & Steinke 2016, Prop. 1.3)."""
     check_at_least_0("rho", rho)
     check_delta(delta)
     if delta == 1 or rho == 0:
@@ -79,9 +85,9 @@ def zcdp_classic(rho: float, delta: float) -> float:
 
 
 def zcdp(rho: float, delta: float) -> float:
-    """The ε at δ of ρ-zCDP: min over a > 1 of ρa + ln(1/(aδ))/(a−1) + ln(1−1/a).
+    """The ε at δ that ρ-zCDP implies: min over a > 1 of ρa + ln(1/(aδ))/(a−1) + ln(1−1/a).
 
-    Canonne, Kamath & Steinke 2020, Proposition 12 with the Rényi curve of ρ-zCDP.  The
+    This is Proposition 12 of Canonne, Kamath & Steinke 2020 with the Rényi curve of ρ-zCDP.  The
     minimum is found numerically; any a gives a valid bound, so a missed minimum is safe.
     """
     classic = zcdp_classic(rho, delta)
@@ -123,9 +129,9 @@ def _exact_bound(rho: float, delta: float, log_excess: float) -> float:
 # Runs that differ only in their noise need the same value.
 @lru_cache(maxsize=1024)
 def rho_for(epsilon: float, delta: float) -> float:
-    """The largest ρ (up to rounding, from below) whose `zcdp` at δ is at most ε.
+    """The largest ρ, rounded down, at which ρ-zCDP implies (ε, δ)-DP by `zcdp`.
 
-    0 when δ or ε is 0: no ρ above 0 then implies (ε, δ). ∞ when δ is 1 or ε is ∞.
+    Returns 0 if δ or ε is 0, since no positive ρ then implies (ε, δ)-DP, and ∞ if δ is 1 or ε is ∞.
     """
     check_at_least_0("epsilon", epsilon)
     check_delta(delta)
@@ -140,10 +146,11 @@ def rho_for(epsilon: float, delta: float) -> float:
 
 
 def optimal_equal(epsilon: float, count: int, delta: float) -> float:
-    """The least ε at δ that holds for any `count` steps of ε each.
+    """The smallest total ε at δ that holds for any k = `count` steps that are ε-DP each.
 
-    Kairouz, Oh & Viswanath 2015, Theorem 3.3: the worst case is randomised response, whose δ(ε′) is
-    Σ_l C(k, l) max(0, e^{(k−l)ε} − e^{ε′ + lε})/(1 + e^ε)^k; this is solved for ε′, from above.
+    Kairouz, Oh & Viswanath 2015, Theorem 3.3: the worst case is randomised response, for which
+    δ(ε′) is Σ_l C(k, l) max(0, e^{(k−l)ε} − e^{ε′ + lε})/(1 + e^ε)^k. The result is the ε′ with
+    δ(ε′) = δ, rounded up.
     """
     check_at_least_0("epsilon", epsilon)
     check_at_least_0("count", count)
@@ -178,7 +185,7 @@ def _check_epsilons(epsilons: Sequence[float]) -> None:
 
 
 def published_total(epsilons: Sequence[float], delta: float) -> float:
-    """The total that papers report after a run: classic advanced composition; the sum if δ = 0."""
+    """The total ε that papers report: classic advanced composition, or Σ ε_i if δ = 0."""
     if not epsilons:
         return 0.0
     return advanced_classic(epsilons, delta) if delta > 0 else basic(epsilons)
@@ -187,8 +194,8 @@ def published_total(epsilons: Sequence[float], delta: float) -> float:
 def total(steps: Sequence[tuple[float, float, int]], delta: float) -> float:
     """The smallest ε at δ by basic composition or zCDP.
 
-    steps: (ε, ρ, number of steps) for each kind. ρ is ε²/2 if only pure DP is known for a step;
-    advanced composition is then tried as well.
+    steps: (ε, ρ, number of steps) for each kind. If only pure DP is known for a step, ρ is ε²/2;
+    if this is so for all steps, advanced composition is tried as well.
     """
     for epsilon, rho, count in steps:
         check_at_least_0("epsilon", epsilon)

@@ -1,7 +1,7 @@
 """Rényi divergences and privacy-loss distributions of planned steps, from dp-accounting.
 
-Every ε here is an upper bound: divergences are exact, but ε is minimised over finitely many orders,
-and distributions are rounded up to a grid.
+Every ε here is an upper bound: Rényi divergences are exact, but ε is minimised over finitely many
+orders, and privacy-loss distributions are rounded up to a grid.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _POINTS = 1e6
 
 @cache
 def orders() -> Vector:
-    """The Rényi orders of the library, and larger orders for small ε."""
+    """The default Rényi orders of dp-accounting, and larger orders for small ε."""
     # Imported here: the library takes most of a second.
     from dp_accounting.rdp import rdp_privacy_accountant
 
@@ -35,11 +35,11 @@ def orders() -> Vector:
 
 
 def renyi_curve(event: Event) -> Vector:
-    """Rényi divergence of one step at each of `orders`, (k,).
+    """Rényi divergence of one step at each order in `orders()`, shape (k,).
 
-    Gaussian α/(2σ²) and Laplace: Mironov 2017, Propositions 7 and 6. Pure DP: the divergence of
-    randomised response, which dominates every ε-DP step (Kairouz, Oh & Viswanath 2015, Theorem
-    3.1).
+    The formulas for Gaussian noise, α/(2σ²), and for Laplace noise are Propositions 7 and 6 of
+    Mironov 2017. A pure-DP step gets the divergence of randomised response, which dominates every
+    ε-DP step (Kairouz, Oh & Viswanath 2015, Theorem 3.1).
     """
     a = orders()
     if event.kind == "gaussian":
@@ -61,8 +61,9 @@ def renyi_curve(event: Event) -> Vector:
 
 
 def renyi_epsilon(curve: Vector, delta: float) -> float:
-    """The ε at δ that follows from divergences at `orders` (Canonne, Kamath & Steinke 2020,
-    Proposition 12).
+    """The ε at δ that follows from a Rényi curve (Canonne, Kamath & Steinke 2020, Proposition 12).
+
+    curve: Rényi divergences at `orders()`, shape (k,).
     """
     from dp_accounting import rdp
 
@@ -70,10 +71,11 @@ def renyi_epsilon(curve: Vector, delta: float) -> float:
 
 
 def distribution_epsilon(events: Sequence[Event], delta: float) -> float:
-    """The ε at δ from the steps' privacy-loss distributions; "zcdp" events have no distribution.
+    """Compute ε at δ by composing the privacy-loss distributions of all steps.
 
-    Dominating distributions compose when steps are chosen adaptively (Zhu, Dong & Wang 2022,
-    Theorem 10).  Gaussian noise alone is composed exactly.
+    events: of any kind but "zcdp", which does not determine a distribution. Dominating
+    distributions compose even if steps are chosen adaptively (Zhu, Dong & Wang 2022, Theorem 10).
+    Gaussian noise alone is composed exactly.
     """
     gaussian = math.fsum(e.count / e.value**2 for e in events if e.kind == "gaussian")
     others = [event for event in events if event.kind != "gaussian"]
@@ -99,7 +101,7 @@ def distribution_epsilon(events: Sequence[Event], delta: float) -> float:
 def _interval(events: Sequence[Event], mu: float) -> float:
     """The grid's step: small relative to the smallest ε, unless the grid would be too long.
 
-    mu: of Gaussian noise in addition to the events, whose loss stays within μ²/2 ± 10μ.
+    mu: μ of the Gaussian noise composed with the events; its privacy loss stays within μ²/2 ± 10μ.
     """
     finest = min(_INTERVAL, min(event.value for event in events) / 500)
     longest = math.fsum(event.value * event.count for event in events) + mu * (mu + 20)

@@ -1,7 +1,7 @@
 """The releases of a run, as fixed by its plan before any data are used.
 
-An event is a number of equal steps. For some steps only ε is known, for others the distribution of
-the noise, which allows sharper accounting.
+An event is a number of equal steps. For some steps only ε is known; for others the distribution of
+the noise is known, which allows sharper accounting.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ MOST_STEPS = 10**15
 class Event:
     """`count` steps of one kind, each of which may depend on earlier answers.
 
-    value: ε of a pure step, of Laplace noise (sensitivity over scale, one number), of discrete
-        Laplace noise on one whole number of sensitivity 1, and of the exponential mechanism; σ over
-        sensitivity of Gaussian noise; ρ of a zCDP step.
-    delta: δ of a "pure" step of which only (ε, δ)-DP is known, or of a "zcdp" step that is
+    value: ε for a "pure" step, for "laplace" noise on one number (sensitivity over scale), for
+        "discrete laplace" noise on one integer of sensitivity 1, and for the "exponential"
+        mechanism; σ over the sensitivity for "gaussian" noise; ρ for a "zcdp" step.
+    delta: δ of a "pure" step for which only (ε, δ)-DP is known, or of a "zcdp" step that is
         δ-approximately ρ-zCDP (Bun & Steinke 2016, Definition 8.1).
 
     Raises ParameterError unless value lies in [1e-100, 1e100], count in 1 to 10¹⁵, and delta in [0,
-    1); delta must be 0 except for "pure" and "zcdp".
+    1); delta must be 0 for kinds other than "pure" and "zcdp".
     """
 
     kind: Kind
@@ -63,15 +63,15 @@ class Event:
 
     @property
     def epsilon(self) -> float | None:
-        """ε of one step, None if it has no finite ε at its δ."""
+        """ε of one step, or None if the step has no finite ε at its own δ."""
         return None if self.kind in ("gaussian", "zcdp") else self.value
 
     @property
     def rho(self) -> float | None:
-        """ρ of one step, None if it has its own δ.
+        """ρ of one step, rounded up, or None if the step has its own δ.
 
         Pure DP gives ε²/2 (Bun & Steinke 2016, Proposition 1.4), the exponential mechanism ε²/8
-        (Cesar & Rogers 2021, Lemma 3.2), Gaussian noise 1/(2σ²).  Rounded up.
+        (Cesar & Rogers 2021, Lemma 3.2), and Gaussian noise 1/(2σ²).
         """
         if self.delta > 0:
             return None
@@ -82,7 +82,7 @@ class Event:
         return round_up(Fraction(self.value) ** 2 / (8 if self.kind == "exponential" else 2))
 
     def as_dict(self) -> dict[str, str | float | int]:
-        """JSON-ready."""
+        """The event as a JSON-ready dictionary."""
         return {
             "kind": self.kind,
             "value": self.value,
@@ -92,7 +92,7 @@ class Event:
 
 
 def total_rho(events: Sequence[Event]) -> float | None:
-    """ρ of all steps together, None if some step has no ρ, or if the steps are not known."""
+    """ρ of all steps together, or None if a step has no ρ or there are no events."""
     parts = [event.rho for event in events]
     if not events or None in parts:
         return None

@@ -1,10 +1,11 @@
 """A privacy filter: adaptive spending that never exceeds a total fixed before the run.
 
-There are two kinds. In both, each ε_i may depend on all earlier outputs, if the total has the
-meaning given here (a plan by advanced composition fixes its ε_i instead, see `plan`):
+A filter bounds its total in one of two units, and each ε_i may depend on all earlier outputs:
 
 - "epsilon": Σ ε_i ≤ ε, pure DP (Rogers, Roth, Ullman & Vadhan 2016);
-- "rho": Σ ε_i²/2 ≤ ρ, zCDP (Feldman & Zrnic 2021), then converted once to (ε, δ).
+- "rho": Σ ε_i²/2 ≤ ρ, zCDP (Feldman & Zrnic 2021), which is then converted once to (ε, δ).
+
+A plan by advanced composition must fix its ε_i in advance instead (see `plan`).
 """
 
 from __future__ import annotations
@@ -55,9 +56,9 @@ class PrivacyFilter:
         return rho_of_pure(epsilon) if rho is None else rho
 
     def charge(self, epsilon: float, rho: float | None = None) -> float:
-        """Pay for one ε-DP step *before* it runs; returns the charge in the filter's unit.
+        """Charge one ε-DP step *before* it runs; returns the cost in the filter's unit.
 
-        Raises BudgetError, and changes nothing, if the total would be exceeded.
+        Raises BudgetError, without any charge, if the total would be exceeded.
         """
         if not epsilon > 0:
             raise ValueError(f"a charge must be positive, not {epsilon}")
@@ -70,7 +71,7 @@ class PrivacyFilter:
 
 
 def _exact(amount: float) -> int:
-    """The amount in units of 2⁻¹⁰⁷⁴."""
+    """The amount as an exact multiple of 2⁻¹⁰⁷⁴."""
     numerator, denominator = amount.as_integer_ratio()
     # The denominator is a power of two.
     return numerator << _PLACES + 1 - denominator.bit_length()

@@ -1,9 +1,9 @@
-"""Group privacy: the budget per row that gives a unit its guarantee, and the cost for the unit.
+"""Group privacy: the budget per row that gives a unit its guarantee, and each step's cost for it.
 
 A step that is ε-DP for a row is kε-DP for k rows; a step that is ρ-zCDP for a row is k²ρ-zCDP for k
 rows, and Gaussian noise with μ for a row has kμ for k rows (Vadhan 2017, Lemma 2.2; Bun & Steinke
 2016, Proposition 1.9; Dong, Roth & Su 2022, Theorem 2.14). So a run's steps are accounted again,
-each at its cost for the unit. For steps of other kinds, (ε, δ) for a row is (kε, δ (e^{kε} −
+each at its cost for the unit. For other kinds of steps, (ε, δ) for a row implies (kε, δ (e^{kε} −
 1)/(e^ε − 1)) for k rows. Proof: docs/proofs/units.md.
 """
 
@@ -28,7 +28,7 @@ _LEAST_DELTA = 1e-290
 
 
 class RowBudget(NamedTuple):
-    """The guarantee of a run for one row, and the cost of its steps for the unit."""
+    """The (ε, δ) of a run for one row, and the run's steps at their cost for the unit."""
 
     epsilon: float
     delta: float
@@ -38,11 +38,11 @@ class RowBudget(NamedTuple):
 def row_budget(
     epsilon: float, delta: float, rows: int, planned: Callable[[float, float], Sequence[Event]]
 ) -> RowBudget:
-    """The budget per row at which a unit of `rows` rows has (ε, δ).
+    """The budget per row at which a unit of `rows` rows has (ε, δ)-DP.
 
-    planned: function from (ε, δ) to the steps of a run. The accounting that leaves the most ε per
-    row is used, chosen from public facts alone. Raises ParameterError if the δ of a row is too
-    small for floating point.
+    planned: function from (ε, δ) to the steps of a run. The accountant that allows the largest ε
+    per row is chosen, from public facts alone. Raises ParameterError if the δ per row is too small
+    for floating point.
     """
     for candidate in _candidates(epsilon, delta, rows):
         steps = tuple(planned(candidate, delta))
@@ -58,7 +58,7 @@ def row_budget(
 
 
 def _candidates(epsilon: float, delta: float, rows: int) -> Iterator[float]:
-    """ε of a row, largest first, at the δ of the unit."""
+    """Candidates for the ε per row, at the unit's δ, in decreasing order."""
     tried = [epsilon / rows]
     if delta > 0:
         tried.append(gaussian_epsilon(planned_mu(epsilon, delta) / rows, delta))
@@ -69,9 +69,10 @@ def _candidates(epsilon: float, delta: float, rows: int) -> Iterator[float]:
 
 
 def row_delta(epsilon: float, delta: float, rows: int) -> float:
-    """δ per row at which k rows have (ε, δ), with ε/k per row.
+    """The δ per row that gives k rows together (ε, δ)-DP, if each row has ε/k.
 
-    Raises ParameterError if it is too small for floating point: 0 would mean no δ at all.
+    Raises ParameterError if the δ per row is too small for floating point, since 0 would mean pure
+    DP.
     """
     if delta == 0:
         return 0.0
@@ -81,16 +82,16 @@ def row_delta(epsilon: float, delta: float, rows: int) -> float:
     share = down(delta * ratio)
     if share < _LEAST_DELTA:
         raise ParameterError(
-            f"At epsilon {epsilon:g} for {rows:,} rows together, the delta of each row is too "
-            "small to plan with; lower epsilon, or choose a score without a delta of its own."
+            f"At epsilon {epsilon:g} for {rows:,} rows together, the delta per row is too small "
+            "for floating point; lower epsilon, or choose a score that needs no delta."
         )
     return share
 
 
 def for_unit(event: Event, rows: int) -> Event:
-    """A step at its cost for k rows; raises ValueError for a step with its own δ."""
+    """The event with a step's cost for k rows; raises ValueError for a step with its own δ."""
     if event.delta > 0:
-        raise ValueError("the cost of a step with a δ for k rows follows from the run's (ε, δ)")
+        raise ValueError("a step with its own δ has no cost for k rows; convert the run's (ε, δ)")
     if event.kind == "gaussian":
         return Event("gaussian", event.value / rows * (1 - 1e-15), event.count)
     if event.kind == "zcdp":
@@ -102,12 +103,12 @@ def for_unit(event: Event, rows: int) -> Event:
 
 @lru_cache(maxsize=4096)
 def composed(events: tuple[Event, ...], delta: float) -> float:
-    """The smallest ε at δ by the accountants of plans; ∞ if none applies.
+    """The smallest ε at δ that any accountant of a plan gives; ∞ if none applies.
 
     events: steps without their own δ, in a sequence that is fixed before the run; a run that
-    chooses the sizes of its steps counts as one step with its filter's total. Every plan may use
-    these accountants: Gaussian DP if all noise is Gaussian, otherwise the sum, advanced
-    composition, and zCDP.
+    chooses the sizes of its steps adaptively counts as one step with its filter's total. The
+    accountants are Gaussian DP if all noise is Gaussian, and otherwise basic composition, advanced
+    composition and zCDP.
     """
     if any(event.delta > 0 for event in events):
         return math.inf

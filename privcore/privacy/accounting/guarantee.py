@@ -19,11 +19,11 @@ REPLACE_ONE = "one record replaced, number of rows public"
 class Guarantee:
     """The privacy guarantee of a run for each record, with its conditions.
 
-    epsilon, delta: the bound; epsilon is infinite if there is no guarantee. public: facts that the
-        guarantee treats as public.
+    epsilon, delta: the privacy parameters; epsilon is infinite if there is no guarantee.
+    public: facts that the guarantee treats as public.
     calibration: "proven" if derived and tested here, "published" for a paper's own constants
         that do not hold in general (`caveats` states why), "none" for a non-private run.
-    caveats: sentences that limit the guarantee, such as levels read from the data.
+    caveats: sentences that limit the guarantee, for example because levels were read from the data.
     """
 
     epsilon: float
@@ -37,7 +37,7 @@ class Guarantee:
 
     @classmethod
     def none(cls) -> Guarantee:
-        """The object for an algorithm that uses the exact data: no guarantee."""
+        """The object for an algorithm that uses the exact data and so has no guarantee."""
         return cls(
             epsilon=math.inf,
             delta=0.0,
@@ -56,9 +56,9 @@ class Guarantee:
 
     @classmethod
     def of(cls, promise: Mapping[str, Any]) -> Guarantee:
-        """Read the output of `as_dict`, with a finite ε.
+        """Read a guarantee with a finite ε from the output of `as_dict`.
 
-        Raises KeyError, TypeError or ValueError for anything else.
+        Raises KeyError, TypeError or ValueError if `promise` is not such an output.
         """
         return cls(
             float(promise["epsilon"]),
@@ -72,7 +72,7 @@ class Guarantee:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready; an infinite epsilon becomes None."""
+        """The guarantee as a JSON-ready dictionary; an infinite epsilon becomes None."""
         return {
             "epsilon": self.epsilon if math.isfinite(self.epsilon) else None,
             "delta": self.delta,
@@ -88,20 +88,20 @@ class Guarantee:
 def guessing_bound(epsilon: float, delta: float) -> float:
     """The highest probability of guessing which of two equally likely records was in the data.
 
-    (e^ε + δ)/(1 + e^ε), at most 1: the total variation between the outputs is at most t = (e^ε − 1
-    + 2δ)/(e^ε + 1) (Kairouz, Oh & Viswanath 2015, Theorem 2.1), and the best guess is right with
-    probability (1 + t)/2. Raises ParameterError for a negative ε, and a δ outside [0, 1].
+    The result is (e^ε + δ)/(1 + e^ε), at most 1: the total variation distance between the two
+    output distributions is at most t = (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh & Viswanath 2015,
+    Theorem 2.1), and the best guess is right with probability (1 + t)/2. Raises ParameterError for
+    a negative ε, or a δ outside [0, 1].
     """
     check_delta(delta)
     return min(1.0, posterior_bound(epsilon) + delta * (1 - posterior_bound(epsilon)))
 
 
 def posterior_bound(epsilon: float, prior: float = 0.5) -> float:
-    """The highest posterior probability that a suspicion with `prior` can reach after an ε-DP
-    output.
+    """The highest posterior probability of a suspicion about one record after an ε-DP output.
 
-    The odds grow by a factor of at most e^ε.  Raises ParameterError for a negative ε, and a prior
-    outside [0, 1].
+    prior: the probability of the suspicion before the output; its odds grow by a factor of at most
+    e^ε.  Raises ParameterError for a negative ε, or a prior outside [0, 1].
     """
     check_at_least_0("epsilon", epsilon)
     if not 0 <= prior <= 1:

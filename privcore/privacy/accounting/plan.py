@@ -15,7 +15,11 @@ from privcore.rounding import down, largest, up
 
 @dataclass(frozen=True)
 class Plan:
-    """`rounds` rounds whose steps cost `step_epsilons` each; their composition is (ε, δ)-DP."""
+    """A plan of equal rounds that are (ε, δ)-DP together.
+
+    step_epsilons: ε of each step of a round. total: the budget of the filter, in `unit`.
+    rho_factor: as for `plan_rounds`.
+    """
 
     epsilon: float
     delta: float
@@ -27,7 +31,7 @@ class Plan:
     rho_factor: float = 0.5
 
     def epsilon_of(self, rounds: int) -> float:
-        """The ε of a given number of rounds, at this plan's δ."""
+        """The total ε of `rounds` rounds, at this plan's δ."""
         return composition.total(
             [(e, self.rho_factor * e * e, rounds) for e in self.step_epsilons], self.delta
         )
@@ -35,8 +39,8 @@ class Plan:
     def new_filter(self) -> PrivacyFilter:
         """A filter that accepts exactly the plan's steps.
 
-        Under advanced composition the filter covers no other steps: the theorem needs a sequence of
-        ε_i fixed in advance.
+        Under advanced composition the filter covers no other steps, since the theorem requires a
+        sequence of ε_i that is fixed in advance.
         """
         return PrivacyFilter(self.unit, self.total)
 
@@ -51,10 +55,10 @@ def plan_rounds(
     """Split (ε, δ) over `rounds` rounds, each with steps in proportion to `shares`.
 
     The accountant that allows the largest steps is chosen among basic composition, advanced
-    composition and zCDP. The choice uses public numbers only, so it costs nothing.
+    composition and zCDP. The choice uses public numbers only, so it costs no privacy.
 
-    rho_factor: an ε-DP step is rho_factor·ε²-zCDP; ½ for any pure-DP step, ⅛ for the exponential
-    mechanism.
+    rho_factor: an ε-DP step is rho_factor·ε²-zCDP. The factor is ½ for any pure-DP step, and ⅛ for
+    the exponential mechanism.
 
     Raises ParameterError if the parameters are out of range.
     """
@@ -95,7 +99,7 @@ def _planned(
 
 
 def _advanced_step(epsilon: float, delta: float, rounds: int, weights: Sequence[float]) -> float:
-    """The largest round ε for which advanced composition gives at most `epsilon` at `delta`."""
+    """The largest ε per round at which advanced composition gives at most `epsilon` at `delta`."""
     return largest(
         lambda size: (
             composition.advanced_of([(size * w, rounds) for w in weights], delta) <= epsilon

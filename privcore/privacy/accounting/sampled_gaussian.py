@@ -1,9 +1,9 @@
 """Accounting of Gaussian tests on sub-samples, each drawn anew without replacement.
 
-T tests with σ = c·sensitivity are together one Gaussian mechanism, converted exactly. On a
-sub-sample that bound still holds, and the Rényi bound for sampling without replacement (Wang, Balle
-& Kasiviswanathan 2019, Theorem 9, as computed by dp-accounting) is often smaller: the smaller bound
-counts. docs/proofs/subsampled_gaussian.md.
+T tests with σ = c·sensitivity are together one Gaussian mechanism, whose ε at δ is computed
+exactly. On sub-samples this ε still holds, but the Rényi bound for sampling without replacement
+(Wang, Balle & Kasiviswanathan 2019, Theorem 9, as computed by dp-accounting) is often smaller; the
+smaller of the two is used. Proof: docs/proofs/subsampled_gaussian.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LARGEST_MULTIPLIER = 1e6
 
 @dataclass(frozen=True)
 class SampledGaussian:
-    """Gaussian tests on sub-samples of `rows` of n rows."""
+    """Accounting for Gaussian tests on sub-samples of `rows` out of n rows."""
 
     n: int
     rows: int
@@ -33,14 +33,14 @@ class SampledGaussian:
     @property
     def accountant(self) -> str:
         exact = self.rows == self.n
-        rest = "exact Gaussian composition, or Rényi for sampling without replacement if less"
+        rest = "exact Gaussian composition, or Rényi accounting of the sub-sampling if smaller"
         return "exact Gaussian composition" if exact else rest
 
     def epsilon(self, multiplier: float, delta: float, tests: int) -> float:
         """The ε at δ of `tests` tests whose σ is `multiplier` times the sensitivity.
 
-        0 for no tests, otherwise ∞ without noise; raises ParameterError for a negative multiplier,
-        and as `gaussian_epsilon`.
+        Returns 0 if there are no tests, otherwise ∞ if `multiplier` is 0. Raises ParameterError for
+        a negative multiplier or a δ outside [0, 1].
         """
         check_at_least_0("multiplier", multiplier)
         if tests == 0:
@@ -51,7 +51,7 @@ class SampledGaussian:
         return min(exact, _renyi_epsilon(self.n, self.rows, multiplier, delta, tests))
 
     def multiplier(self, epsilon: float, delta: float, tests: int) -> float:
-        """The smallest multiplier (up to rounding, from above) within (ε, δ)."""
+        """The smallest multiplier, rounded up slightly, at which `tests` tests are (ε, δ)-DP."""
         exact = up(sqrt(tests) / planned_mu(epsilon, delta))
         if self.rows == self.n or exact == 0:
             return exact

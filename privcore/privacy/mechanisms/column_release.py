@@ -19,7 +19,7 @@ from privcore.privacy.mechanisms.no_noise import width_of
 
 
 class Columns(NamedTuple):
-    """Noisy means in [−1, 1] and variances in [scale, 1], shape (p,); scale: σ of the noise."""
+    """Noisy means in [−1, 1] and variances in (0, 1], shape (p,); `scale` is σ of the noise."""
 
     means: Vector
     variances: Vector
@@ -32,9 +32,10 @@ def columns_sensitivity(columns: int, n: int) -> float:
 
 
 def release_columns(rows: Matrix, multiplicities: Vector, mu: float, noise: NoiseSource) -> Columns:
-    """Means and variances with Gaussian noise, under μ-Gaussian DP.
+    """Release the means and variances of columns with Gaussian noise, under μ-Gaussian DP.
 
-    rows: unique rows in [−1, 1], shape (u, p); multiplicities: how often each occurs, shape (u,).
+    rows: unique rows in [−1, 1], shape (u, p). multiplicities: number of times that each row
+    occurs, shape (u,).
     """
     columns, n = rows.shape[1], int(multiplicities.sum())
     scale = planned_sigma(columns_sensitivity(columns, n), mu)

@@ -25,9 +25,9 @@ _FAR = 40
 # Runs that differ only in their noise need the same values, here and below.
 @lru_cache(maxsize=4096)
 def gaussian_delta(epsilon: float, mu: float) -> float:
-    """δ(ε) of Gaussian noise with μ = sensitivity/σ, at most one double above it.
+    """δ(ε) of Gaussian noise with μ = sensitivity/σ, rounded up to the next floating-point number.
 
-    Raises ParameterError for negative arguments and NaN.
+    Raises ParameterError if an argument is negative or NaN.
     """
     check_at_least_0("epsilon", epsilon)
     check_at_least_0("mu", mu)
@@ -61,9 +61,10 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
 
 @lru_cache(maxsize=4096)
 def gaussian_mu(epsilon: float, delta: float) -> float:
-    """The largest μ with δ(ε) at most `delta`: 0 if `delta` is 0, ∞ if it is 1 or ε is ∞.
+    """The largest μ for which δ(ε) of Gaussian noise is at most `delta`.
 
-    Raises ParameterError for a negative ε, a δ outside [0, 1], and NaN.
+    Returns ∞ if `delta` is 1 or ε is ∞, and otherwise 0 if `delta` is 0. Raises ParameterError for
+    a negative ε, a `delta` outside [0, 1], and NaN.
     """
     check_at_least_0("epsilon", epsilon)
     check_delta(delta)
@@ -77,10 +78,10 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=4096)
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """The least ε with δ(ε) of Gaussian noise at most `delta`; μ = sensitivity/σ.
+    """The smallest ε for which δ(ε) of Gaussian noise with μ = sensitivity/σ is at most `delta`.
 
-    Edge cases: 0 if δ is 1 or μ is 0, otherwise ∞ if μ is ∞ or δ is 0. Raises ParameterError for a
-    negative μ, a δ outside [0, 1], and NaN.
+    Returns 0 if `delta` is 1 or μ is 0, and otherwise ∞ if μ is ∞ or `delta` is 0. Raises
+    ParameterError for a negative μ, a `delta` outside [0, 1], and NaN.
     """
     check_at_least_0("mu", mu)
     check_delta(delta)
@@ -99,8 +100,9 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
     """The smallest σ, rounded up slightly, for which a release of this L2 sensitivity is (ε, δ)-DP.
 
-    0 for sensitivity 0, or if δ is 1 or ε is ∞; ∞ if δ is 0. Raises ParameterError for a
-    sensitivity that is negative or not finite, and like `gaussian_mu`.
+    Returns 0 if the sensitivity is 0, δ is 1 or ε is ∞, and otherwise ∞ if δ is 0. Raises
+    ParameterError for a negative or infinite sensitivity, a negative ε, a δ outside [0, 1], and
+    NaN.
     """
     if not 0 <= sensitivity < math.inf:
         raise ParameterError(
@@ -113,9 +115,9 @@ def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
 
 
 def planned_mu(epsilon: float, delta: float) -> float:
-    """μ that a plan may split into releases: slightly below `gaussian_mu`.
+    """The μ that a plan may divide among its releases, slightly below `gaussian_mu`.
 
-    Raises ParameterError if δ = 0: Gaussian noise is never pure DP.
+    Raises ParameterError if δ = 0, since Gaussian noise never gives pure DP.
     """
     if delta == 0:
         raise ParameterError(
@@ -126,18 +128,18 @@ def planned_mu(epsilon: float, delta: float) -> float:
 
 
 def planned_sigma(sensitivity: float, mu: float) -> float:
-    """σ, rounded up slightly, for a release of this L2 sensitivity at a planned μ."""
+    """The σ, rounded up slightly, of a release with this L2 sensitivity at a planned μ."""
     return up(sensitivity / mu)
 
 
 def check_at_least_0(name: str, value: float) -> None:
-    """Raises ParameterError for a negative number and NaN; ∞ is allowed."""
+    """Raises ParameterError if the value is negative or NaN; ∞ is allowed."""
     if not value >= 0:
         raise ParameterError(f"{name} is {value}; it must be at least 0.")
 
 
 def check_delta(delta: float) -> None:
-    """Raises ParameterError for a δ outside [0, 1], and NaN."""
+    """Raises ParameterError for a δ that is outside [0, 1] or NaN."""
     if not 0 <= delta <= 1:
         raise ParameterError(f"delta is {delta}; it must be at least 0 and at most 1.")
 

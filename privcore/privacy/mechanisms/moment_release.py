@@ -1,12 +1,12 @@
 """One noisy release of the second moments of rows of bounded norm, with a small budget for means.
 
-Released: the mean over the rows of the products of (a, x) with itself, upper triangle without the
-constant a². If a is well below the rows' norm, the means cost almost nothing; the means get more
-noise in return, but covariances depend on them only through products of two means.
+The release is the upper triangle of the mean of (a, x)(a, x)ᵀ over the rows, without the constant
+a². If a is well below the rows' norm, the means cost almost nothing; the means get more noise in
+return, but covariances depend on the means only through products of two means.
 
-Squares get √2 times the noise on products. With squares divided by √2, the released numbers change
-as much as the whole symmetric matrix does: the sensitivity is R² + a², where equal noise on all
-numbers would need √2 (R² + a²/2). Sensitivity and proof: docs/proofs/weighted_moments.md.
+Squares get √2 times as much noise as products. With squares divided by √2, the L2 change in the
+released numbers is proportional to that in the symmetric matrix, and the sensitivity is R² + a²;
+equal noise on all numbers would need √2 (R² + a²/2). Proof: docs/proofs/weighted_moments.md.
 """
 
 from __future__ import annotations
@@ -33,24 +33,29 @@ SQUARES = 2.0
 
 
 class NoisyMoments(NamedTuple):
-    """sigma: noisy covariances, shape (p, p), eigenvalues at least `scale`, the noise's σ."""
+    """Noisy covariances of shape (p, p).
+
+    sigma: the covariances; all eigenvalues are at least `scale`, the σ of the noise.
+    """
 
     sigma: Matrix
     scale: float
 
 
 def weighted_sensitivity(radius: float, n: int, share: float = MEAN_SHARE) -> float:
-    """Largest L2 change in the released numbers, squares over √2, when one of n rows of norm ≤ R is
-    replaced; share: a over R, at most 1.
+    """Largest L2 change in the released numbers, with squares over √2, when a row is replaced.
+
+    radius: R, the largest norm of a row. n: number of rows. share: a/R, at most 1.
     """
     a = share * radius
     return of_means((radius * radius + a * a) / n, n)
 
 
 def with_noise(products: Matrix, sigma: float, noise: NoiseSource) -> Vector:
-    """The noisy upper triangle of (a, x)(a, x)ᵀ, shape (p + 1, p + 1), without a².
+    """Noisy upper triangle of the mean of (a, x)(a, x)ᵀ, without a², as a vector.
 
-    sigma: of the noise on products of two columns and on means.
+    products: the exact mean, shape (p + 1, p + 1). sigma: σ of the noise on products of two columns
+    and on means; the noise on squares is √2 times as large.
     """
     rows, columns = upper_triangle(len(products) - 1, centred=True)
     noisy, square = products[rows, columns], rows == columns
@@ -62,7 +67,7 @@ def with_noise(products: Matrix, sigma: float, noise: NoiseSource) -> Vector:
 def release_moments(
     moments: Matrix, n: int, radius: float, epsilon: float, delta: float, noise: NoiseSource
 ) -> NoisyMoments:
-    """Covariances with Gaussian noise, under (ε, δ)-DP.
+    """Release covariances with Gaussian noise, under (ε, δ)-DP.
 
     moments: mean of (1, x)(1, x)ᵀ over n rows of norm at most `radius`, shape (p + 1, p + 1).
     """

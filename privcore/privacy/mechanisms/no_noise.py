@@ -1,11 +1,13 @@
 """A noise source that adds no noise, to measure the cost of noise: results are not private.
 
-A run with `NoNoise` is the limit for large ε, but with the plan for the given ε. Unchanged:
-settings, the split of the budget, rounds, the number of paid tests, intervals and lengths of rows,
-sizes of tables. Steps that the budget does not cover, such as an order that CURATE skips, are not
-made. The sets of columns to count are chosen by the same rule from released numbers, so they may
-differ. Changed: numbers get no noise, and the largest score is chosen; tests, posteriors and
-thresholds make no allowance for noise (`width_of`); all rows are used where their number would be
+A run with `NoNoise` is the limit for large ε, but keeps the plan for the requested ε: settings, the
+split of the budget, rounds, the number of paid tests, the bounds on values and on row norms, and
+the sizes of tables are unchanged. Steps that the budget does not cover, such as an order that
+CURATE skips, are not made. The sets of columns to count are chosen by the same rule from released
+numbers, so they may differ.
+
+Released numbers get no noise, and selections take the largest score. Tests, posteriors and
+thresholds make no allowance for noise (`width_of`), and all rows are used if their number would be
 noisy. Other random draws (sub-samples, blocks of rows, the coin of CURATE) come from one seed, so
 that no run depends on another.
 """
@@ -70,9 +72,9 @@ class NoNoise(SimulatedNoise):
 
 
 def width_of(noise: NoiseSource, planned: float) -> float:
-    """The actual scale or standard deviation of noise that was planned to be `planned`.
+    """The actual scale or standard deviation of noise whose planned value is `planned`.
 
-    Almost 0 for `NoNoise`. Use the result to compute with a noisy number, never to draw the noise
-    itself.
+    The result is almost 0 for `NoNoise`. Use it in computations with a noisy number, never to draw
+    the noise itself.
     """
     return planned * _NOTHING if isinstance(noise, NoNoise) else planned

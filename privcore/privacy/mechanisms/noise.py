@@ -2,8 +2,8 @@
 
 A `NoiseSource` is either a seeded *simulation*, for exploring and for experiments that anyone can
 repeat, or *secure* (see `secure`): OpenDP's samplers and the operating system's entropy, with no
-seed. Mechanisms cannot distinguish the two; results record which was used, and only results with
-secure noise may be released. A third source adds nothing, to measure the cost of noise (see
+seed. Mechanisms treat both alike; results record which source was used, and only results with
+secure noise may be released. A third source adds no noise, to measure the cost of noise (see
 `no_noise`).
 """
 
@@ -37,37 +37,37 @@ class NoiseSource(Protocol):
         ...
 
     def laplace_array(self, values: Vector, scale: float) -> Vector:
-        """The values with independent Laplace noise on each, shape (k,)."""
+        """Values with independent Laplace noise of this scale, shape (k,)."""
         ...
 
     def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
-        """Integers with independent noise on each, P(k) proportional to exp(-|k|/scale), (k,)."""
+        """Integers with independent noise, P(x) proportional to exp(-|x|/scale), shape (k,)."""
         ...
 
     def refined_laplace_array(
         self, values: Counts, known: Counts, before: float, scale: float
     ) -> Counts:
-        """Integers with discrete Laplace noise of `scale`, of which `known` is a noisier copy.
+        """Release integers again, with less discrete Laplace noise than before, shape (k,).
 
-        known: the integers with discrete Laplace noise of the larger scale `before`, (k,). The
-        result and `known` together reveal no more than the result alone (`refining`).
+        known: the noisy integers of the earlier release, with noise of scale `before`. The result
+        has noise of the smaller scale `scale`; the result and `known` together reveal no more than
+        the result alone (see `refining`).
         """
         ...
 
     def discrete_gaussian_array(self, values: Counts, sigma: float) -> Counts:
-        """Integers with independent noise, P(k) proportional to exp(-k²/(2 sigma²)), (k,)."""
+        """Integers with independent noise, P(x) proportional to exp(-x²/(2 sigma²)), shape (k,)."""
         ...
 
     def gaussian_array(self, values: Vector, sigma: float) -> Vector:
-        """The values with independent normal noise of standard deviation sigma, shape (k,)."""
+        """Values with independent normal noise of standard deviation sigma, shape (k,)."""
         ...
 
     def noisy_max(self, scores: Vector, scale: float, perturbation: Perturbation) -> int:
-        """Position of the largest of `scores` after independent noise of this scale is added to
-        each.
+        """Position of the largest score after independent noise of this scale is added to each.
 
-        Gumbel noise of scale 2/ε is the exponential mechanism for 1-sensitive scores;
-        exponential noise of scale 2/ε is permute-and-flip (Ding et al. 2021).
+        For scores of sensitivity 1, Gumbel noise of scale 2/ε gives the exponential mechanism, and
+        exponential noise of scale 2/ε gives permute-and-flip (Ding et al. 2021).
         """
         ...
 
@@ -76,7 +76,7 @@ class NoiseSource(Protocol):
         ...
 
     def subsample(self, multiplicities: Counts, size: int) -> Counts:
-        """Multiplicities, shape (u,), of `size` records drawn without replacement."""
+        """Multiplicities, shape (u,), in a sub-sample of `size` records without replacement."""
         ...
 
     def permutation(self, size: int) -> Counts:
@@ -97,10 +97,10 @@ def check_size(total: int, size: int) -> None:
 
 
 class SimulatedNoise:
-    """Noise of the right distribution from a seed, for exploring and never for release.
+    """Seeded noise of the right distribution, for exploration and never for release.
 
-    Floating-point Laplace draws can identify their input (Mironov 2012), and a
-    seed can be tried out, so results with it must not be released.
+    Floating-point Laplace draws can identify their input (Mironov 2012), and a seed can be guessed,
+    so results with this noise must not be released.
     """
 
     kind: NoiseKind = "simulated"

@@ -21,14 +21,14 @@ def private_quantile(
 ) -> float:
     """A grid value near the value with rank ⌈q·m⌉ of m, under ε-DP.
 
-    With probability 1 − β its rank is wrong by at most (2/ε) ln(g/β), for g grid values. Raises
-    ParameterError unless 0 < q ≤ 1, 0 < ε < ∞ and the grid increases.
+    With probability 1 − β, the rank of the result is off by at most (2/ε) ln(g/β), for g grid
+    values. Raises ParameterError unless 0 < q ≤ 1, 0 < ε < ∞ and the grid increases.
     """
     return chosen_quantile(quantile_utilities(values, q, grid), grid, epsilon, noise)
 
 
 def chosen_quantile(utilities: Vector, grid: Vector, epsilon: float, noise: NoiseSource) -> float:
-    """`private_quantile` from given `quantile_utilities`, for many runs on the same data.
+    """`private_quantile` from precomputed `quantile_utilities`, for many runs on the same data.
 
     Raises ParameterError unless 0 < ε < ∞.
     """
@@ -38,11 +38,13 @@ def chosen_quantile(utilities: Vector, grid: Vector, epsilon: float, noise: Nois
 
 
 def quantile_utilities(values: Vector, q: float, grid: Vector) -> Vector:
-    """Per grid value, minus the least number of values to replace to make it the quantile.
+    """Utility of each grid value as the quantile, shape (g,).
 
-    values: shape (m,), m ≥ 1; each is first moved to the nearest grid value, so that many equal
-    values between two grid values still count for one of them. grid: shape (g,), increasing. Shape
-    (g,); one replaced value changes each utility by at most 1. Raises like `private_quantile`.
+    The utility is minus the smallest number of values that must be replaced to make the grid value
+    the quantile; one replaced value changes each utility by at most 1. values: shape (m,), m ≥ 1;
+    each value is first moved to the nearest grid value, so that many equal values between two grid
+    values still count for one of them. grid: shape (g,), increasing. Raises ParameterError unless
+    0 < q ≤ 1 and the grid increases.
     """
     if not 0 < q <= 1:
         raise ParameterError(f"The quantile is {q}; it must be above 0 and at most 1.")
@@ -58,12 +60,12 @@ def quantile_utilities(values: Vector, q: float, grid: Vector) -> Vector:
 
 
 def cut_utilities(values: Vector, part: int, parts: int, grid: Vector) -> Vector:
-    """Utility of each grid value as a cut with part/parts of `values` below it.
+    """Utility of each grid value as a cut with part/parts of `values` below it, shape (g,).
 
-    The utility is minus |parts · (number of values below) − part · m|, a whole number of
-    sensitivity `parts`, even if a replaced record may have no value, so that m changes. Unlike a
-    quantile, the best cut separates equal values from others if their share allows it. values:
-    shape (m,), m ≥ 0. grid: shape (g,), increasing. The result has shape (g,).
+    The utility is −|parts · (number of values below) − part · m|, an integer with sensitivity
+    `parts`. This sensitivity holds even if a replaced record may have no value, so that m changes.
+    Unlike a quantile, the best cut separates equal values from the others if their share allows it.
+    values: shape (m,), m ≥ 0. grid: shape (g,), increasing.
     """
     below = np.searchsorted(np.sort(values), grid, side="left").astype(np.int64)
     return -np.abs(parts * below - part * values.size).astype(np.float64)

@@ -1,10 +1,10 @@
 """Release a number again with less discrete Laplace noise than before.
 
-Discrete Laplace noise of scale s₁ is the sum of such noise of a smaller scale s₂ and independent
-noise that is 0 with probability r, and otherwise discrete Laplace of scale s₁. So the second number
-is drawn from the conditional distribution of the smaller noise given the sum: together the two
-numbers reveal no more than the second alone, as if only that had been released (Koufogiannis, Han &
-Pappas 2015, for Laplace noise). Proof: docs/proofs/topping_up.md.
+Discrete Laplace noise of scale s₁ is the sum of discrete Laplace noise of a smaller scale s₂ and
+independent noise, which is 0 with probability r and otherwise discrete Laplace noise of scale s₁.
+So the noise on the second number is drawn from the conditional distribution of the smaller noise
+given the sum: together the two numbers reveal no more than the second number alone (Koufogiannis,
+Han & Pappas 2015, for Laplace noise). Proof: docs/proofs/topping_up.md.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _BITS = 128
 def refined(noise: int, before: float, scale: float, bits: Callable[[int], int]) -> int:
     """Noise of the smaller scale, drawn conditionally on the noise of the larger scale.
 
-    noise: of scale `before`. bits: returns a number with the given number of random bits. The draw
-    is exact: it reads bits until the outcome is certain, and computes every formula with enough
-    digits.
+    noise: the drawn noise of scale `before`. bits: function that returns an integer of the
+    requested number of random bits. The draw is exact: bits are read until the outcome is certain,
+    and every formula is computed with enough digits.
 
     Raises ParameterError unless 0 < scale < before.
     """
@@ -44,10 +44,11 @@ def refined(noise: int, before: float, scale: float, bits: Callable[[int], int])
 
 
 def quantile(uniform: Any, noise: int, before: Any, scale: Any, library: Any) -> int:
-    """Quantile function on [0, 1) of the smaller noise given the larger noise.
+    """Quantile function, on [0, 1), of the smaller noise conditional on the larger noise.
 
-    library: `math`, or mpmath's with its numbers. Outcomes are in a special order: between 0 and
-    `noise`, then more of `noise` itself, then beyond it, then beyond 0.
+    library: `math` for floats, or `mp` for mpmath's numbers. Outcomes have a special order: first
+    the numbers from 0 to `noise`, then additional probability at `noise`, then the numbers beyond
+    `noise`, and last the numbers on the other side of 0.
     """
     sign, away = (1, noise) if noise >= 0 else (-1, -noise)
     # By logarithms and expm1, as all terms may be near 1.

@@ -25,7 +25,7 @@ _ROUNDING = 1e-9
 
 
 class SecureNoise:
-    """Noise without a seed.
+    """Noise without a seed, safe for release.
 
     OpenDP samples the Laplace and Gaussian distributions exactly on a grid far below floating-point
     resolution, so the result does not depend on floating-point rounding of the input.
@@ -126,10 +126,11 @@ def _make_sampler(name: str, scale: float) -> Callable[[Any], Any]:
 
 
 def _check_map(sampler: Any, name: str, scale: float) -> None:
-    """Raises ParameterError unless the library's privacy map agrees with the requested scale.
+    """Raises ParameterError if the library's privacy map exceeds the loss at the requested scale.
 
-    At distance 1 the loss is 1/scale for Laplace noise, ρ = 1/(2σ²) for Gaussian noise; for the
-    noisy maximum 2/scale with exponential noise, and ρ = (2/scale)²/8 with Gumbel noise.
+    At distance 1 the privacy loss is 1/scale for Laplace noise, and ρ = 1/(2σ²) for Gaussian noise.
+    For the noisy maximum it is 2/scale with exponential noise, and ρ = (2/scale)²/8 with Gumbel
+    noise.
     """
     due = {
         **dict.fromkeys(("gaussian", "discrete gaussian", "gumbel"), 0.5 / scale**2),
@@ -145,4 +146,4 @@ def _check_map(sampler: Any, name: str, scale: float) -> None:
 
 def _check_finite(values: Vector) -> None:
     if not all(map(math.isfinite, values.tolist())):
-        raise ParameterError("Only a finite number can be released with noise.")
+        raise ParameterError("A number to release is infinite or NaN; noise needs finite numbers.")

@@ -1,8 +1,8 @@
 """Sieve-and-examine (Wang, Pang & Song 2020, Algorithms 1 and 2), with two sets of scales.
 
-A round *sieves* a stream of questions with the sparse vector technique on a sub-sample; the first
-question that passes is *examined* on all rows. docs/proofs/sieve_and_examine.md derives the proven
-scales and explains why they differ from the printed ones.
+A round *sieves* a stream of queries with the sparse vector technique on a sub-sample; the first
+query that passes is *examined* on all rows. docs/proofs/sieve_and_examine.md derives the proven
+scales and explains why they differ from the printed scales.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from privcore.rounding import down, up
 
 
 def amplified(epsilon: float, rate: float) -> float:
-    """ε of an ε-DP mechanism on a fraction `rate` of the records, drawn without replacement.
+    """The ε, for the full data set, of an ε-DP mechanism on a fraction `rate` of the records.
 
-    Balle, Barthe & Gaboardi 2018, Theorem 9 (replace-one neighbours).  Rounded up; ∞ for ε = ∞, 0
-    for rate 0.  Raises ParameterError for a negative ε, and a rate outside [0, 1].
+    The records are drawn without replacement, and neighbours differ in one replaced record (Balle,
+    Barthe & Gaboardi 2018, Theorem 9).  The result is rounded up; it is 0 for rate 0, and otherwise
+    ∞ for ε = ∞.  Raises ParameterError for a negative ε, or a rate outside [0, 1].
     """
     _check_rate(epsilon, rate)
     if rate == 0 or epsilon == math.inf:
@@ -36,7 +37,7 @@ def amplified(epsilon: float, rate: float) -> float:
 def before_amplification(epsilon: float, rate: float) -> float:
     """The ε, rounded down, that a mechanism on the sub-sample may use at a charge of `epsilon`.
 
-    ∞ for ε = ∞ or rate 0. Raises like `amplified`.
+    Returns ∞ for ε = ∞ or rate 0. Raises ParameterError for a negative ε, or a rate outside [0, 1].
     """
     _check_rate(epsilon, rate)
     if rate == 1 or epsilon == math.inf:
@@ -59,9 +60,11 @@ def _check_rate(epsilon: float, rate: float) -> None:
 class SieveScales:
     """Laplace scales of a round, in units of the score.
 
-    `refresh` holds the sparse-vector scales of later rounds; the printed algorithm differs there.
-    `refresh_always`: whether a failed examination also ends the round; the printed algorithm
-    continues with the old threshold, which the sparse-vector proof does not cover.
+    first, refresh: the sparse-vector scales of the first round and of later rounds, which differ
+        only in the printed algorithm.
+    examine: the scale of the noise in an examination.
+    refresh_always: whether a failed examination also ends the round. The printed algorithm
+        continues with the old threshold, which the sparse-vector proof does not cover.
     """
 
     first: SparseVectorScales
@@ -79,10 +82,10 @@ class SieveScales:
         sieve_sensitivity: float,
         examine_sensitivity: float,
     ) -> SieveScales:
-        """Scales at which a round costs `sieve_epsilon` (after amplification) plus
-        `examine_epsilon`.
+        """Scales for a round that costs `sieve_epsilon` plus `examine_epsilon`.
 
-        `sieve_sensitivity`: sensitivity of the score on the sub-sample's m rows; `rate` = m/n.
+        sieve_epsilon: ε of the sieve after amplification. rate: m/n, for a sub-sample of m of the n
+        rows. sieve_sensitivity: sensitivity of the score on the m rows.
         """
         inner = before_amplification(sieve_epsilon, rate)
         sieve = SparseVectorScales.proven(sieve_sensitivity, inner)
@@ -90,7 +93,10 @@ class SieveScales:
 
     @classmethod
     def published(cls, *, epsilon: float, rate: float, sensitivity: float) -> SieveScales:
-        """Algorithm 2 as printed (lines 4, 5, 11, 12, 15); `sensitivity`: for all rows."""
+        """Scales of Algorithm 2 as printed (lines 4, 5, 11, 12, 15).
+
+        sensitivity: of the score on all rows.
+        """
         inner = before_amplification(epsilon / 2, rate)
         on_sample = sensitivity / math.sqrt(rate)
         query = 4 * on_sample / inner
@@ -105,8 +111,8 @@ class SieveScales:
 class SieveAndExamine:
     """Rounds of sieve-and-examine over scores that pass if they are *above* a threshold.
 
-    The caller draws a sub-sample and charges the budget when it opens a round, and calls `sieve`
-    with scores on the sub-sample, `examine` with the score on all rows.
+    When the caller opens a round, it draws a sub-sample and charges the budget. It then calls
+    `sieve` with scores on the sub-sample, and `examine` with the score on all rows.
     """
 
     def __init__(
@@ -121,7 +127,7 @@ class SieveAndExamine:
 
     @property
     def needs_round(self) -> bool:
-        """Whether a new round must be opened before the next question."""
+        """Whether a new round must be opened before the next query."""
         return self._vector is None
 
     def open_round(self) -> None:
@@ -131,15 +137,18 @@ class SieveAndExamine:
         self._rounds += 1
 
     def sieve(self, value: float, stretch: float = 1.0) -> Answer:
-        """Whether the score on the sub-sample passes the sieve; `stretch` multiplies the noise."""
+        """Test whether the score on the sub-sample passes; `stretch` multiplies the query noise."""
         if self._vector is None:
-            raise RuntimeError("open_round() comes before sieve()")
+            raise RuntimeError("call open_round() before sieve()")
         return self._vector.ask(value, stretch)
 
     def examine(self, value: float, stretch: float = 1.0) -> Answer:
-        """Whether the score on all rows passes the threshold; this ends the round."""
+        """Test whether the score on all rows passes the threshold.
+
+        A pass ends the round; a failure also ends it if `refresh_always` is set.
+        """
         if self._vector is None:
-            raise RuntimeError("sieve() comes before examine()")
+            raise RuntimeError("call open_round() and sieve() before examine()")
         noisy = self._noise.laplace(value, self._scales.examine * stretch)
         above = noisy >= self._threshold
         if above or self._scales.refresh_always:
@@ -150,9 +159,9 @@ class SieveAndExamine:
 
 
 class ErrorProbabilities(NamedTuple):
-    """Probabilities of errors.
+    """Probabilities of the two types of error.
 
-    type_one: an independent pair is kept; type_two: a dependent pair is deleted.
+    type_one: an independent pair is kept. type_two: a dependent pair is deleted.
     """
 
     type_one: float
@@ -160,12 +169,11 @@ class ErrorProbabilities(NamedTuple):
 
 
 def error_probabilities(scales: SieveScales, tweak: float, distance: float) -> ErrorProbabilities:
-    """Error probabilities for scores `distance` or more above (type I) or below (type II) the
-    threshold.
+    """Error probabilities for a score `distance` above (type I) or below (type II) the threshold.
 
-    They hold for the first question of a round and are exact, where Theorem 2 of Wang, Pang & Song
-    2020 gives bounds; the theorem's exponent for type II errors is four times too large
-    (docs/proofs/sieve_errors.md).
+    The probabilities are exact for the first query of a round, and smaller at larger distances.
+    Theorem 2 of Wang, Pang & Song 2020 gives bounds instead, and its exponent for type II errors is
+    four times too large (docs/proofs/sieve_errors.md).
 
     tweak, distance: at least 0, in units of the score. Sub-sampling is ignored: the score on the
     sub-sample is assumed equal to the score on all rows.
@@ -178,7 +186,7 @@ def error_probabilities(scales: SieveScales, tweak: float, distance: float) -> E
 
 
 def _tail(x: float, a: float, b: float) -> float:
-    """P(A + B > x) of independent Laplace variables of scales a ≠ b."""
+    """P(A + B > x) for independent Laplace variables A and B of scales a ≠ b."""
     if x < 0:
         return 1 - _tail(-x, a, b)
     return (b * b * math.exp(-x / b) - a * a * math.exp(-x / a)) / (2 * (b * b - a * a))

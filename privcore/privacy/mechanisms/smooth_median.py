@@ -1,8 +1,8 @@
 """The median with noise scaled to its smooth sensitivity (Nissim, Raskhodnikova & Smith 2007).
 
 Values are clipped to a public range, and one record changes one value. With S the β-smooth bound
-below, median + (S/α)·Lap(1) is (ε, δ)-DP for α = ε/2 and β small enough. Proof, and the errors of
-the printed constants: docs/proofs/smooth_median.md.
+below, median + (S/α)·Lap(1) is (ε, δ)-DP for α = ε/2 and a small enough β. Proof:
+docs/proofs/smooth_median.md.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _ROUNDING = 2.0**-48
 
 
 def smooth_bound(values: Vector, low: float, high: float, beta: float) -> float:
-    """max over k of e^{−kβ} max_{t=0..k+1} (x_{mid+t} − x_{mid+t−k−1}), for m values, m odd.
+    """A β-smooth upper bound S on the local sensitivity of the median of m values, m odd.
 
-    Values are in increasing order, with low and high outside 1..m. Takes O(m²), which is fast as m
-    is small.
+    S is the maximum over k of e^{−kβ} max_{t=0..k+1} (x_{mid+t} − x_{mid+t−k−1}), with the values
+    in increasing order, x_i = low for i < 1 and x_i = high for i > m. The computation takes O(m²)
+    steps, which is fast since m is small.
     """
     ordered = np.sort(np.clip(values, low, high))
     m = ordered.size
@@ -46,30 +47,31 @@ def smooth_bound(values: Vector, low: float, high: float, beta: float) -> float:
 
 @dataclass(frozen=True)
 class SmoothMedian:
-    """α and β of one (ε, δ)-DP median with Laplace noise."""
+    """The parameters α and β of one (ε, δ)-DP median with Laplace noise."""
 
     alpha: float
     beta: float
 
     @classmethod
     def proven(cls, epsilon: float, delta: float) -> SmoothMedian:
-        """α = ε/2, and the largest β up to ε/2 with `dilation_delta` at most δ, rounded down.
+        """Use α = ε/2, and the largest β up to ε/2 with `dilation_delta` at most δ, rounded down.
 
-        The source's β = ε/(2 ln(2/δ)) is smaller for ε ≤ 1, and too large for ε beyond about 5.
-        Raises ParameterError for an ε near 0, and for δ = 0, since this noise is never pure DP.
+        The β = ε/(2 ln(2/δ)) of Nissim, Raskhodnikova & Smith 2007 is smaller for ε ≤ 1, and too
+        large for ε above about 5. Raises ParameterError for an ε near 0, and for δ = 0, since this
+        noise never gives pure DP.
         """
         _check(delta)
         beta = min(epsilon / 2, largest(lambda b: dilation_delta(epsilon, b) <= delta, epsilon / 2))
         if not beta > 2 * _ROUNDING:
             raise ParameterError(
-                f"epsilon is {epsilon:.3g} for one median, too small for its noise; raise epsilon, "
+                f"The epsilon of one median is {epsilon:.3g}, which is too small; raise epsilon, "
                 "pay for fewer tests, or choose the score g2-votes or chi2-votes."
             )
         return cls(epsilon / 2, beta - _ROUNDING)
 
     @classmethod
     def published(cls, epsilon: float, delta: float) -> SmoothMedian:
-        """Wang, Pang & Song 2020, Definition 10: (ε/2, ε ln(1/δ)/2)-admissible, as printed."""
+        """Use α = ε/2 and β = ε ln(1/δ)/2, as printed in Wang, Pang & Song 2020, Definition 10."""
         _check(delta)
         return cls(epsilon / 2, epsilon * math.log(1 / delta) / 2)
 
@@ -79,9 +81,9 @@ class SmoothMedian:
 
 
 def dilation_delta(epsilon: float, beta: float) -> float:
-    """The δ needed, together with ε/2, if noise becomes e^β times larger; rounded up.
+    """The δ at which Laplace noise and e^β times this noise are (ε/2, δ)-close, rounded up.
 
-    e^{−z}(1 − e^{−β}) at z = (ε/2 + β)/(e^β − 1): condition (*) of the proof.
+    The result is e^{−z}(1 − e^{−β}) at z = (ε/2 + β)/(e^β − 1): condition (*) of the proof.
     """
     if beta == 0:
         return 0.0

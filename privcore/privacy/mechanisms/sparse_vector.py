@@ -1,8 +1,8 @@
-"""The sparse vector technique: many threshold questions, one charge.
+"""The sparse vector technique: many threshold queries for one charge.
 
-Guarantee: with threshold noise Lap(2Δ/ε) and query noise Lap(4Δ/ε), the stream of answers up to and
-including the first "above" is ε-differentially private, for any number of "below" answers before it
-(Dwork & Roth 2014, Theorem 3.23; Lyu, Su & Li 2017). Proof: docs/proofs/sparse_vector.md.
+With threshold noise Lap(2Δ/ε) and query noise Lap(4Δ/ε), the stream of answers up to and including
+the first "above" is ε-differentially private, for any number of "below" answers before it (Dwork &
+Roth 2014, Theorem 3.23; Lyu, Su & Li 2017). Proof: docs/proofs/sparse_vector.md.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from privcore.rounding import up
 
 @dataclass(frozen=True)
 class SparseVectorScales:
-    """Laplace scales, in units of the query."""
+    """Laplace scales of the noise on the threshold and on each query, in units of the query."""
 
     threshold: float
     query: float
 
     @classmethod
     def proven(cls, sensitivity: float, epsilon: float) -> SparseVectorScales:
-        """Scales that make one run ε-DP for queries of the given sensitivity."""
+        """Scales that make one run ε-DP for queries of this sensitivity."""
         return cls(threshold=up(2 * sensitivity / epsilon), query=up(4 * sensitivity / epsilon))
 
 
@@ -37,12 +37,12 @@ class Answer:
 
 
 class SparseVector:
-    """One run: answers questions until the first "above", then refuses.
+    """One sparse-vector run, which answers queries up to the first "above".
 
-    The threshold gets noise once, and every query gets its own. All "below" answers amount to one
-    event, that the noisy threshold is above all noisy queries, so all together cost as much as one
-    (Dwork & Roth 2014, Section 3.6). The scales hold for queries that one replaced record changes
-    by at most their sensitivity.
+    The threshold gets noise once, and every query gets fresh noise. All "below" answers together
+    are one event, in which the noisy threshold exceeds every noisy query, so they cost as much as a
+    single answer (Dwork & Roth 2014, Section 3.6). The scales are valid for queries that one
+    replaced record changes by at most the sensitivity.
 
     Example: two low scores and a high one.
 
@@ -64,11 +64,11 @@ class SparseVector:
         self._finished = False
 
     def ask(self, value: float, stretch: float = 1.0) -> Answer:
-        """Whether `value` is above the threshold, both noisy.
+        """Test whether the noisy `value` is at least the noisy threshold.
 
         stretch: multiplies the query noise, for a query of larger sensitivity than the others.
         Raises BudgetError after an "above": the charge does not cover another answer, so a new run
-        with fresh threshold noise must be opened and paid for.
+        with fresh threshold noise must be opened and charged.
         """
         if self._finished:
             raise BudgetError(
@@ -82,6 +82,6 @@ class SparseVector:
     def reuse_threshold(self) -> None:
         """Continue with the same noisy threshold after an "above".
 
-        Only for the published form of Priv-PC (Algorithm 2 as printed); not private at ε.
+        Only the published form of Priv-PC does this (Algorithm 2 as printed); the run is not ε-DP.
         """
         self._finished = False

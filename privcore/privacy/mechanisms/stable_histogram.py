@@ -1,6 +1,6 @@
-"""A stable histogram: counts of the values that occur get noise, and large counts are released.
+"""A stable histogram: counts of the values that occur get noise, and large noisy counts are shown.
 
-Neighbouring data sets differ in one of n records. δ-approximately ρ-zCDP; proof:
+Neighbouring data sets differ in one of n records. The release is δ-approximately ρ-zCDP. Proof:
 docs/proofs/bought_domain.md.
 """
 
@@ -19,9 +19,9 @@ from privcore.privacy.mechanisms.noise import NoiseSource
 
 @dataclass(frozen=True)
 class StableHistogram:
-    """The scales of the histogram.
+    """The noise and the threshold of a stable histogram.
 
-    sigma: of discrete Gaussian noise.  threshold: the smallest noisy count that is released.
+    sigma: σ of the discrete Gaussian noise.  threshold: the smallest noisy count that is released.
     """
 
     sigma: float
@@ -29,11 +29,10 @@ class StableHistogram:
 
     @classmethod
     def proven(cls, rho: float, delta: float) -> StableHistogram:
-        """Noise for two counts that change by 1, and a threshold that hides a value in one row up
-        to `delta`.
+        """Calibrate σ to two counts that change by 1, and the threshold to a value in a single row.
 
-        σ = 1/√ρ, rounded up; P(1 + noise ≥ threshold) ≤ δ, since the tail of discrete noise from m
-        on is at most the tail of normal noise from m − 1 on (statement 1 of the proof). Raises
+        σ is 1/√ρ, rounded up. The threshold satisfies P(1 + noise ≥ threshold) ≤ δ, since
+        P(discrete noise ≥ m) is at most P(normal noise ≥ m − 1) (statement 1 of the proof). Raises
         ParameterError unless 0 < ρ < ∞ and 0 < δ < 1/2.
         """
         if not (0 < rho < math.inf and 0 < delta < 0.5):
@@ -48,9 +47,9 @@ class StableHistogram:
         return cls(sigma, threshold)
 
     def shown(self, counts: Mapping[str, int], noise: NoiseSource) -> dict[str, int]:
-        """The noisy counts of the released values, in the order of their text.
+        """Release the noisy counts that reach the threshold, sorted by value as text.
 
-        counts: counts of the values that occur, each at least 1.
+        counts: the exact count of each value that occurs, at least 1.
         """
         names = sorted(counts)
         if not names:
