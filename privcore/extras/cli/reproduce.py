@@ -50,8 +50,8 @@ def _run(options: argparse.Namespace) -> None:
     papers = makers()
     if papers is None:
         raise ParameterError(
-            f"{short(options.name)} is reproduced by benchmarks/papers, which is part of the "
-            "source and not of an installed product; run the command in the source folder."
+            f"{short(options.name)} needs benchmarks/papers, which only the source contains, not "
+            "the installed package; run the command in the source folder."
         )
     reproduction = papers.REPRODUCTIONS[options.name]
     if options.out is not None and not options.out.endswith(".json"):
@@ -89,7 +89,7 @@ def _table(options: argparse.Namespace, item: Item) -> Dataset | None:
     if options.table is None:
         return None
     if not item.needs_table:
-        raise ParameterError(f"{item.name} brings its own data; leave --table out.")
+        raise ParameterError(f"{item.name} has its own data; leave --table out.")
     # Read as by --csv of other commands, with missing values as a level.
     file = argparse.Namespace(
         csv=options.table,
@@ -110,12 +110,12 @@ def _write(path: str, text: str) -> None:
         Path(path).write_text(text, encoding="utf-8")
     except OSError:
         raise ParameterError(
-            f"The file {short(path)} cannot be written; check its folder."
+            f"The file {short(path)} cannot be written; check the folder."
         ) from None
 
 
 def _ticker() -> Callable[[float], None]:
-    """Shows the share of runs that is done, on a terminal."""
+    """Returns a function that shows the share of finished runs, if there is a terminal."""
     if not sys.stderr.isatty():
         return lambda share: None
     shown = [-1]
