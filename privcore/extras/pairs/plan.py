@@ -93,8 +93,8 @@ class Plan(NamedTuple):
 def plan_of(values: Mapping[str, Any], n_train: int) -> Plan:
     """The budget of each selected score.
 
-    proven: the scores share ε equally, and those that use δ share δ. published: each score has the
-    full ε and δ.
+    proven: the scores share ε equally, and the scores that use δ share δ. published: each score has
+    the full ε and δ.
     """
     scores = scores_of(values)
     protects, calibration = values["protects"], values["calibration"]
