@@ -100,8 +100,9 @@ def hsic_root(
 ) -> float:
     """Return √HSIC = (m/(m − 1))·|C|, where C is the cross-covariance of the features.
 
-    The arguments are as in `hsic`. The root orders two directions as HSIC does. Near independence, HSIC and the noise added to HSIC are both of order 1/m; the root is of order 1/√m,
-    and the noise added to the root of order 1/m.
+    The arguments are as in `hsic`. The root orders two directions as HSIC does. Near independence,
+    HSIC and the noise added to HSIC are both of order 1/m; the root is of order 1/√m, and the noise
+    added to the root of order 1/m.
     """
     _check_count(a.size)
     return _root(
