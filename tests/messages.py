@@ -556,7 +556,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "save-it-yourself": "save it yourself now",
         "takes-too-long": "take too long",
         "why-ours-differ": "Why ours differ:",
-        "seed-and-runs": "Seed {seed}, {runs} run each",
+        "seed-and-runs": "Seed {seed}, {runs} run per value",
         "graphs-exchanged": "with the two graphs exchanged",
         "run-command-there": "run the command in the source folder",
         "left-out-of-schema": "left out: {name}",

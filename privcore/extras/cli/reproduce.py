@@ -38,7 +38,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--workers", help="number of processes (one for each processor)")
     command.add_argument("--table", metavar="FILE", help="data file, for an item that needs one")
     command.add_argument("--out", metavar="FILE", help="also write the result as JSON")
-    command.add_argument("--csv", action="store_true", help="print CSV, with means and spreads")
+    command.add_argument("--csv", action="store_true", help="print CSV, with standard deviations")
     command.set_defaults(run=_run)
 
 
@@ -141,7 +141,7 @@ def _words(item: Item, result: Reproduced) -> list[str]:
     lines = [
         f"{item.paper.title}, {item.item}",
         item.shows,
-        f"Seed {result.seed}, {result.runs} {plural} each; mean ± standard deviation.",
+        f"Seed {result.seed}, {result.runs} {plural} per value; mean ± standard deviation.",
         *([TIMED] if item.timed else []),
         "",
         *aligned(as_texts(item, result.lines)),

@@ -37,8 +37,8 @@ class Curves:
     """Both regressions on a public grid of 201 points in [−1, 1].
 
     forward: y from x; backward: x from y; each shape (201,).
-    private: whether they were fitted with noise that protects the training records; otherwise they
-        must not be released.
+    private: whether the regressions were fitted with noise that protects the training records;
+        otherwise they must not be released.
     """
 
     grid: Vector
@@ -101,7 +101,7 @@ class ScoreRelease:
 
     @property
     def overlapping(self) -> bool:
-        """Whether both scores have noise intervals that overlap; covered by the guarantee.
+        """Whether the two scores have overlapping noise intervals; the guarantee covers this.
 
         If so, the noise alone may have decided which score is smaller.
         """

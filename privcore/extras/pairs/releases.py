@@ -1,4 +1,4 @@
-"""Release one score of both directions, with Laplace noise or only if it is stable."""
+"""Release one score for both directions, with Laplace noise or only if the score is stable."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def order_kept(gap: float, scale: float, noises: int = 1) -> float:
 
 
 def exceeds(value: float, threshold: float, scale: float) -> float:
-    """P(value + Lap(scale) > threshold)."""
+    """Return P(value + Lap(scale) > threshold)."""
     beyond = (threshold - value) / scale
     return 0.5 * math.exp(-beyond) if beyond > 0 else 1 - 0.5 * math.exp(beyond)
 

@@ -162,7 +162,7 @@ ALLOCATION = Panel(
     formula=r"\min_{\varepsilon_0 \ge \dots \ge \varepsilon_k} \prod_j q^1_j + 1 - "
     r"\prod_j (1 - q^2_j) \quad\text{so that}\quad "
     r"\sum_j t_j\,\tfrac{\varepsilon_j^2}{2} \le \rho",
-    sentence="CURATE gives tests of low order more budget, since an edge lost there is lost for "
+    sentence="CURATE gives tests of low order more budget, since an edge deleted early is lost for "
     "good, and plans again before each order with the remaining budget. Schedules spread the "
     "budget over the steps of a gradient method.",
     source=f"{_SOURCE}, Lemmas 1 and 2; docs/proofs/curate.md",

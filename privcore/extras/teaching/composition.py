@@ -22,7 +22,7 @@ SLOW = "privacy-loss distribution"
 class CompositionCurves:
     """The total ε as a function of the number of rounds, one curve per accountant.
 
-    final: ε after the last round by each accountant, (a,). best: the accountant with the smallest.
+    final: ε after the last round by each accountant, (a,). best: accountant with the smallest ε.
     """
 
     curves: tuple[Curve, ...]
@@ -36,7 +36,6 @@ def composition_curves(
     """The total ε of 1 to `rounds` equal steps, of `epsilon` each or with Gaussian noise.
 
     sigma: standard deviation of the Gaussian noise, in units of the sensitivity.
-
     distributions: whether to compute privacy-loss distributions too, which takes up to a second.
     """
     return _curves(kind, sigma if kind == "gaussian" else epsilon, rounds, delta, distributions)

@@ -36,7 +36,7 @@ SAMPLE = 1
 
 @dataclass(frozen=True)
 class Hidden:
-    """The graphs of two searches of the same released numbers.
+    """The graphs from two searches on the same released numbers.
 
     sufficient: the graph under the assumption of no unobserved confounders. allowed: the PAG, which
         allows unobserved confounders.

@@ -45,7 +45,7 @@ CURVE_RUNS = 150
 
 @dataclass(frozen=True)
 class Membership:
-    """Results of a game: a coin picks D (with the target's record) or D′; guess which from a graph.
+    """Results of a game: a coin picks D (with the target's record) or D′; an attacker guesses.
 
     exact: share of right guesses from the graph of PC without privacy.
     guessed, interval: share of right guesses from the private graph at the chosen ε, with a 95 %
@@ -68,7 +68,7 @@ class Membership:
 
 @lru_cache(maxsize=32)
 def target_pair(n: int) -> TablePair:
-    """Two tables of n records that differ in the target's, which decides a test at level 0.05.
+    """Two tables of n records that differ in one, the target's, which decides a test at level 0.05.
 
     Z* differs by nearly its sensitivity, 6/√n, and the threshold of 1.96 is about in the middle: PC
     finds an edge on D and none on D′. Raises ParameterError for fewer than 50 records.

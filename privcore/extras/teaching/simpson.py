@@ -40,7 +40,7 @@ SAMPLE = 2
 
 @dataclass(frozen=True)
 class Simpson:
-    """A table of patients, the effect of a treatment in it, and the graphs found in it.
+    """The effect of a treatment in a table of patients, and the graphs found from this table.
 
     shares: shares of recovered patients, (3, 2): all, mild and severe cases (rows) under the old
         and the new treatment (columns). noisy_shares: these shares from the noisy counts of the

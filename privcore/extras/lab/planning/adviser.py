@@ -40,7 +40,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Advice:
-    """The algorithms compared.
+    """A comparison of algorithms.
 
     candidates: sorted by decreasing skeleton F1, refused ones last. runs: number of runs per
     algorithm.

@@ -44,8 +44,8 @@ class KnowledgeGain:
     """The value of background knowledge for a run.
 
     epsilon: ε of the run. edges, directions: value in terms of skeleton F1 and of CPDAG F1. runs:
-    number of surrogates. A run with knowledge is compared with the true CPDAG after applying the
-    knowledge, a run without knowledge with the true CPDAG.
+    number of successful runs with knowledge. A run with knowledge is compared with the true CPDAG
+    after applying the knowledge, a run without knowledge with the true CPDAG.
     """
 
     epsilon: float

@@ -1,4 +1,4 @@
-"""The data of a sweep: descriptions from which any process can draw, or a table in memory."""
+"""The data of a sweep: descriptions from which any process draws a sample, or a table in memory."""
 
 from __future__ import annotations
 

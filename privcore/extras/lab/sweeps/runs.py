@@ -86,7 +86,7 @@ def settings_and_references(
 def replicated(
     settings: Sequence[Setting], data: Sequence[Mapping[str, Any]], seeds: int, master_seed: int
 ) -> tuple[Cell, ...]:
-    """All runs of the settings, numbered: `seeds` runs per setting, or one if it is not private.
+    """All runs of the settings, numbered: `seeds` runs per private algorithm, otherwise one run.
 
     data: the description of each data set, in the plan's order.
     """
