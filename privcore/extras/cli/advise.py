@@ -41,11 +41,11 @@ _MOST_LEVELS = 1000
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--rows", default="100000", help="number of rows of the table (100000)")
-    command.add_argument("--columns", default="8", help="number of columns, all alike (8)")
+    command.add_argument("--columns", default="8", help="number of columns, all of one kind (8)")
     command.add_argument(
         "--levels",
         default="2",
-        help="number of levels of every column (2), or one number for each, comma-separated",
+        help="number of levels of every column (2), or one number per column, comma-separated",
     )
     command.add_argument("--numbers", action="store_true", help="columns are numeric, with bounds")
     command.add_argument("--epsilon", default="1", help="total (1)")
@@ -176,16 +176,16 @@ def _print(advice: Advice, epsilon: float) -> None:
         text = c.refused or f"{_text(c.skeleton)}  {_text(c.cpdag)}"
         print(f"{c.algorithm:{width}}  {text}")
     if advice.best is None:
-        print("No algorithm could run on such data.")
+        print("No algorithm could run on data of this shape.")
         return
     print(
         f"At epsilon {epsilon:g} use {advice.best.algorithm}: a skeleton F1 of about "
         f"{advice.best.skeleton.mean:.2f} and a CPDAG F1 of about {advice.best.cpdag.mean:.2f} on "
-        f"{advice.runs} random models with such columns; your data may be easier or harder."
+        f"{advice.runs} random models with columns like these; your data may be easier or harder."
     )
     others = [c.algorithm for c in advice.close if c is not advice.best]
     if others:
-        print(f"Too close to call by edges alone: {', '.join(others)}.")
+        print(f"Not clearly worse in skeleton F1: {', '.join(others)}.")
 
 
 def _text(spread: Spread) -> str:

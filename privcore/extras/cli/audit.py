@@ -19,7 +19,7 @@ from privcore.extras.audits import (
 from privcore.extras.audits.case import Kind
 
 _KINDS: tuple[Kind, ...] = ("mechanism", "release", "algorithm", "unit", "pairwise", "planted")
-# The default of the case, if none is given.
+# Settings whose default depends on the audit case.
 _OF_CASE = ("epsilon", "delta", "runs")
 
 
@@ -35,20 +35,22 @@ def add_options(command: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--pairwise",
         metavar="NAME",
-        help=("a release that decides a direction, such as hsic-root-both"),
+        help=("a release that decides a causal direction, such as hsic-root-both"),
     )
     which.add_argument(
-        "--unit", metavar="NAME", help="a person with several rows, such as lapmech-person"
+        "--unit",
+        metavar="NAME",
+        help="an audit for persons with several rows, such as lapmech-person",
     )
     which.add_argument(
         "--rows-per-unit",
         metavar="ROWS",
-        help="all audits of persons with K rows: 1, or 5, all replaced or added",
+        help="all audits for persons with this number of rows: 1 or 5",
     )
     which.add_argument("--planted", metavar="NAME", help="a known bug, such as half-noise")
     which.add_argument("--all", action="store_true", help="all except planted bugs (default)")
     for parameter in SETTINGS:
-        usual = "seed of the audit" if parameter.name in _OF_CASE else f"{parameter.default}"
+        usual = "set by each audit" if parameter.name in _OF_CASE else f"{parameter.default}"
         command.add_argument(
             f"--{parameter.option}", help=f"{parameter.title}: {parameter.range_text()} ({usual})"
         )
@@ -86,7 +88,7 @@ def _words(result: AuditResult) -> str:
     at = f" at delta {result.delta:g}" if result.delta else ""
     lines = [
         f"{result.case.name}: claimed epsilon {result.epsilon:g}{at}, shown at least "
-        f"{result.epsilon_lower:.3f} ({100 * result.ratio:.0f} % of it): {result.verdict}",
+        f"{result.epsilon_lower:.3f} ({100 * result.ratio:.0f} % of the claim): {result.verdict}",
         f"  neighbours: {result.case.neighbours}",
         f"  event: {result.event}",
     ]

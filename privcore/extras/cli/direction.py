@@ -1,4 +1,4 @@
-"""`direction`: which of two variables causes the other, as JSON or in words."""
+"""`direction`: decide which of two variables causes the other; print words or JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DIRECT = ("epsilon", "delta", "score", "protects", "calibration", "penalty")
 
 
 def _options() -> dict[str, Parameter]:
-    """The parameters of all generators, each once."""
+    """The parameters of all generators by name, without duplicates."""
     return {p.name: p for kind in GENERATORS for p in generator_parameters(kind)}
 
 
@@ -42,15 +42,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--data-seed", default=None, help=("seed of the rows (default: the value of --seed)")
     )
-    data.add_argument("--csv", metavar="FILE", help="or a file that `discover` can read")
+    data.add_argument("--csv", metavar="FILE", help="or a file in a format that `discover` reads")
     add_reading_options(data)
     data.add_argument("--x", metavar="COLUMN", help="the file's first variable")
     data.add_argument("--y", metavar="COLUMN", help="the file's second variable")
     data.add_argument(
         "--schema",
         metavar="FILE",
-        help="JSON with the bounds of the columns, confirmed by their owner (see `schema`); "
-        "without it they are read from the data, which no guarantee covers",
+        help="JSON with the bounds of the columns, confirmed by the data owner (see `schema`); "
+        "without it the bounds are read from the data, which no guarantee covers",
     )
     data.add_argument(
         "--missing",
@@ -105,7 +105,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _pair(options: argparse.Namespace, data_seed: int) -> Pair:
-    """The pair that the options choose; raises ParameterError unless they name exactly one."""
+    """The pair that the options select; raises ParameterError unless they select exactly one."""
     if (options.generator is None) == (options.csv is None):
         raise ParameterError("Give either --generator NAME or --csv FILE.")
     parameters = {k: getattr(options, k) for k in _options() if getattr(options, k) is not None}
@@ -123,7 +123,7 @@ def _pair(options: argparse.Namespace, data_seed: int) -> Pair:
 
 
 def _file(options: argparse.Namespace) -> Dataset:
-    """The two columns of the file with uncut numbers; all columns if one of them is missing."""
+    """The file's two columns, with numbers not binned; all columns if one of the two is missing."""
     raw = raw_table(options)
     schema = stated_schema(options) or _read_off(raw)
     pair = {options.x, options.y} & set(raw.names)
@@ -141,7 +141,7 @@ def _file(options: argparse.Namespace) -> Dataset:
 
 
 def _read_off(raw: RawTable) -> list[ColumnSchema]:
-    """Schemas with numbers uncut and other columns as proposed; gaps are no level of a number."""
+    """Schemas with numbers not binned and other columns as proposed; missing is not a level."""
     numbers = {column.name: column for column in number_columns(raw)}
     proposed = (numbers.get(column.name, column) for column in proposed_schema(raw))
     return [replace(column, missing=False) for column in proposed]

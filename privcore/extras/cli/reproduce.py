@@ -38,7 +38,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--workers", help="number of processes (one for each processor)")
     command.add_argument("--table", metavar="FILE", help="data file, for an item that needs one")
     command.add_argument("--out", metavar="FILE", help="also write the result as JSON")
-    command.add_argument("--csv", action="store_true", help="print CSV, with means and spreads")
+    command.add_argument("--csv", action="store_true", help="print CSV, with standard deviations")
     command.set_defaults(run=_run)
 
 
@@ -50,8 +50,8 @@ def _run(options: argparse.Namespace) -> None:
     papers = makers()
     if papers is None:
         raise ParameterError(
-            f"{short(options.name)} is reproduced by benchmarks/papers, which is part of the "
-            "source and not of an installed product; run the command in the source folder."
+            f"{short(options.name)} needs benchmarks/papers, which only the source contains, not "
+            "the installed package; run the command in the source folder."
         )
     reproduction = papers.REPRODUCTIONS[options.name]
     if options.out is not None and not options.out.endswith(".json"):
@@ -89,7 +89,7 @@ def _table(options: argparse.Namespace, item: Item) -> Dataset | None:
     if options.table is None:
         return None
     if not item.needs_table:
-        raise ParameterError(f"{item.name} brings its own data; leave --table out.")
+        raise ParameterError(f"{item.name} has its own data; leave --table out.")
     # Read as by --csv of other commands, with missing values as a level.
     file = argparse.Namespace(
         csv=options.table,
@@ -110,12 +110,12 @@ def _write(path: str, text: str) -> None:
         Path(path).write_text(text, encoding="utf-8")
     except OSError:
         raise ParameterError(
-            f"The file {short(path)} cannot be written; check its folder."
+            f"The file {short(path)} cannot be written; check the folder."
         ) from None
 
 
 def _ticker() -> Callable[[float], None]:
-    """Shows the share of runs that is done, on a terminal."""
+    """Returns a function that shows the share of finished runs, if there is a terminal."""
     if not sys.stderr.isatty():
         return lambda share: None
     shown = [-1]
@@ -141,7 +141,7 @@ def _words(item: Item, result: Reproduced) -> list[str]:
     lines = [
         f"{item.paper.title}, {item.item}",
         item.shows,
-        f"Seed {result.seed}, {result.runs} {plural} each; mean ± standard deviation.",
+        f"Seed {result.seed}, {result.runs} {plural} per value; mean ± standard deviation.",
         *([TIMED] if item.timed else []),
         "",
         *aligned(as_texts(item, result.lines)),

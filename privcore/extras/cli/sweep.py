@@ -44,7 +44,7 @@ from privcore.extras.lab.sweeps.sweep import (
 from privcore.measures.references import Reference
 from privcore.text import short
 
-# Most values of ε in the table on the screen; the file has them all.
+# Largest number of values of ε in the table on the screen; the file has all values.
 _COLUMNS = 7
 
 
@@ -56,9 +56,10 @@ _AGAINST: dict[Reference, str] = {
 
 
 def sweep_table(rows: list[Row], *, same: bool = False) -> str:
-    """A table of mean skeleton F1, with a line for each algorithm and a column for each ε.
+    """Format mean skeleton F1 as a text table, with a line per algorithm and a column per ε.
 
-    F1 is against the truth if known; same: against the same algorithm without noise.
+    F1 is computed against the true graph if it is known, and otherwise against non-private PC or
+    NOTEARS. same: compute F1 against the same algorithm without noise instead.
     """
     table = pd.DataFrame(rows)
     known = table["truth_skeleton_f1"].notna().any()
@@ -95,7 +96,7 @@ def sweep_table(rows: list[Row], *, same: bool = False) -> str:
 
 
 def _few(epsilons: list[str]) -> list[str]:
-    """All values, or the ends and some between them if a line would be too long."""
+    """All values, or a selection that includes both ends if a line would be too long."""
     if len(epsilons) <= _COLUMNS:
         return epsilons
     steps = _COLUMNS - 1
@@ -117,31 +118,31 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(rows=None)
     plan = command.add_argument_group("plan")
     plan.add_argument("--algorithms", required=True, help="see `algorithms`")
-    plan.add_argument("--epsilons", default="0.1,1,10", help="a grid of epsilon (0.1,1,10)")
+    plan.add_argument("--epsilons", default="0.1,1,10", help="grid of values of epsilon (0.1,1,10)")
     plan.add_argument(
         "--grid",
         action="append",
         default=[],
         metavar="NAME=V1,V2",
-        help="a grid of any other parameter; all combinations are run",
+        help="grid of values of another parameter; all combinations are run",
     )
     plan.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a fixed parameter for every algorithm that has it, or ALGORITHM.NAME=VALUE for one",
+        help="a fixed value for every algorithm with this parameter; ALGORITHM.NAME=VALUE for one",
     )
     plan.add_argument("--calibrations", default="proven", help="proven, published or both (proven)")
     plan.add_argument(
         "--reference",
         choices=["non-private", "same"],
         default="non-private",
-        help="references for the graphs in addition to the truth: non-private PC or NOTEARS with "
-        "the same settings; or also the same algorithm without noise",
+        help="what to compare the graphs with, in addition to the truth: non-private PC or NOTEARS "
+        "with the same settings, or both this and the same algorithm without noise",
     )
     plan.add_argument(
-        "--seeds", default="20", help="runs of each combination, with independent noise (20)"
+        "--seeds", default="20", help="number of runs per combination, with independent noise (20)"
     )
     plan.add_argument("--seed", default="1", help="seed of all noise (1)")
     add_hidden_causes_option(plan)
@@ -181,7 +182,7 @@ def _run(options: argparse.Namespace) -> None:
                 journal.add(row)
                 rows.append(row)
     except KeyboardInterrupt:
-        print("Stopped; the same command continues from here.", file=sys.stderr)
+        print("Stopped; run the same command again to continue from here.", file=sys.stderr)
         raise SystemExit(130) from None
     finally:
         journal.close()
@@ -191,7 +192,7 @@ def _run(options: argparse.Namespace) -> None:
     journal.remove()
     print(sweep_table(rows, same=plan.same))
     refused = sum(row["error"] is not None for row in rows)
-    noted = f", {refused:,} of them refused (see column error)" if refused else ""
+    noted = f", {refused:,} of them refused (see the column error)" if refused else ""
     print(f"{len(rows):,} runs{noted}: {options.out}")
 
 
@@ -200,7 +201,7 @@ def _command(options: argparse.Namespace) -> str:
 
 
 def plan_of(command: str) -> SweepPlan:
-    """The plan of a sweep, from command options as stored in the sweep's file."""
+    """Return the plan of a sweep, given the command line that is stored in the sweep's file."""
     parser = argparse.ArgumentParser()
     add_options(parser)
     return _plan(parser.parse_args(shlex.split(command)[4:]))
@@ -210,7 +211,7 @@ def _plan(options: argparse.Namespace) -> SweepPlan:
     grids: dict[str, tuple[str, ...]] = {"epsilon": _list(options.epsilons)}
     for name, value in map(_named, options.grid):
         if name == "epsilon":
-            raise ParameterError("Give the grid of epsilon by --epsilons.")
+            raise ParameterError("Give the grid of epsilon with --epsilons.")
         grids[name] = _list(value)
     settings: dict[str, str] = {}
     own: dict[str, dict[str, str]] = {}
@@ -246,21 +247,21 @@ def _data(options: argparse.Namespace) -> tuple[SweepData, ...]:
     check_source(options)
     if options.table is not None:
         raise ParameterError(
-            "Sweeps hold their data in memory, in every process: --table is for discover and "
-            "release; give a smaller file as --csv."
+            "Sweeps hold their data in memory in every process, so --table is only for discover "
+            "and release; give a smaller file with --csv."
         )
     seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
     if options.csv is not None:
         return (TableData(load_file(options), seed),)
     if options.truth:
         raise ParameterError(
-            "--truth is for --csv, as all other data include their true graph; leave it out."
+            "--truth is for --csv, since other data include their true graph; leave --truth out."
         )
     cuts = intervals_of(options)
     if options.example is not None:
         return (ExampleData(example_of(options), seed, cuts),)
     if cuts is not None:
-        raise ParameterError("The columns of a network have levels; leave --intervals out.")
+        raise ParameterError("The columns of a network already have levels; leave --intervals out.")
     return tuple(NetworkData(name, seed, hidden_of(options)) for name in _list(options.network))
 
 

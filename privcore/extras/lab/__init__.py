@@ -1,1 +1,1 @@
-"""Sweeps, and advice before any budget is spent."""
+"""Sweeps of many runs, and advice before any budget is spent."""

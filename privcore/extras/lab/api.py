@@ -1,4 +1,4 @@
-"""A sweep in one call."""
+"""Run a sweep with a single call."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def sweep(
     """Run algorithms over budgets, with simulated noise, and measure each graph.
 
     Args:
-        data: a data set; its true graph, if known, is the reference.
-        algorithms: names of `privcore.ALGORITHMS`.
+        data: a data set; its true graph, if known, is a reference.
+        algorithms: names from `privcore.ALGORITHMS`.
         epsilons: budgets to try.
-        seeds: runs of each, with noise of their own.
-        workers: processes; 0 for this one, None for one on each processor.
-        scheduler: the address of a Dask scheduler, whose workers are used instead.
-        same: whether to compare with the same algorithm without noise, too.
-        **settings: of other parameters, for every algorithm that has them.
+        seeds: number of runs per algorithm and budget, each with fresh noise.
+        workers: number of processes; 0 for this process only, None for one per processor.
+        scheduler: address of a Dask scheduler, whose workers are used instead.
+        same: whether to compare with the same algorithm without noise as well.
+        **settings: values of other parameters, for every algorithm that has the parameter.
 
     Returns:
-        One row for each run: what was requested, `skeleton_f1` and other measures against each
-        reference, and seconds.
+        One row per run: the requested settings, `skeleton_f1` and other measures against each
+        reference, and the seconds that the run took.
 
     Example:
         >>> from privcore import load_network

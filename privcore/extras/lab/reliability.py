@@ -18,7 +18,11 @@ ENDS = (0.0, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 
 
 class Range(NamedTuple):
-    """Statements of similar probability: mean stated probability, share of true ones, number."""
+    """Statements with similar stated probabilities.
+
+    stated: mean stated probability. true: share of the statements that are true. many: number of
+    statements.
+    """
 
     stated: float
     true: float
@@ -26,11 +30,12 @@ class Range(NamedTuple):
 
 
 class Reliability(NamedTuple):
-    """The calibration of statements; ranges: the non-empty ranges of probability, ascending.
+    """How well stated probabilities are calibrated.
 
-    error: the expected calibration error, the mean distance between stated and true shares over the
-    ranges, weighted by their numbers of statements (Naeini, Cooper & Hauskrecht 2015). brier: the
-    mean squared distance of a probability and the outcome (Brier 1950).
+    ranges: the non-empty ranges of stated probability, ascending. error: the expected calibration
+    error, which is the mean distance between stated probability and share of true statements over
+    the ranges, weighted by their numbers of statements (Naeini, Cooper & Hauskrecht 2015). brier:
+    the mean squared difference between stated probability and outcome (Brier 1950).
     """
 
     ranges: tuple[Range, ...]
@@ -39,7 +44,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(stated: Sequence[float], true: Sequence[bool]) -> Reliability:
-    """The calibration of at least one statement; true: whether each statement is true.
+    """Measure the calibration of one or more statements; true: whether each statement is true.
 
     >>> found = reliability([0.75, 0.75, 0.75, 0.75], [True, True, True, False])
     >>> (found.ranges, found.error, found.brier)
@@ -58,9 +63,10 @@ def reliability(stated: Sequence[float], true: Sequence[bool]) -> Reliability:
 
 
 class Shipped(NamedTuple):
-    """Calibration measured beforehand on random networks: by ε and overall, for edges and arrows.
+    """Calibration of edge probabilities, measured beforehand on random networks.
 
-    about: description of the runs. command: command that reproduces them.
+    edges, arrows: calibration over all ε, for edges and for arrows. by_epsilon: calibration at each
+    ε, for edges. about: description of the runs. command: command that reproduces the runs.
     """
 
     edges: Reliability
@@ -74,7 +80,7 @@ class Shipped(NamedTuple):
 def reliability_json(
     edges: Reliability, arrows: Reliability, by_epsilon: dict[float, Reliability], **about: str
 ) -> str:
-    """The content that `shipped_reliability` reads."""
+    """Return the JSON that `shipped_reliability` reads; about: other fields of `Shipped`."""
     held = {
         **about,
         "version": __version__,
@@ -87,7 +93,7 @@ def reliability_json(
 
 @cache
 def shipped_reliability() -> Shipped:
-    """The measurement that is shipped with the product."""
+    """Read the measurement that is shipped with the product."""
     held = json.loads(_PATH.read_text(encoding="utf-8"))
     edges, arrows = _read(held.pop("edges")), _read(held.pop("arrows"))
     by_epsilon = {epsilon: _read(part) for epsilon, part in held.pop("by_epsilon")}

@@ -1,6 +1,6 @@
 """Further runs of one algorithm on one data set, at other ε and with fresh noise.
 
-These runs are made in a separate process, so the caller does not wait.
+The runs can be made in a separate process, so that the caller need not wait.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from privcore.threads import one_thread
 
 
 class Roll(NamedTuple):
-    """One run: its ε, the seed of its simulated noise, and whether to keep its trace."""
+    """The settings of one run: ε, the seed of the noise, and whether to keep the trace."""
 
     epsilon: float
     seed: int
@@ -24,9 +24,9 @@ class Roll(NamedTuple):
 
 
 class Repeat:
-    """Makes runs with one thread each; picklable, so that a worker process can hold it.
+    """Makes runs with one thread each; picklable, so that it can be sent to a worker process.
 
-    settings: of the algorithm; ε comes from each `Roll`.
+    settings: parameters of the algorithm except ε, which each `Roll` sets.
     """
 
     def __init__(self, dataset: Dataset, algorithm: str, settings: Mapping[str, Any]) -> None:
@@ -35,7 +35,7 @@ class Repeat:
         self._source: Any = None
 
     def __call__(self, roll: Roll) -> Discovery | str:
-        """The run, or the message with which it was refused."""
+        """Make the run; returns its result, or the error message if it was refused."""
         values = {**self._settings, "epsilon": roll.epsilon}
         try:
             with one_thread():

@@ -1,6 +1,6 @@
-"""The papers' tables and figures that are shipped with the product, each as a complete file.
+"""Reproductions of papers' tables and figures, shipped with the product in one file each.
 
-Their numbers are made by `benchmarks.papers`, which is part of the source but not of the wheel.
+The numbers are computed by `benchmarks.papers`, which is part of the source but not of the wheel.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PAPER = "paper"
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper; name: as in the names of its items; title: short title for lists."""
+    """A paper; name: prefix of the names of its items; title: short title for lists."""
 
     name: str
     title: str
@@ -55,12 +55,12 @@ class Paper:
 
 @dataclass(frozen=True)
 class Figure:
-    """How an item's lines are drawn, by column names.
+    """How an item is drawn as a figure; columns are given by name.
 
-    panel: column with one picture per value; line: column with one line per value; x: column for
-    the x axis, unless values have their own positions. bounded: whether y is from 0 to 1. x_range:
-    ends of the axis, if not at the outer points. For a column "measure", one value is drawn at a
-    time.
+    panel: column with one picture per value. line: column with one line per value. x: column for
+    the x axis, unless the values have their own positions. bounded: whether y ranges from 0 to 1.
+    x_range: ends of the x axis, if not at the outer points. If there is a column "measure", one of
+    its values is drawn at a time.
     """
 
     panel: str
@@ -77,11 +77,12 @@ class Figure:
 class Item:
     """One table or figure of a paper.
 
-    shows: one sentence.  columns: names of the columns that identify a case, in order. settings:
-    all settings of our numbers except seed and runs, JSON-ready. says: sentences of the paper on
-    the item that can be compared with ours. differences: reasons why ours differ from the paper's.
-    quick: number of replicates for a quick look. needs_table: whether the user must provide the
-    data. timed: whether the values are times, which differ from run to run.
+    shows: one sentence on the content.  columns: names of the columns that identify a case, in
+    order. settings: all settings of our runs except seed and number of runs, JSON-ready. says: the
+    paper's statements about the item that can be compared with our results. differences: reasons
+    why our results differ from the paper's. quick: number of replicates for a quick look.
+    needs_table: whether the user must provide the data. timed: whether the values are times, which
+    differ from run to run.
     """
 
     name: str
@@ -99,10 +100,10 @@ class Item:
 
 
 class Mean(NamedTuple):
-    """Mean of several runs, NaN if all were refused.
+    """The mean of a result over several runs, NaN if all runs were refused.
 
-    sd: standard deviation with n − 1, and 0 for one run. x: mean position on the axis, None if the
-    case determines it.
+    sd: standard deviation with n − 1, and 0 for one run. x: mean position on the x axis, None if
+    the case determines the position.
     """
 
     mean: float
@@ -113,7 +114,11 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a table: the paper's value (None if it states none), and ours by series."""
+    """One line of a table.
+
+    case: values that identify the line. paper: the paper's value, None if the paper has no value.
+    ours: our means by name of the series.
+    """
 
     case: Case
     paper: str | None
@@ -122,7 +127,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Reproduced:
-    """Lines in the paper's order; refused: messages on runs that could not be made, each once."""
+    """The result of a reproduction.
+
+    lines: in the paper's order. runs, seed: number of replicates and seed of all runs. refused:
+    distinct messages on runs that were refused.
+    """
 
     name: str
     lines: tuple[Line, ...]
@@ -133,9 +142,10 @@ class Reproduced:
 
 @dataclass(frozen=True)
 class Shipped:
-    """An item with a result, and the version and day on which the result was made.
+    """An item with its result, and the version and the day of the computation.
 
-    made: None if the user has to provide the data; the lines then have the paper's numbers only.
+    made: the day; None if the user has to provide the data, so that the lines contain only the
+    paper's numbers.
     """
 
     item: Item
@@ -151,12 +161,12 @@ class Shipped:
 
 
 def made_now(item: Item, result: Reproduced) -> Shipped:
-    """A result made today by this version."""
+    """Return a result as computed today by this version."""
     return Shipped(item, result, __version__, date.today().isoformat())
 
 
 def makers() -> Any:
-    """The module `benchmarks.papers`, which makes the numbers; None without the source."""
+    """The module `benchmarks.papers`, which computes the numbers; None without the source."""
     ours = _PACKAGE.parent / "benchmarks" / "papers" / "registry.py"
     spec = find_spec("benchmarks")
     # In an installed product there may be another package of this name.
@@ -177,7 +187,7 @@ def _plain(value: Any) -> Any:
 
 
 def as_json(held: Shipped) -> str:
-    """The content that `shipped` reads, with a line of text for each line of the table."""
+    """Return the JSON that `shipped` reads, with one line of text per line of the table."""
     about = {
         **described(held.item),
         "command": held.command if held.made else None,
@@ -214,7 +224,7 @@ def _mean(held: Sequence[Any]) -> Mean:
 
 @cache
 def shipped(name: str) -> Shipped:
-    """The shipped result; raises ParameterError if there is no such item."""
+    """Read the shipped result of an item; raises ParameterError if there is no such item."""
     if name not in NAMES:
         raise ParameterError(
             f"There is no reproduction {short(name)!r}; choose one of {', '.join(NAMES)}."
@@ -223,7 +233,7 @@ def shipped(name: str) -> Shipped:
 
 
 def read(path: Path) -> Shipped:
-    """Read the content of a file that `as_json` wrote."""
+    """Read a file that was written with `as_json`."""
     held = json.loads(path.read_text(encoding="utf-8"))
     lines = tuple(
         Line(
@@ -248,13 +258,13 @@ def _figure(held: Mapping[str, Any] | None) -> Figure | None:
 
 
 def series_of(lines: Sequence[Line]) -> list[str]:
-    """The series of the lines, in a fixed order."""
+    """The names of all series in the lines, in the order of `SERIES`."""
     named = {series for line in lines for series in line.ours}
     return [series for series in SERIES if series in named]
 
 
 def as_texts(item: Item, lines: Sequence[Line]) -> list[list[str]]:
-    """The table as text: a line of column names, then the table's lines.
+    """Return the table as lists of text: the column names first, then one list per line.
 
     The paper's column is left out if it has no values.
     """
@@ -290,7 +300,7 @@ def _cell(line: Line, mean: Mean | None) -> str:
 
 
 def _place(line: Line, x: float | None) -> str:
-    """The position of a value, unless the case determines it."""
+    """The position of a value as text; empty if the case determines the position."""
     if x is None:
         return ""
     shown = f"ε {x:.3g}"
@@ -304,7 +314,7 @@ def _place(line: Line, x: float | None) -> str:
 
 
 def as_csv(item: Item, lines: Sequence[Line]) -> str:
-    """The numbers as CSV: mean, sd, runs and position for each series."""
+    """Return the numbers as CSV, with mean, sd, runs and position of each series."""
     series = series_of(lines)
     parts = ("mean", "sd", "runs", "x")
     text = io.StringIO()

@@ -1,4 +1,4 @@
-"""The direction between two numeric variables, from additive noise models with private scores."""
+"""Infer the direction between two numeric variables: additive noise models with private scores."""
 
 from privcore.extras.pairs.generators import GENERATORS, PairGenerator, generator_parameters
 from privcore.extras.pairs.inference import (

@@ -1,8 +1,8 @@
 """The probability that noisy scores have the same order as the exact scores (Kusner et al. 2016).
 
-Theorem 2 for one Laplace draw per direction and Theorem 4.2 for two; the latter's text has two
-misprints, corrected here: γ = Q_y + Q_rX − Q_x − Q_rY (printed + Q_rY), and the exponential is
-e^{−γ/σ} (printed e^{−σ/σ³}).
+Theorem 2 is for one Laplace draw per direction and Theorem 4.2 for two draws. Two misprints in
+Theorem 4.2 are corrected here: γ = Q_y + Q_rX − Q_x − Q_rY (printed + Q_rY), and the exponential
+is e^{−γ/σ} (printed e^{−σ/σ³}).
 """
 
 from __future__ import annotations
@@ -27,24 +27,25 @@ _BEYOND = 750.0
 
 
 def laplace_probability(gap: Numbers | float, scale: Numbers | float) -> Numbers:
-    """P(s₁ + Lap(scale) < s₂ + Lap(scale)), gap = s₂ − s₁ of either sign: Theorem 2.
+    """Return P(s₁ + Lap(scale) < s₂ + Lap(scale)) for gap = s₂ − s₁ of either sign (Theorem 2).
 
-    Takes numbers or arrays that broadcast. With scale 0 the probability is 1, 0, or ½ for equal
-    scores.
+    The arguments are numbers or arrays that broadcast. With scale 0 the probability is 1, 0, or ½
+    for equal scores.
     """
     return _probability(gap, scale, _TWO)
 
 
 def four_laplace_probability(gap: Numbers | float, scale: Numbers | float) -> Numbers:
-    """P(sum of two noisy terms < sum of two others), all with Lap(scale): Theorem 4.2.
+    """Return P(first sum < second sum) for two sums of two noisy terms each (Theorem 4.2).
 
-    gap: the second exact sum minus the first, Q_y + Q_rX − Q_x − Q_rY for the direction x → y.
+    Each of the four terms has noise Lap(scale). gap: the second exact sum minus the first,
+    Q_y + Q_rX − Q_x − Q_rY for the direction x → y.
     """
     return _probability(gap, scale, _FOUR)
 
 
 def laplace_interval(value: float, scale: float, level: float = 0.95) -> tuple[float, float]:
-    """An interval around a noisy `value` that contains the exact one with probability `level`.
+    """An interval around a noisy `value` that contains the exact value with probability `level`.
 
     Raises ParameterError unless 0 ≤ level < 1.
     """

@@ -1,7 +1,7 @@
-"""Accuracy of private inferences of direction: against ε, against λ, over many data sets.
+"""Accuracy of private inferences of direction as a function of ε or λ, and over many data sets.
 
-In the form of Figures 1 and 2 and Table 2 of Kusner, Sun, Sridharan & Weinberger 2016. Every result
-here is a comparison with the exact data or the known direction: not private.
+The results have the form of Figures 1 and 2 and Table 2 of Kusner, Sun, Sridharan & Weinberger
+2016. They compare decisions with the exact data or the known direction, so they are not private.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Tick = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Share:
-    """The shares of `runs` private runs that are correct, and that refuse or tie."""
+    """The shares of `runs` private runs with the correct decision and with no decision."""
 
     correct: float
     undecided: float
@@ -49,7 +49,7 @@ class Share:
 def shares(
     prepared: Prepared, parameters: Mapping[str, Any], direction: str, repeats: int, seed: int
 ) -> dict[str, Share]:
-    """For each score, how often independent whole releases find `direction`."""
+    """For each score, the share of `repeats` independent releases that decide for `direction`."""
     wanted = 1 if direction == "x->y" else -1
     return {
         score: Share(
@@ -62,7 +62,7 @@ def shares(
 def wanted_direction(
     pair: Pair, prepared: Prepared, parameters: Mapping[str, Any]
 ) -> dict[str, str]:
-    """For each score, the direction to find: the true one, or that of the exact scores."""
+    """For each score, the true direction or, if it is unknown, the exact scores' decision."""
     return {
         score: pair.direction or ("x->y" if forward < backward else "y->x")
         for score, (forward, backward) in baseline(prepared, parameters).items()
@@ -77,7 +77,7 @@ def against_epsilon(
     seed: int,
     tick: Tick = lambda share: None,
 ) -> Iterator[tuple[float, dict[str, Share]]]:
-    """For each ε, the shares by score, on one split of the records (as in Figure 1)."""
+    """Yield each ε with the shares by score, all on one split of the records (as in Figure 1)."""
     values = check_parameters(parameters)
     prepared = prepare(pair, split(pair, values, SimulatedNoise(seed)), values)
     wanted = wanted_direction(pair, prepared, values)
@@ -94,7 +94,7 @@ def against_penalty(
     seed: int,
     tick: Tick = lambda share: None,
 ) -> Iterator[tuple[float, dict[str, Share]]]:
-    """For each λ, the shares by score, on one split of the records (as in Figure 2)."""
+    """Yield each λ with the shares by score, all on one split of the records (as in Figure 2)."""
     values = check_parameters(parameters)
     drawn = split(pair, values, SimulatedNoise(seed))
     for number, penalty in enumerate(penalties):
@@ -147,9 +147,10 @@ def accuracy(
     repeats: int,
     seed: int = 1,
 ) -> list[Accuracy]:
-    """Accuracy over data sets of one kind, half of them with y as the cause (as in Table 2).
+    """Accuracy over generated data sets, half of them with y as the cause (as in Table 2).
 
-    settings: parameters of each block of rows, such as {"protects": "both", "score": "hsic"}.
+    settings: parameters for each block of result rows, such as {"protects": "both", "score":
+    "hsic"}. Returns one `Accuracy` per score and ε of each block.
     """
     correct: dict[tuple[str, str, float], list[float]] = {}
     for number in range(datasets):

@@ -1,6 +1,6 @@
-"""Scores of the test records under a pair of regressions, each computed at most once.
+"""Scores of the test records under a pair of regressions, each score computed at most once.
 
-Nothing here is private.
+All results are exact and therefore not private.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Sample:
 
     @cached_property
     def features(self) -> Matrix:
-        """HSIC's features, shape (m, D)."""
+        """The values' kernel features for HSIC, shape (m, D)."""
         return gaussian_features(self.values, self.width, self.reach)
 
     @cached_property
@@ -73,7 +73,7 @@ class Input(Sample):
         self._regression_width = widths.regression
 
     def predict(self, fit: Fit) -> Vector:
-        """`fit` at the values, shape (m,)."""
+        """The predictions of `fit` at the values, shape (m,)."""
         if self.values.size > _KEPT:
             return fit.predict(self.values)
         return fit.predict_from(self._regression_features)
@@ -84,7 +84,7 @@ class Input(Sample):
 
 
 class Side:
-    """One direction: the input, and the residuals of the regression on this input."""
+    """One direction: its input, and the residuals of the regression on this input."""
 
     def __init__(self, regressor: Input, other: Input, fit: Fit, width: float) -> None:
         self.input = regressor
@@ -92,7 +92,7 @@ class Side:
         self._scores: dict[str, float] = {}
 
     def score(self, name: str) -> float:
-        """The score with this name; scores of ranges are sums of logarithms."""
+        """The score with this name; for the IQR scores, a sum of two logarithms."""
         if name not in self._scores:
             self._scores[name] = self._compute(name)
         return self._scores[name]
@@ -113,7 +113,7 @@ class Side:
 
 
 class Sides(NamedTuple):
-    """x → y and y → x on the same test records."""
+    """The directions x → y and y → x, evaluated on the same test records."""
 
     forward: Side
     backward: Side
@@ -123,13 +123,13 @@ class Sides(NamedTuple):
 
     @property
     def ranges(self) -> tuple[Sample, Sample, Sample, Sample]:
-        """x′, y′ and the residuals of y and of x, in the order of `LogRanges`."""
+        """The test values of x and y and the residuals of y and x, in the order of `LogRanges`."""
         forward, backward = self
         return forward.input, backward.input, forward.rest, backward.rest
 
 
 def sides(x: Input, y: Input, fits: tuple[Fit, Fit], width_residual: float) -> Sides:
-    """Both directions under regressions of y on x and of x on y."""
+    """Both directions, given `fits`: the regressions of y on x and of x on y."""
     return Sides(
         Side(x, y, fits[0], width_residual),
         Side(y, x, fits[1], width_residual),

@@ -1,18 +1,18 @@
 """The Gaussian kernel on an interval as an inner product of a few explicit features.
 
-With them a kernel regression or HSIC takes time m·D² instead of m² or more (m values, D features),
-agrees with the dense computation to rounding, and depends on the data in nothing else.
+With these features, a kernel regression or HSIC takes time m·D² instead of m² or more (m values, D
+features) and agrees with the dense computation up to rounding. The choice of the features does not
+depend on the data.
 
 exp(−d²/(2h²)), repeated with a period P > 2·reach, has a Fourier series with positive coefficients
 c_k = (h√(2π)/P) exp(−h²ω²k²/2), ω = 2π/P.  cos ω(a − b)k = cos ωka cos ωkb + sin ωka sin ωkb turns
 each term into two features.  For |d| ≤ 2·reach the error has two parts, and each is at most half
 the tolerance:
 - the repetitions: with g = P − 2·reach they add at most 2Σ_{j≥1} q^j = 2q/(1 − q), where
-  q = exp(−g²/(2h²)), since the j-th on either side is at least j·g away;
+  q = exp(−g²/(2h²)), since the j-th repetition on either side is at least j·g away;
 - the frequencies k > K left out: 2Σ_{k>K} c_k ≤ 2Φ(−hωK), by comparison with the integral.
-The Taylor features e^{−a²/(2h²)} (a/h)^j/√j! would need P(Poisson(reach²/h²) ≥ D) ≤ tolerance, a D
-that grows with (reach/h)²; this one grows with reach/h, and no
-feature exceeds √(1 + tolerance).
+The Taylor features e^{−a²/(2h²)} (a/h)^j/√j! would need P(Poisson(reach²/h²) ≥ D) ≤ tolerance, so
+that D grows with (reach/h)². Here D grows with reach/h, and no feature exceeds √(1 + tolerance).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LEAST_WIDTH = 0.02
 
 
 def feature_count(width: float, reach: float, tolerance: float = 1e-12) -> int:
-    """D = 2K + 1, the number of features of `gaussian_features`.
+    """Return D = 2K + 1, the number of features that `gaussian_features` computes.
 
     The certified error is at most `tolerance`; rounding adds less than 1e-13.
     Raises ParameterError unless LEAST_WIDTH·reach ≤ width < ∞, reach > 0 and 0 < tolerance < 1.
@@ -43,8 +43,8 @@ def gaussian_features(
 ) -> Matrix:
     """Features φ, shape (m, D), with |φ(a)·φ(b) − exp(−(a − b)²/(2·width²))| ≤ `tolerance`.
 
-    values: shape (m,); those outside [−reach, reach] are moved to the bound.
-    width, reach: public, in the unit of the values.  Raises as `feature_count`.
+    values: shape (m,); values outside [−reach, reach] are moved to the nearer bound.
+    width, reach: public, in the unit of the values.  Raises ParameterError as `feature_count` does.
     """
     period, last = _series(width, reach, tolerance)
     frequency = 2 * math.pi / period

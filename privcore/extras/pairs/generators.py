@@ -1,8 +1,8 @@
 """Pairs with a known direction: additive noise models that do not fit the reverse direction.
 
 effect = f(cause) + noise, with noise independent of the cause (Kusner et al. 2016, Definition 1)
-and f within [−1, 1].  Public bounds follow from the model and not from rows, so they are as public
-as the model.
+and f within [−1, 1].  The bounds follow from the model and not from the rows, so they are public
+like the model.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ BOUND = Parameter(
     high=20.0,
     unit="standard deviations",
     help="How far the public bounds of the effect extend beyond [−1, 1], the range of its mean; "
-    "uniform noise ends at √3 standard deviations. Values outside are moved to the bound.",
+    "with uniform noise at most √3. Values outside the bounds are moved to the nearer bound.",
     source=_OURS,
     advanced=True,
 )
@@ -104,7 +104,7 @@ STEEPNESS = Parameter(
     default=3.0,
     low=0.5,
     high=20.0,
-    help="a in tanh(ax): a larger value is closer to a step.",
+    help="a in tanh(ax); the larger a is, the closer the function is to a step.",
     source=_OURS,
     advanced=True,
 )
@@ -152,7 +152,8 @@ _NOISE: dict[str, Draw] = {
 class PairGenerator:
     """A model of two variables, X and Y, determined by its arguments.
 
-    parameters: by name, as `generator_parameters(kind)` declares them; others take their defaults.
+    parameters: values by name, as `generator_parameters(kind)` declares them; missing parameters
+        take their defaults.
     Raises ParameterError for an unknown kind or parameter, and for a value out of range.
     """
 
@@ -169,7 +170,7 @@ class PairGenerator:
         return _TITLES[self.kind]
 
     def mean(self, cause: Vector) -> Vector:
-        """f at causes in [−1, 1], shape (n,): the mean of the effect, in [−1, 1]."""
+        """The mean f(cause) of the effect for causes in [−1, 1]; shape (n,), within [−1, 1]."""
         if self.kind == "polynomial":
             return (32 * cause * cause + 16 * cause - 23) / 25
         if self.kind == "sigmoidal":
@@ -185,7 +186,7 @@ class PairGenerator:
         return float(1 + chosen["noise_sd"] * min(chosen["bound"], most))
 
     def sample(self, rows: int, seed: int) -> Pair:
-        """`rows` independent records, the same for the same seed, with public bounds.
+        """Draw `rows` independent records with public bounds; a seed always gives the same pair.
 
         Raises ParameterError unless rows is a whole number from 20 to 1,000,000 and seed a whole
         number of at least 0.

@@ -1,8 +1,8 @@
 """Infer the direction of a pair: split, fit both ways, score the residuals, release.
 
-Algorithm 1 of Kusner et al. 2016. The split does not depend on the data, so a record is either a
-training or a test record. With `protects` both, the noise of the regressions hides a training
-record and the noise of the scores a test record; each has the ε of the run.
+Algorithm 1 of Kusner et al. 2016. The split does not depend on the data, and every record is either
+a training or a test record. If `protects` is both, the noise on the regressions protects training
+records and the noise on the scores protects test records, each with the full ε of the run.
 """
 
 from __future__ import annotations
@@ -31,12 +31,15 @@ _CODES = {"x->y": 1, "y->x": -1, None: 0}
 
 
 def split(pair: Pair, parameters: Given, noise: NoiseSource) -> Split:
-    """Training and test records, drawn by the noise source.  Raises as `infer`."""
+    """Draw the training and test records with the noise source; raises ParameterError."""
     return _split(pair, check_parameters(parameters or {}), noise)
 
 
 def prepare(pair: Pair, drawn: Split, parameters: Given = None) -> Prepared:
-    """The exact regressions on a split, for `decide_many` and `baseline`.  Raises as `infer`."""
+    """Fit the exact regressions on a split, for `decide_many` and `baseline`.
+
+    Raises ParameterError for a bad parameter.
+    """
     with one_thread():
         return Prepared(pair, drawn, check_parameters(parameters or {}))
 
@@ -48,12 +51,13 @@ def infer(
     seed: int | None = None,
     noise: NoiseSource | None = None,
 ) -> Inference:
-    """One inference of the direction.
+    """Infer the direction of a pair once.
 
-    parameters: by name, as `PARAMETERS` declares them; the others take their defaults.
-    seed: seed of simulated noise; noise: a noise source, such as `SecureNoise()`; give one of the
-        two.
-    Raises ParameterError.
+    parameters: values by name, as `PARAMETERS` declares them; missing parameters take their
+        defaults.
+    seed: seed of simulated noise. noise: a noise source, such as `SecureNoise()`. Give either seed
+        or noise.
+    Raises ParameterError for a bad parameter, and unless exactly one of seed and noise is given.
     """
     values = check_parameters(parameters or {})
     if seed is not None and noise is not None:
@@ -92,11 +96,11 @@ def infer(
 def decide_many(
     prepared: Prepared, parameters: Given, repeats: int, seed: int
 ) -> dict[str, NDArray[np.int8]]:
-    """Decisions of `repeats` independent releases on one split, by score, each shape (repeats,).
+    """For each score, the decisions of `repeats` independent releases on one split.
 
-    1: x → y, −1: y → x, 0: none. Each decision repeats the whole release, private regressions
-    included. Raises ParameterError for parameters that need another split or other exact
-    regressions.
+    Each array has shape (repeats,): 1 for x → y, −1 for y → x, 0 for no decision. Every release
+    repeats the private regressions as well. Raises ParameterError for parameters that need another
+    split or other exact regressions.
     """
     values = prepared.values_for(parameters)
     decided = {score: np.zeros(repeats, dtype=np.int8) for score in scores_of(values)}
@@ -109,7 +113,10 @@ def decide_many(
 
 
 def baseline(prepared: Prepared, parameters: Given = None) -> dict[str, tuple[float, float]]:
-    """The exact scores on the split, x → y first, by score; *not private*.  Raises as above."""
+    """The exact scores (x → y, y → x) on the split, by name of the score; *not private*.
+
+    Raises ParameterError as `decide_many` does.
+    """
     with one_thread():
         scores = scores_of(prepared.values_for(parameters))
         return {score: prepared.exact.scores(score) for score in scores}

@@ -1,6 +1,6 @@
-"""The log interquartile range from two private quartiles: the sound IQR score.
+"""The log interquartile range from two private quartiles: the IQR score with a proven guarantee.
 
-ε-DP for any values: no test that may refuse, no δ.
+It is ε-DP for any values, without a δ and without a test that may refuse the release.
 Proof: docs/proofs/dp_quantile.md.
 """
 
@@ -15,26 +15,27 @@ from privcore.privacy.mechanisms.quantile import chosen_quantile, quantile_utili
 
 
 def quartile_grid(reach: float) -> Vector:
-    """The public candidates for a quartile of values in [−reach, reach]: 2001, evenly spaced."""
+    """2001 evenly spaced public candidates for a quartile of values in [−reach, reach]."""
     return np.linspace(-reach, reach, 2001)
 
 
 def quantile_log_iqr(values: Vector, grid: Vector, epsilon: float, noise: NoiseSource) -> float:
-    """log of upper minus lower quartile, each at ε/2, at least log LEAST_IQR; ε-DP in total.
+    """Return the log of the upper minus the lower private quartile, at least log LEAST_IQR.
 
-    values: shape (m,); grid: public, increasing. Raises ParameterError as `private_quantile`.
+    Each quartile uses ε/2, so the result is ε-DP. values: shape (m,); grid: public candidates,
+    increasing. Raises ParameterError as `private_quantile` does.
     """
     return chosen_log_iqr(quartile_utilities(values, grid), grid, epsilon, noise)
 
 
 def quartile_utilities(values: Vector, grid: Vector) -> tuple[Vector, Vector]:
-    """Utilities of the grid values as the lower and as the upper quartile; see `quantile`."""
+    """Utilities of the grid values as lower quartile and as upper quartile (see `quantile`)."""
     return quantile_utilities(values, 0.25, grid), quantile_utilities(values, 0.75, grid)
 
 
 def chosen_log_iqr(
     utilities: tuple[Vector, Vector], grid: Vector, epsilon: float, noise: NoiseSource
 ) -> float:
-    """`quantile_log_iqr` from precomputed `quartile_utilities`, for many runs on the same data."""
+    """Return `quantile_log_iqr` from precomputed utilities, for many runs on the same data."""
     lower, upper = (chosen_quantile(each, grid, epsilon / 2, noise) for each in utilities)
     return floored_log(upper - lower)

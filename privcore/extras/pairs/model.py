@@ -37,8 +37,8 @@ class Curves:
     """Both regressions on a public grid of 201 points in [−1, 1].
 
     forward: y from x; backward: x from y; each shape (201,).
-    private: whether they were fitted with noise that protects the training records; otherwise they
-        must not be released.
+    private: whether the regressions were fitted with noise that protects the training records;
+        otherwise they must not be released.
     """
 
     grid: Vector
@@ -62,8 +62,10 @@ class Tested:
 
 @dataclass(frozen=True)
 class LogRanges:
-    """The logarithms of the four interquartile ranges that the score adds up, exact and released;
-    in the order x′, y′, residual of y, residual of x."""
+    """The logarithms of the four interquartile ranges in the IQR scores, exact and released.
+
+    Their order is: test values of x, test values of y, residuals of y, residuals of x.
+    """
 
     exact: tuple[float, float, float, float]
     released: tuple[float | None, float | None, float | None, float | None]
@@ -71,16 +73,15 @@ class LogRanges:
 
 @dataclass(frozen=True)
 class ScoreRelease:
-    """One score of both directions, x → y first; the smaller one wins.
+    """One score for both directions, x → y first; the direction with the smaller score wins.
 
-    Not private, never to be released: exact, from the non-private regressions; before_noise, the
-    score before noise was added (the same unless the regressions are private as well); probability
-    that the noise keeps the order of before_noise, NaN if no closed form is known; exact_decision;
-    parts.exact.
-    The guarantee covers all other fields.
+    The guarantee covers all fields except these, which must never be released: exact, from the
+    non-private regressions; before_noise, the score before noise was added (equal to exact unless
+    the regressions are private as well); probability, that the noise keeps the order of
+    before_noise (NaN if no closed form is known); exact_decision; parts.exact.
     released: None if the mechanism refused; `refused` explains why.
-    scale: of the Laplace noise on each score or, by propose-test-release, on each logarithm; NaN
-        if no released number has noise added to it.
+    scale: scale of the Laplace noise on each score or, with propose-test-release, on each
+        logarithm; NaN if no noise is added to a released number.
     intervals: contain the score before noise with probability 95 %; None if not released, or if
         no such interval is known.
     """
@@ -100,7 +101,7 @@ class ScoreRelease:
 
     @property
     def overlapping(self) -> bool:
-        """Whether both scores have noise intervals and these overlap; covered by the guarantee.
+        """Whether the two scores have overlapping noise intervals; the guarantee covers this.
 
         If so, the noise alone may have decided which score is smaller.
         """
@@ -112,13 +113,13 @@ class ScoreRelease:
 
 @dataclass(frozen=True)
 class Inference:
-    """The result of one run.
+    """The result of one run of `infer`.
 
-    parameters: all of them, including the values that the engine chose.
+    parameters: all parameters, including values that the engine chose.
     fits: the regressions in use, which may be released if `fits.private`.
-    exact_fits, tested, and the fields that `ScoreRelease` names: *not private*.
-    seconds: engine time without loading the data; also not covered.
-    bins: number of bins of the private regression, 0 if it is exact.
+    exact_fits, tested, and the fields that `ScoreRelease` excludes: *not private*.
+    seconds: engine time without loading the data; also *not private*.
+    bins: number of bins of the private regressions, 0 if the regressions are exact.
     """
 
     names: tuple[str, str]
@@ -136,7 +137,7 @@ class Inference:
 
     @property
     def decision(self) -> Direction | None:
-        """The direction on which all deciding scores agree; None if they differ or none decides."""
+        """The direction common to all scores that reached a decision; None if there is none."""
         decisions = {release.decision for release in self.releases if release.decision}
         return decisions.pop() if len(decisions) == 1 else None
 

@@ -44,15 +44,17 @@ class Pair:
 
     def __post_init__(self) -> None:
         if self.x.shape != self.y.shape or self.x.ndim != 1:
-            raise ValueError("both variables have one value for each record")
+            raise ValueError("both variables must have one value per record")
         if self.n < LEAST_ROWS:
             raise DataError(
-                f"There are {self.n} rows; a direction needs at least {LEAST_ROWS}, half of them "
-                "to fit and half to test."
+                f"There are {self.n} rows; to infer a direction, give at least {LEAST_ROWS}: half "
+                "of them to fit regressions and half to test."
             )
         for name, values in zip(self.names, (self.x, self.y), strict=True):
             if not (np.abs(values) <= 1).all():
-                raise DataError(f"Column {short(name)!r} has values that are not finite numbers.")
+                raise DataError(
+                    f"Column {short(name)!r} has values that are not finite numbers; correct them."
+                )
             values.flags.writeable = False
 
     @property
@@ -68,10 +70,10 @@ class Pair:
         bounds: tuple[Bounds, Bounds],
         **rest: Any,
     ) -> Pair:
-        """A pair from values, clipped to public `bounds` and scaled; rest: other fields.
+        """Make a pair from values, clipped to public `bounds` and scaled to [−1, 1].
 
-        Raises DataError for fewer than 20 records, for NaN, and for bounds that are not an
-        interval.
+        rest: other fields of the pair. Raises DataError for fewer than 20 records, for NaN, and for
+        bounds that are not an interval.
         """
         scaled, clipped = [], 0
         for name, column, (low, high) in zip(names, values, bounds, strict=True):
@@ -87,22 +89,22 @@ class Pair:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, x: str, y: str) -> Pair:
-        """A pair from two columns of a data set: continuous, or ordinal with numeric levels.
+        """Make a pair from two columns that are continuous, or ordinal with numeric levels.
 
         Raises DataError for an unknown column, the same column twice, a nominal column, levels that
-        are not numbers, a constant column (with public bounds or levels, only if they allow one
-        value), or fewer than 20 rows.
+        are not numbers, fewer than 20 rows, or a constant column. A column with public bounds or
+        levels counts as constant only if they allow a single value.
         """
         for name in (x, y):
             if name not in dataset.names:
-                raise DataError(f"The data have no column {short(name)!r}; correct its name.")
+                raise DataError(f"The data have no column {short(name)!r}; correct the name.")
         if dataset.unit.rows > 1:
             raise DataError(
-                f"The direction of a pair protects one row, but here one {dataset.unit.noun} has "
-                f"up to {dataset.unit.rows:,}; keep one row of each {dataset.unit.noun}."
+                f"The guarantee for a direction protects one row, but one {dataset.unit.noun} has "
+                f"up to {dataset.unit.rows:,} rows; keep one row per {dataset.unit.noun}."
             )
         if x == y:
-            raise DataError(f"Both variables are column {short(x)!r}; choose two different ones.")
+            raise DataError(f"Both variables are column {short(x)!r}; choose two columns.")
         at = [dataset.names.index(name) for name in (x, y)]
         taken = Dataset(
             dataset.name,
@@ -114,7 +116,8 @@ class Pair:
         constant = constant_columns(taken)
         if constant:
             raise DataError(
-                f"Column {short(constant[0])!r} has the same value in every row; choose another."
+                f"Column {short(constant[0])!r} has the same value in every row; choose another "
+                "column."
             )
         read = [
             _numbers(column, codes)

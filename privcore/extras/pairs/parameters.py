@@ -26,8 +26,8 @@ CALIBRATION = Parameter(
     default="proven",
     choices=("proven", "published"),
     labels=(("published", "As in the paper"),),
-    help="Proven: noise derived and tested here; ε is the total of both directions and all scores. "
-    "Published: the paper's own constants, and ε per score, to reproduce its figures.",
+    help="Proven: noise with a proof and tests; ε is the total for both directions and all scores. "
+    "Published: the paper's own constants, with ε per score, to reproduce the paper's figures.",
     source="docs/guarantees.md",
 )
 PROTECTS = Parameter(
@@ -37,13 +37,14 @@ PROTECTS = Parameter(
     kind="choice",
     default=None,
     optional=True,
-    auto_help="both when proven, test when published",
+    auto_help="both with the proven calibration, test with the published calibration",
     choices=("both", "test", "training"),
     labels=(("both", "All records"), ("test", "Test records"), ("training", "Training records")),
     limited=(("proven", ("both", "test", "training")), ("published", ("test", "training"))),
     help="Which records the guarantee covers. The rows are split at random into training records, "
     "to which the regressions are fitted, and test records, from which the scores are computed. "
-    "The paper protects one part or the other; both uses private regressions as well.",
+    "The paper protects only one of the two parts. To protect both, the regressions are private "
+    "as well.",
     source=f"{_KUSNER}, Sections 4 and 5; docs/proofs/binned_regression.md",
 )
 SCORE = Parameter(
@@ -53,7 +54,7 @@ SCORE = Parameter(
     kind="choice",
     default=None,
     optional=True,
-    auto_help="hsic-root when proven, hsic when published",
+    auto_help="hsic-root with the proven calibration, hsic with the published calibration",
     choices=_PROVEN,
     labels=(
         ("spearman", "Spearman's rank correlation"),
@@ -67,9 +68,9 @@ SCORE = Parameter(
     limited=(("proven", _PROVEN), ("published", _PUBLISHED)),
     help="Measures the dependence between a cause and the residual of the effect; the direction "
     "with the smaller score wins. spearman and kendall detect monotone dependence; hsic detects "
-    "any (its root gives the same decision with less noise); iqr compares spreads (iqr-ptr: by "
-    "propose-test-release, as in the paper, which may refuse). all: the paper's four, which share "
-    "ε.",
+    "any dependence, and hsic-root reaches the same decision with less noise; iqr compares "
+    "interquartile ranges, as does iqr-ptr with the paper's propose-test-release, which may "
+    "refuse to release. all: the paper's four scores, which share ε.",
     source=f"{_KUSNER}, Section 3.3",
 )
 TRAIN_SHARE = Parameter(
@@ -95,7 +96,8 @@ PENALTY = Parameter(
     high=1.0,
     scale="log",
     slider=(1e-4, 1.0),
-    help="Larger penalties smooth the regressions more, so one training record moves them less.",
+    help="A larger penalty smooths the regressions more, so that one training record changes "
+    "them less.",
     source=f"{_KUSNER}, equation 5",
 )
 WIDTH = Parameter(
@@ -108,8 +110,8 @@ WIDTH = Parameter(
     high=2.0,
     scale="log",
     slider=(0.05, 1.0),
-    help="In units of variables scaled to [−1, 1]: the distance up to which values of the cause "
-    "inform one another. Public.",
+    help="Distance between values of the cause, scaled to [−1, 1], over which the regression "
+    "smooths. The width is public.",
     source=_OURS,
     advanced=True,
 )
@@ -119,8 +121,8 @@ WIDTH_INPUT = replace(
     title="Kernel width of the cause",
     symbol="h-input",
     default=0.3,
-    help="Width of HSIC's kernel on the cause, scaled to [−1, 1]. Public: a width read from the "
-    "data would cost privacy budget.",
+    help="Width of HSIC's kernel on the cause, scaled to [−1, 1]. The width is public, since one "
+    "computed from the data would cost privacy budget.",
     only_with=("score", _USES_KERNEL),
 )
 WIDTH_RESIDUAL = replace(
@@ -130,7 +132,7 @@ WIDTH_RESIDUAL = replace(
     symbol="h-residual",
     default=0.1,
     help="Width of HSIC's kernel on the residuals of the effect, in units of variables scaled to "
-    "[−1, 1]. Public.",
+    "[−1, 1]. The width is public.",
 )
 BINS = Parameter(
     name="bins",
@@ -143,8 +145,8 @@ BINS = Parameter(
     low=4,
     high=64,
     slider=(4, 32),
-    help="Nodes along each side of the noisy table to which both regressions are fitted. More "
-    "nodes follow sharper bends but add more noise.",
+    help="Number of nodes along each side of the noisy table to which both regressions are "
+    "fitted. With more nodes the regressions can follow sharper bends, but contain more noise.",
     source="docs/proofs/binned_regression.md",
     calibrations=("proven",),
     only_with=("protects", (None, "both")),
@@ -157,14 +159,14 @@ PARAMETERS: tuple[Parameter, ...] = (
     SCORE,
     replace(
         EPSILON,
-        help="How much one protected record may change the probability of any result: at most by "
-        "a factor of e^ε. The total for both directions and all scores; in the published "
-        "calibration, for each score.",
+        help="One protected record may change the probability of any result by a factor of at "
+        "most e^ε. With the proven calibration, ε is the total for both directions and all "
+        "scores; with the published calibration, each score has this ε.",
     ),
     replace(
         DELTA,
-        help="Probability with which the bound ε may fail; only iqr-ptr, and rank scores that "
-        "protect training records, need it. Keep it well below 1/N.",
+        help="Probability with which the bound ε may fail. Only iqr-ptr, and rank scores that "
+        "protect training records, need δ. Keep δ well below 1/N.",
         only_with=("score", ("iqr-ptr", *_RANKS, "all")),
     ),
     TRAIN_SHARE,
@@ -179,7 +181,7 @@ PARAMETERS: tuple[Parameter, ...] = (
 def check_parameters(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Check all parameters and fill in automatic values (except bins).
 
-    Raises ParameterError as `parse_all`, and for choices without a published calibration.
+    Raises ParameterError as `parse_all` does, and for a choice that the calibration does not offer.
     """
     values = parse_all(PARAMETERS, stated, "direction")
     published = values["calibration"] == "published"
@@ -188,8 +190,8 @@ def check_parameters(stated: Mapping[str, Any]) -> dict[str, Any]:
         offered = dict(parameter.limited).get(values["calibration"], parameter.choices)
         if chosen is not None and offered and chosen not in offered:
             raise ParameterError(
-                f"{parameter.option} {chosen} has no {values['calibration']} form; choose "
-                f"{', '.join(offered)}."
+                f"{parameter.option} {chosen} is not available with the {values['calibration']} "
+                f"calibration; choose one of {', '.join(offered)}."
             )
     if values["protects"] is None:
         values["protects"] = "test" if published else "both"

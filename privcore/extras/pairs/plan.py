@@ -23,8 +23,8 @@ _UNCOVERED = {
     "exact score is released, are computed from them",
 }
 _PUBLISHED = (
-    "ε and δ are sums of the paper's costs per release, with the paper's own constants, and are "
-    "not claimed here"
+    "ε and δ are sums of the paper's costs per release, with the paper's own constants, which are "
+    "not proven here"
 )
 _COUNTED = (
     "the paper counts only three of the four interquartile ranges that depend on a test record"
@@ -47,8 +47,8 @@ class Plan(NamedTuple):
     """The budget for one score in both directions, and the protected records.
 
     epsilon, delta: for both directions together if proven, for each release if published.
-    shift: largest change in a residual by one training record; 0 unless only training records are
-        protected.
+    shift: largest change in a residual that one training record can cause; 0 unless only training
+        records are protected.
     """
 
     protects: Literal["both", "test", "training"]
@@ -91,7 +91,11 @@ class Plan(NamedTuple):
 
 
 def plan_of(values: Mapping[str, Any], n_train: int) -> Plan:
-    """The plan for each selected score; proven scores share ε and δ equally."""
+    """The budget of each selected score.
+
+    proven: the scores share ε equally, and the scores that use δ share δ. published: each score has
+    the full ε and δ.
+    """
     scores = scores_of(values)
     protects, calibration = values["protects"], values["calibration"]
     shift = 0.0
@@ -107,8 +111,8 @@ def plan_of(values: Mapping[str, Any], n_train: int) -> Plan:
 def guarantee_of(plan: Plan, scores: Sequence[str], caveats: tuple[str, ...]) -> Guarantee:
     """The guarantee of a run with these scores; caveats: limits due to the data.
 
-    proven: the total, because a record is either a training or a test record, and the total covers
-    each part. published: the sum of the paper's costs.
+    proven: the total ε and δ; a record is either a training or a test record, and the total covers
+    each part. published: the sums of the paper's costs.
     """
     costs = [plan.cost(score) for score in scores]
     published = plan.calibration == "published"
@@ -138,7 +142,7 @@ def guarantee_of(plan: Plan, scores: Sequence[str], caveats: tuple[str, ...]) ->
 
 
 def _proofs(plan: Plan, scores: Sequence[str]) -> list[str]:
-    """The proofs behind the guarantee, each once."""
+    """The paths of the proofs behind the guarantee, without duplicates."""
     if plan.protects == "training":
         extra = [_PROOFS["iqr-ptr"]] if "iqr-ptr" in scores else []
         return ["docs/proofs/kernel_ridge.md", _TRAINING_PROOF, *extra]

@@ -1,4 +1,4 @@
-"""A split pair with its exact regressions, for any number of whole releases."""
+"""A split pair with its exact regressions, for any number of complete releases."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Prepared:
         self._tables: dict[int, Matrix] = {}
 
     def under(self, fits: tuple[Fit, Fit]) -> Sides:
-        """Both directions of the test records under regressions of y on x and of x on y."""
+        """Both directions of the test records, given regressions of y on x and of x on y."""
         return sides(self.x, self.y, fits, self.widths.residual)
 
     def table(self, bins: int) -> Matrix:
-        """The training records' `joint_table`."""
+        """The `joint_table` of the training records; computed once per number of bins."""
         if bins not in self._tables:
             self._tables[bins] = joint_table(*self.train, bins)
         return self._tables[bins]
@@ -57,21 +57,21 @@ class Prepared:
         return int(self.drawn.train.size)
 
     def values_for(self, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Checked parameters; raises ParameterError if they need a new split or new fits."""
+        """Check the parameters; raises ParameterError if they need a new split or new fits."""
         values = check_parameters(parameters or {})
         for name, used in self.settings.items():
             if values[name] != used:
                 raise ParameterError(
                     f"{name.replace('_', '-')} is {values[name]:g}, but the regressions were "
-                    f"fitted with {used:g}; prepare them again."
+                    f"fitted with {used:g}; fit them again."
                 )
         return values
 
 
 class Releases(NamedTuple):
-    """One whole release on a split: the regressions, and every score under these regressions.
+    """One complete release on a split: the regressions, and every score under these regressions.
 
-    fits: the regressions, private or exact; bins: bins of private ones, 0 if they are exact.
+    fits: the regressions, private or exact; bins: number of bins of private regressions, else 0.
     now: the test records under these regressions; not private.
     """
 
@@ -84,9 +84,9 @@ class Releases(NamedTuple):
 def release_many(
     prepared: Prepared, values: Mapping[str, Any], repeats: int, noise: NoiseSource
 ) -> Iterator[Releases]:
-    """Independent releases with checked parameters (`Prepared.values_for`), one after another.
+    """Yield `repeats` independent releases; values: checked parameters (`Prepared.values_for`).
 
-    Each release repeats everything, including private regressions.
+    Each release repeats every step, including private regressions.
     """
     plan = plan_of(values, prepared.n_train)
     for _ in range(repeats):
@@ -105,7 +105,7 @@ def _fixed(values: Mapping[str, Any]) -> dict[str, float]:
 def _fits(
     prepared: Prepared, values: Mapping[str, Any], noise: NoiseSource
 ) -> tuple[tuple[Fit, Fit], int]:
-    """The regressions in use and the bins of private ones, 0 if they are the exact ones."""
+    """The regressions in use, and the number of bins of private regressions, else 0."""
     if values["protects"] != "both":
         return prepared.fits, 0
     n, epsilon = prepared.n_train, values["epsilon"]

@@ -1,9 +1,10 @@
 """The log interquartile range by propose-test-release (Dwork & Lei 2009; Kusner et al. 2016).
 
-The log scale is divided into intervals of length 1 in two ways, offset by half an interval. If, in
-one of the two ways, many records must change before the value leaves its interval (which is tested
-privately), values on neighbours differ by less than 1, and the value is released with Laplace
-noise. Otherwise nothing is released. Proof for test and training records: docs/proofs/log_iqr.md.
+The log scale is divided into intervals of length 1 in two ways, offset by half an interval. A
+private test checks whether, in one of the two ways, many records must change before the value
+leaves its interval. If so, values on neighbouring data sets differ by less than 1, and the value is
+released with Laplace noise. Otherwise nothing is released. Proof for test and training records:
+docs/proofs/log_iqr.md.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ _COST = {"proven": 2, "published": 3}
 
 
 def release_cost(epsilon: float, calibration: Literal["proven", "published"]) -> float:
-    """ε of one release whose noise has this `epsilon`; the δ is unchanged.
+    """The privacy loss ε of one release whose noise is drawn at `epsilon`; δ is unchanged.
 
-    proven: 2ε; published: 3ε (Kusner et al. 2016, Section 4.3), valid but not the smallest.
+    proven: 2ε. published: 3ε (Kusner et al. 2016, Section 4.3), valid but larger than necessary.
     """
     return _COST[calibration] * epsilon
 
 
 def noise_epsilon(share: float) -> float:
-    """The `epsilon` at which a release has the proven cost `share`."""
+    """The `epsilon` of the noise for which a release has the proven cost `share`."""
     return share / _COST["proven"]
 
 
@@ -45,12 +46,12 @@ def release_log_iqr(
     delta: float,
     noise: NoiseSource,
 ) -> float | None:
-    """`value` + Lap(1/ε) if the test passes, otherwise None; (2ε, δ)-DP.
+    """Return `value` + Lap(1/ε) if the test passes, otherwise None; (2ε, δ)-DP.
 
     distance: the least number of records that must change for the value to leave its interval [low,
-    high). Any whole number ≥ 0 is valid that changes by at most 1 between neighbours with values in
-    this interval, and is at most 1 if a neighbour's value is outside. Raises ParameterError unless
-    0 < ε < ∞ and 0 < δ < 1.
+    high). A lower bound ≥ 0 on this number is valid if it changes by at most 1 between neighbouring
+    data sets with values in the interval, and is at most 1 if a neighbour's value is outside.
+    Raises ParameterError unless 0 < ε < ∞ and 0 < δ < 1.
     """
     threshold = release_threshold(epsilon, delta)
     tests = [noise.laplace(float(distance(b)), 1 / epsilon) for b in intervals_around(value)]
@@ -60,31 +61,35 @@ def release_log_iqr(
 
 
 def release_threshold(epsilon: float, delta: float) -> float:
-    """1 + ln(1/δ)/ε, which a noisy distance must exceed.  Raises as `release_log_iqr`."""
+    """Return the threshold 1 + ln(1/δ)/ε, which a noisy distance must exceed.
+
+    Raises ParameterError unless 0 < ε < ∞ and 0 < δ < 1.
+    """
     if not 0 < epsilon < math.inf:
         raise ParameterError(f"The ε of a release is {epsilon}; it must be a number above 0.")
     if not 0 < delta < 1:
         raise ParameterError(
-            "Propose-test-release needs a failure probability above 0 and below 1; raise delta, or "
-            "choose the score iqr."
+            "Propose-test-release needs a delta above 0 and below 1; raise delta, or choose the "
+            "score iqr."
         )
     return 1 - math.log(delta) / epsilon
 
 
 def intervals_around(value: float) -> tuple[Interval, Interval]:
-    """The intervals [k, k + 1) and [k − ½, k + ½), k whole, that contain the value."""
+    """The intervals [k, k + 1) and [k − ½, k + ½), for whole numbers k, that contain the value."""
     whole = float(math.floor(value))
     half = math.floor(value + 0.5) - 0.5
     return (whole, whole + 1), (half, half + 1)
 
 
 def changes_to_leave(values: Vector, interval: Interval) -> int:
-    """Number of m values that must be replaced, by any numbers, for `log_iqr` to leave [low, high).
+    """How many of m values must be replaced, by any numbers, for `log_iqr` to leave [low, high).
 
-    Exact for m ≥ 2, in time m log m.  With k replacements the interquartile range is at most the
-    widest distance between two ranks that differ by ⌈3m/4⌉ − ⌈m/4⌉ + k, starting up to k below
-    ⌈m/4⌉, and at least the narrowest with ranks that differ by k less, starting up to k above.  0
-    if the value is outside already.
+    The number is exact for m ≥ 2, takes time m log m, and is 0 if `log_iqr` is already outside.
+    With r = ⌈3m/4⌉ − ⌈m/4⌉ and k replacements, the interquartile range is at most the widest
+    distance between order statistics whose ranks differ by r + k, the lower rank at most k below
+    ⌈m/4⌉, and at least the narrowest distance between order statistics whose ranks differ by r − k,
+    the lower rank at most k above ⌈m/4⌉.
     """
     low, high = interval
     ordered = np.sort(values)

@@ -1,4 +1,4 @@
-"""Release one score of both directions, with Laplace noise or only if it is stable."""
+"""Release one score for both directions, with Laplace noise or only if the score is stable."""
 
 from __future__ import annotations
 
@@ -53,38 +53,38 @@ class Released(NamedTuple):
 
 
 def order_kept(gap: float, scale: float, noises: int = 1) -> float:
-    """Probability that two scores keep their order when each gets one or two Laplace draws."""
+    """The probability that two scores keep their order when each has `noises` Laplace draws."""
     known = laplace_probability if noises == 1 else four_laplace_probability
     return float(known(abs(gap), scale))
 
 
 def exceeds(value: float, threshold: float, scale: float) -> float:
-    """P(value + Lap(scale) > threshold)."""
+    """Return P(value + Lap(scale) > threshold)."""
     beyond = (threshold - value) / scale
     return 0.5 * math.exp(-beyond) if beyond > 0 else 1 - 0.5 * math.exp(beyond)
 
 
 def two_noises_interval(value: float, scale: float) -> Interval:
-    """A 95 % interval for an exact sum, around the sum with two Laplace draws added."""
+    """A 95 % interval for an exact sum, given `value`: the sum plus two Laplace draws."""
     return value - _TWO_NOISES * scale, value + _TWO_NOISES * scale
 
 
 # Releases of scores that add up logarithms of interquartile ranges.
 #
-# A test record affects all four ranges, and each is noisy; a training record affects the two of
-# the residuals, and the ranges of the variables are then exact.
+# A test record affects all four ranges, so each range is noisy. A training record affects only the
+# two ranges of the residuals, and the ranges of the variables are then exact.
 
 
 Logs = Sequence[float | None]
 
 _LEAVING = (
-    "A few records could change an interquartile range too much, so it is not released; use more "
-    "rows, a larger epsilon or delta, or the score iqr."
+    "A few records could change an interquartile range too much for a release; use more rows, a "
+    "larger epsilon or delta, or the score iqr."
 )
 
 
 def _quantiles(now: Sides, plan: Plan, noise: NoiseSource) -> Released:
-    """Selects both quartiles of each range on a public grid; pure DP, and never refuses."""
+    """Selects both quartiles of each range on a public grid; ε-DP without refusals."""
     epsilon, _ = plan.share(4)
     logs = [
         chosen_log_iqr(sample.quartile_utilities, sample.grid, epsilon, noise)
@@ -174,7 +174,10 @@ _UNSTABLE = (
 
 
 def release(score: str, now: Sides, exact: Sides, plan: Plan, noise: NoiseSource) -> ScoreRelease:
-    """Release one score. now, exact: test records under the chosen and the exact regressions."""
+    """Release one score for both directions.
+
+    now, exact: the test records under the regressions in use, and under the exact regressions.
+    """
     mechanism = plan.mechanism(score)
     if mechanism == "laplace":
         made = _laplace(score, now, plan, noise)
@@ -233,5 +236,5 @@ def _stable(score: str, now: Sides, plan: Plan, noise: NoiseSource) -> Released:
 
 
 def _point(value: float | None) -> Interval | None:
-    """The release of an exact score."""
+    """The interval of an exactly released score: a single point."""
     return None if value is None else (value, value)

@@ -11,10 +11,10 @@ from privcore.version import __version__
 
 
 def direction_report(result: Inference, pair: Pair, *, seed: int | None) -> dict[str, Any]:
-    """JSON-ready: decision, released scores, guarantee, parameters.
+    """Return a JSON-ready report: decision, released scores, guarantee and parameters.
 
-    "not_private", which includes the time, is for study, not for release; left out with secure
-    noise.
+    The entry "not_private", which includes the time, is for study and must not be released; it is
+    left out with secure noise.
     """
     report: dict[str, Any] = {
         "x": result.names[0],
@@ -74,13 +74,13 @@ def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-# Below it noise distorts both regressions so much that the decision is a coin toss: measured, see
-# docs/proofs/binned_regression.md.
+# Below this value noise distorts both regressions so much that the decision is a coin toss, as
+# measured in docs/proofs/binned_regression.md.
 _LEAST_EPSILON_ROWS = 400
 
 
 def caution(result: Inference) -> str:
-    """Why any decision is unreliable at this ε and number of rows (both public); else empty."""
+    """Why a decision is unreliable at this ε and number of rows (both public), or an empty text."""
     if not result.fits.private or result.guarantee.epsilon * result.n_train >= _LEAST_EPSILON_ROWS:
         return ""
     strength = result.guarantee.epsilon * result.n_train
@@ -95,10 +95,10 @@ def caution(result: Inference) -> str:
 def undecided(result: Inference) -> str:
     """Why the released decision is hardly better than a coin toss; empty if it is better.
 
-    Uses released and public facts alone.
+    The reason uses only released and public values.
     """
     if caution(result):
-        return "the noise on both regressions may decide it"
+        return "noise on both regressions may decide the direction"
     deciding = [release for release in result.releases if release.decision]
     if deciding and all(release.overlapping for release in deciding):
         return "the 95 % noise intervals of the two scores overlap"

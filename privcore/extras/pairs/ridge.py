@@ -28,13 +28,13 @@ _BLOCK = 1 << 15
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A regression on [−1, 1]: weights of the features, shape (D,), and the kernel's width."""
+    """A kernel regression on [−1, 1]: the features' weights, shape (D,), and the kernel's width."""
 
     weights: Vector
     width: float
 
     def predict(self, values: Vector) -> Vector:
-        """The regression at `values`, shape (m,), clipped to [−1, 1]."""
+        """The predictions at `values`, shape (m,), clipped to [−1, 1]."""
         parts = [
             self.predict_from(gaussian_features(values[start : start + _BLOCK], self.width, REACH))
             for start in range(0, values.size, _BLOCK)
@@ -42,14 +42,14 @@ class Fit:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def predict_from(self, features: Matrix) -> Vector:
-        """`predict` from precomputed features of the values, shape (m, D)."""
+        """The predictions from precomputed features of the values, shape (m, D)."""
         return np.clip(features @ self.weights, -1.0, 1.0)
 
 
 def fit(x: Vector, y: Vector, width: float, penalty: float) -> Fit:
-    """The regression of y on x, both of shape (n,) and within [−1, 1].
+    """Fit the ridge regression of y on x, both of shape (n,) and within [−1, 1].
 
-    penalty: λ.  Raises ParameterError unless 0 < λ < ∞ and the width has features.
+    penalty: λ.  Raises ParameterError unless 0 < λ < ∞ and `feature_count` accepts the width.
     """
     gram: Matrix | float = 0.0
     products: Vector | float = 0.0
@@ -61,7 +61,10 @@ def fit(x: Vector, y: Vector, width: float, penalty: float) -> Fit:
 
 
 def solve(gram: Matrix, products: Vector, count: int, penalty: float) -> Vector:
-    """(G + (nλ/2)I)⁻¹p for G = Σ φφᵀ, shape (D, D), and p = Σ φy over n = `count` records."""
+    """Solve (G + (nλ/2)I)w = p for G = Σ φφᵀ, shape (D, D), and p = Σ φy over n = `count` records.
+
+    Returns the weights w, shape (D,). Raises ParameterError unless 0 < λ < ∞.
+    """
     _check(penalty)
     factor = cho_factor(gram + np.eye(len(gram)) * (count * penalty / 2), overwrite_a=True)
     return np.asarray(cho_solve(factor, products))

@@ -42,9 +42,10 @@ _SENSITIVITIES: dict[str, dict[str, Callable[[int], float]]] = {
 def test_sensitivity(score: str, m: int, calibration: str) -> float:
     """The largest change in a score when one of the m pairs is replaced.
 
-    proven: derived in docs/proofs; published: Theorem 1, and Theorem 3 with the constant below it,
-    of Kusner et al. 2016. hsic and hsic-root assume kernels between 0 and 1 of public width. Raises
-    ParameterError for m < 2, and if the calibration has no constant for the score.
+    proven: derived in docs/proofs. published: Theorem 1 of Kusner et al. 2016, and Theorem 3 with
+    the constant given below that theorem. hsic and hsic-root assume kernels of public width with
+    values between 0 and 1. Raises ParameterError for m < 2, and if the calibration has no constant
+    for the score.
     """
     _check_count(m)
     known = _SENSITIVITIES.get(calibration, {})
@@ -57,10 +58,10 @@ def test_sensitivity(score: str, m: int, calibration: str) -> float:
 
 
 def spearman(a: Vector, b: Vector) -> float:
-    """|ρ|, ρ = 12/(m(m² − 1)) Σ (R_i − c)(S_i − c), R and S midranks, c = (m + 1)/2.
+    """Return |ρ|, where ρ = 12/(m(m² − 1)) Σ (R_i − c)(S_i − c) with midranks R and S.
 
-    The denominator is always that of data without ties: dividing by tie-corrected variances could
-    change the score by more than 1 with one record.
+    c = (m + 1)/2. The denominator is always the one for data without ties: with tie-corrected
+    variances, one record could change the score by more than 1.
     """
     m = _check_count(a.size)
     middle = (m + 1) / 2
@@ -69,7 +70,10 @@ def spearman(a: Vector, b: Vector) -> float:
 
 
 def kendall(a: Vector, b: Vector) -> float:
-    """|C − D|/(m(m − 1)/2), concordant minus discordant pairs; tied pairs are neither.  τ-a."""
+    """Return |τ-a| = |C − D|/(m(m − 1)/2) for C concordant and D discordant pairs.
+
+    Tied pairs are neither concordant nor discordant.
+    """
     m = _check_count(a.size)
     levels = min(np.unique(a).size, np.unique(b).size)
     if levels == 1:
@@ -83,9 +87,9 @@ def kendall(a: Vector, b: Vector) -> float:
 def hsic(
     a: Vector, b: Vector, width_a: float, width_b: float, reach_a: float, reach_b: float
 ) -> float:
-    """trace(KHLH)/(m − 1)², K and L Gaussian kernels of public widths (equation 4).
+    """Return trace(KHLH)/(m − 1)² for Gaussian kernels K and L of public widths (equation 4).
 
-    reach_a, reach_b: public bounds on |a| and |b|.  In time m·D² (see `features`).
+    reach_a, reach_b: public bounds on |a| and |b|.  Takes time m·D² (see `features`).
     Raises ParameterError for a width below its public limit.
     """
     return hsic_root(a, b, width_a, width_b, reach_a, reach_b) ** 2
@@ -94,10 +98,11 @@ def hsic(
 def hsic_root(
     a: Vector, b: Vector, width_a: float, width_b: float, reach_a: float, reach_b: float
 ) -> float:
-    """√HSIC = (m/(m − 1))·|C|, C the cross-covariance of the features (arguments as `hsic`).
+    """Return √HSIC = (m/(m − 1))·|C|, where C is the cross-covariance of the features.
 
-    The root orders two directions like HSIC does. Near independence both HSIC and its noise are of
-    order 1/m; the root is of order 1/√m, and its noise of order 1/m.
+    The arguments are as in `hsic`. The root orders two directions as HSIC does. Near independence,
+    HSIC and the noise added to HSIC are both of order 1/m; the root is of order 1/√m, and the noise
+    added to the root of order 1/m.
     """
     _check_count(a.size)
     return _root(
@@ -110,13 +115,13 @@ def hsic_root(
 
 
 def hsic_root_of_features(features_a: Matrix, features_b: Matrix) -> float:
-    """`hsic_root` from precomputed features, shapes (m, D_a) and (m, D_b)."""
+    """Return `hsic_root` from precomputed features, shapes (m, D_a) and (m, D_b)."""
     _check_count(len(features_a))
     return _root([(features_a, features_b)])
 
 
 def log_iqr(values: Vector) -> float:
-    """log(x_(⌈3m/4⌉) − x_(⌈m/4⌉)), order statistics of m ≥ 1 values, at least log LEAST_IQR."""
+    """Return log(x_(⌈3m/4⌉) − x_(⌈m/4⌉)) for m ≥ 1 sorted values x, at least log LEAST_IQR."""
     first, third = quartile_ranks(values.size)
     ordered = np.partition(values, (first - 1, third - 1))
     return floored_log(float(ordered[third - 1] - ordered[first - 1]))
@@ -128,7 +133,7 @@ def floored_log(iqr: float) -> float:
 
 
 def quartile_ranks(m: int) -> tuple[int, int]:
-    """⌈m/4⌉ and ⌈3m/4⌉, ranks from 1."""
+    """The ranks ⌈m/4⌉ and ⌈3m/4⌉ of the quartiles, counted from 1."""
     return (m + 3) // 4, (3 * m + 3) // 4
 
 

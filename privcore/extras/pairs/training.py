@@ -55,8 +55,8 @@ def rank_distance(
 ) -> int:
     """Number of training records that can certainly be replaced without changing residual ranks.
 
-    With γ the smallest gap between two residuals, proven: ⌈γ/(2·shift)⌉ − 1, at least 0, which
-    excludes the step at which two residuals meet. published: ⌊γ/(2·shift)⌋.
+    γ is the smallest gap between two residuals. proven: ⌈γ/(2·shift)⌉ − 1, at least 0; with one
+    more replacement two residuals could become equal. published: ⌊γ/(2·shift)⌋.
     """
     gap = float(np.diff(np.sort(residuals)).min()) / (2 * shift)
     gap = min(gap, _FAR)
@@ -64,7 +64,7 @@ def rank_distance(
 
 
 def stable_threshold(epsilon: float, delta: float) -> float:
-    """ln(1/δ)/ε, which a noisy distance must exceed.
+    """Return the threshold ln(1/δ)/ε, which a noisy distance must exceed.
 
     Raises ParameterError unless ε > 0 and 0 < δ < 1.
     """
@@ -72,8 +72,8 @@ def stable_threshold(epsilon: float, delta: float) -> float:
         raise ParameterError(f"The ε of a release is {epsilon}; it must be a number above 0.")
     if not 0 < delta < 1:
         raise ParameterError(
-            "Rank scores that protect training records need a failure probability above 0 and "
-            "below 1; raise delta, or choose the score hsic-root."
+            "Rank scores that protect training records need a delta above 0 and below 1; raise "
+            "delta, or choose the score hsic-root."
         )
     return -math.log(delta) / epsilon
 
@@ -81,16 +81,16 @@ def stable_threshold(epsilon: float, delta: float) -> float:
 def stable_release(
     value: float, distance: int, epsilon: float, delta: float, noise: NoiseSource
 ) -> float | None:
-    """`value` itself if distance + Lap(1/ε) exceeds ln(1/δ)/ε, otherwise None; (ε, δ)-DP.
+    """Return the exact `value` if distance + Lap(1/ε) > ln(1/δ)/ε, otherwise None; (ε, δ)-DP.
 
-    Dwork & Roth 2014, Algorithm 13.  Raises as `stable_threshold`.
+    Dwork & Roth 2014, Algorithm 13.  Raises ParameterError as `stable_threshold` does.
     """
     threshold = stable_threshold(epsilon, delta)
     return value if noise.laplace(float(distance), 1 / epsilon) > threshold else None
 
 
 def iqr_of(values: Vector) -> float:
-    """The interquartile range between the order statistics of `log_iqr`, without its floor."""
+    """The interquartile range from the same order statistics as `log_iqr`, without a floor."""
     first, third = quartile_ranks(values.size)
     ordered = np.partition(values, (first - 1, third - 1))
     return float(ordered[third - 1] - ordered[first - 1])
@@ -104,8 +104,8 @@ def iqr_shift(shift: float) -> float:
 def shifts_to_leave(iqr: float, shift: float, interval: Interval) -> int:
     """Number of training records that can certainly be replaced with the log IQR in [low, high).
 
-    ⌊(distance of the IQR to the nearer end)/(2·shift)⌋, 0 if it lies outside; an end below the
-    floor of the logarithm is never crossed.
+    The number is ⌊(distance of the IQR to the nearer end)/(2·shift)⌋, or 0 if the IQR lies outside
+    the interval. An end below the floor of the logarithm is never crossed.
     """
     low, high = (math.exp(end) for end in interval)
     held = max(iqr, LEAST_IQR)
@@ -116,5 +116,5 @@ def shifts_to_leave(iqr: float, shift: float, interval: Interval) -> int:
 
 
 def noisy_iqr(iqr: float, shift: float, epsilon: float, noise: NoiseSource) -> float:
-    """The range with Laplace noise of scale 2·shift/ε; ε-DP for the training records."""
+    """The interquartile range plus Laplace noise of scale 2·shift/ε; ε-DP for training records."""
     return noise.laplace(iqr, iqr_shift(shift) / epsilon)

@@ -34,18 +34,18 @@ DELTA = 1e-6
 
 @dataclass(frozen=True)
 class Allocation:
-    """CURATE's budget over orders 0 … k under a zCDP filter, and Lemma 2's schedules.
+    """CURATE's budget for orders 0 … k under a zCDP filter, and Lemma 2's schedules.
 
     plans: (orders, orders), ε per test of each order (columns) as planned before each order (rows),
-        NaN for past orders. chosen: ε of the tests that were made, (orders,); even: the ε if all
-        tests had the same. planned: tests paid for before the run, (orders,); made: tests that the
-        surviving pairs need.
+        NaN for past orders. chosen: ε per test when the order is tested, (orders,). even: ε per
+        test if all tests had the same ε. planned: number of tests planned before the run,
+        (orders,). made: number of tests that the surviving pairs need, (orders,).
     noise: Laplace scale of each order in units of Z, (orders,).
     left: share of the budget that remains after each order, (orders,).
     bound, even_bound: Lemma 1's bound on errors before the run, for the plan and for the even
         split.
-    schedules: for each schedule of Lemma 2, the ε of each iteration; counts: for each, the lemma's
-        number of iterations and the largest number that actually fits.
+    schedules: ε of each iteration, for each schedule of Lemma 2. counts: for each schedule, the
+        lemma's number of iterations and the largest number that fits.
     """
 
     plans: Vector
@@ -70,10 +70,10 @@ def margins(n: int, share: float) -> Margins:
 def curate_orders(
     columns: int, orders: int, n: int, epsilon: float, survivors: float, margin: float
 ) -> Allocation:
-    """Plan the budget, spend it on an order, and plan again before the next order.
+    """Plan the budget for all orders, test one order, and plan again before the next order.
 
     survivors: share of pairs still adjacent after each order. The filter's total is the ρ that
-    implies (ε, 10⁻⁶).
+    implies (ε, 10⁻⁶). The schedules of the result are empty.
     """
     last = min(orders, columns - 1) - 1
     budget = total = rho_for(epsilon, DELTA)
@@ -107,7 +107,10 @@ def curate_orders(
 def schedule_curves(
     epsilon: float, first: float
 ) -> tuple[dict[str, Vector], dict[str, tuple[int, int]]]:
-    """Lemma 2's budgets, given a total and a first iteration, and how many iterations fit."""
+    """Lemma 2's budget of each iteration, given the total and the first iteration's budget.
+
+    Returns the `schedules` and `counts` of an `Allocation`.
+    """
     lines: dict[str, Vector] = dict(published_schedules(epsilon, first).items())
     return lines, {
         name: (lemma_count(name, epsilon, first), largest_count(name, epsilon, first))
@@ -159,8 +162,8 @@ ALLOCATION = Panel(
     formula=r"\min_{\varepsilon_0 \ge \dots \ge \varepsilon_k} \prod_j q^1_j + 1 - "
     r"\prod_j (1 - q^2_j) \quad\text{so that}\quad "
     r"\sum_j t_j\,\tfrac{\varepsilon_j^2}{2} \le \rho",
-    sentence="CURATE gives the first order more, since an edge lost there is lost for good, and "
-    "plans again before each order with the remaining budget; schedules spread the "
+    sentence="CURATE gives tests of low order more budget, since an edge deleted early is lost for "
+    "good, and plans again before each order with the remaining budget. Schedules spread the "
     "budget over the steps of a gradient method.",
     source=f"{_SOURCE}, Lemmas 1 and 2; docs/proofs/curate.md",
     parameters=(
@@ -170,7 +173,7 @@ ALLOCATION = Panel(
             "d",
             8,
             (3, 20),
-            "Columns of the data set, which has d(d − 1)/2 pairs.",
+            "Number of columns of the data set, which has d(d − 1)/2 pairs.",
             _SOURCE,
             kind="int",
         ),
@@ -192,8 +195,8 @@ ALLOCATION = Panel(
             "share",
             0.5,
             (0.05, 1.0),
-            "Share of pairs that stay adjacent. Fewer pairs need fewer tests, and the budget saved "
-            "goes to later orders.",
+            "Share of pairs that stay adjacent after an order. Fewer pairs need fewer tests, and "
+            "the budget saved goes to later orders.",
             _SOURCE,
         ),
         number(
@@ -203,8 +206,8 @@ ALLOCATION = Panel(
             0.5,
             (0.02, 0.9),
             (
-                "Half the width of the range around the threshold in which a coin decides, over "
-                "the threshold."
+                "Half the width of the range around the threshold in which a coin toss decides, "
+                "divided by the threshold."
             ),
             _SOURCE,
         ),

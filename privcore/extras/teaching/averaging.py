@@ -1,4 +1,4 @@
-"""One number, released again and again: averaging removes the noise, and costs add up."""
+"""One number, released again and again: averaging removes the noise, and the costs add up."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ ACCOUNTANTS = ("basic", "advanced, exact form", "zCDP, optimal conversion")
 class Averaging:
     """`TRIALS` repetitions of k releases of a count of 40, each with Laplace noise of scale 1/ε.
 
-    means: means of the first 1 … k releases of one repetition, (k,).
-    counts: numbers of releases, (c,); rms: measured root mean square error of the mean of each
-        number of releases, expected: √2/(ε√k), both (c,).
-    costs: ε of k releases by accountant, at δ = 10⁻⁶ (0 for basic).
-    guessed: how often the best guess between 40 and 39 is right after k releases, and its 95 %
-        interval; guess_bound: the smallest bound from the accountants.
+    means: means of the first 1 … k releases in one repetition, (k,).
+    counts: selected numbers of releases, (c,). rms, expected: root mean square error of the mean
+        for each of these numbers, as measured and by the formula √2/(ε√k), (c,) each.
+    costs: total ε of k releases by accountant, at δ = 10⁻⁶ (0 for basic).
+    guessed, interval: how often the best guess between 40 and 39 is right after k releases, with a
+        95 % interval. guess_bound: the smallest bound on `guessed` from the accountants.
     """
 
     means: Vector
@@ -45,12 +45,12 @@ class Averaging:
 
 
 def interval(hits: int, trials: int) -> tuple[float, float]:
-    """Clopper and Pearson's 95 % confidence interval for a probability."""
+    """Clopper and Pearson's 95 % confidence interval for a probability, given hits of trials."""
     return clopper_pearson_low(hits, trials, 0.025), clopper_pearson_high(hits, trials, 0.025)
 
 
 def averaging(epsilon: float, releases: int, seed: int) -> Averaging:
-    """Release a count `releases` times at ε each, and average."""
+    """Release a count `releases` times at ε each, and average the releases."""
     noise = SimulatedNoise(seed)
     with_person = noise.laplace_array(np.full((TRIALS, releases), VALUE), 1 / epsilon)
     without = noise.laplace_array(np.full((TRIALS, releases), VALUE - 1), 1 / epsilon)
@@ -76,7 +76,7 @@ def averaging(epsilon: float, releases: int, seed: int) -> Averaging:
 
 
 def costs_by_release(epsilon: float, releases: int) -> tuple[Vector, dict[str, Vector]]:
-    """Selected numbers of releases up to `releases`, (c,), and their ε by accountant, (c,)."""
+    """Selected numbers of releases up to `releases`, and the total ε by accountant; (c,) each."""
     composed = composition_curves("pure", epsilon, 1.0, releases, DELTA, False)
     curves = {curve.name: curve for curve in composed.curves}
     chosen = {name: np.asarray(curves[name].epsilons) for name in ACCOUNTANTS}
@@ -84,7 +84,7 @@ def costs_by_release(epsilon: float, releases: int) -> tuple[Vector, dict[str, V
 
 
 def _in_favour(seen: Vector) -> Vector:
-    """The log-likelihood ratio of 40 against 39 of each repetition, times the scale; (trials,)."""
+    """The log-likelihood ratio of 40 against 39 for each repetition, times the scale; (trials,)."""
     return np.asarray((np.abs(seen - (VALUE - 1)) - np.abs(seen - VALUE)).sum(axis=1))
 
 
@@ -111,9 +111,9 @@ AVERAGING = Panel(
     question="What does it cost to publish the same number again and again?",
     formula=r"\sqrt{\mathrm{E}\bigl[(\bar x_k - x)^2\bigr]} = \frac{\sqrt2}{\varepsilon\sqrt k},"
     r"\qquad \varepsilon_{\text{basic}} = k\varepsilon,\qquad \rho = k\,\frac{\varepsilon^2}{2}",
-    sentence="Noise averages out: the error of the mean of k releases is 1/√k of a single "
-    "release's. Composition states the privacy cost, which bounds how good a guess about one "
-    "person can become.",
+    sentence="Noise averages out: the error of the mean of k releases is 1/√k times the error of a "
+    "single release. Composition gives the total privacy loss, which bounds how often a guess "
+    "about one person can be right.",
     source="Dwork & Roth 2014, Theorems 3.14 and 3.20; Canonne, Kamath & Steinke 2020; Kairouz, "
     "Oh & Viswanath 2015, Theorem 2.1",
     parameters=(

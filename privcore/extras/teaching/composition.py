@@ -20,7 +20,10 @@ SLOW = "privacy-loss distribution"
 
 @dataclass(frozen=True)
 class CompositionCurves:
-    """One curve per accountant; final: ε after the last round, (a,), and the best accountant."""
+    """The total ε as a function of the number of rounds, one curve per accountant.
+
+    final: ε after the last round by each accountant, (a,). best: accountant with the smallest ε.
+    """
 
     curves: tuple[Curve, ...]
     final: tuple[float, ...]
@@ -30,14 +33,15 @@ class CompositionCurves:
 def composition_curves(
     kind: str, epsilon: float, sigma: float, rounds: int, delta: float, distributions: bool
 ) -> CompositionCurves:
-    """ε of 1 to `rounds` steps of one ε (or Gaussian steps, σ in units of the sensitivity).
+    """The total ε of 1 to `rounds` equal steps, of `epsilon` each or with Gaussian noise.
 
+    sigma: standard deviation of the Gaussian noise, in units of the sensitivity.
     distributions: whether to compute privacy-loss distributions too, which takes up to a second.
     """
     return _curves(kind, sigma if kind == "gaussian" else epsilon, rounds, delta, distributions)
 
 
-# A lesson and its panel compute the same, and so does each return of a slider.
+# A lesson and its panel compute the same curves, as does a slider that returns to a value.
 @lru_cache(maxsize=256)
 def _curves(
     kind: str, value: float, rounds: int, delta: float, distributions: bool
@@ -92,7 +96,7 @@ COMPOSITION = Panel(
             "Steps",
             "pure",
             STEPS,
-            "Whether only the ε of a step is known, or the distribution of its noise.",
+            "Whether only the ε of a step is known, or also the distribution of the noise.",
             _SOURCE,
             labels=(
                 ("pure", "Only its ε"),
@@ -107,7 +111,7 @@ COMPOSITION = Panel(
             "ε",
             0.1,
             (0.001, 5.0),
-            "The cost of one step by itself.",
+            "The privacy loss of a single step.",
             _SOURCE,
             log=True,
             only_with=("kind", _NOT_GAUSSIAN),
@@ -118,7 +122,7 @@ COMPOSITION = Panel(
             "σ/Δ",
             10.0,
             (0.5, 200.0),
-            "Standard deviation of the noise over the sensitivity.",
+            "Standard deviation of the noise, divided by the sensitivity.",
             "Balle & Wang 2018, Theorem 8",
             log=True,
             only_with=("kind", ("gaussian",)),
@@ -151,7 +155,7 @@ COMPOSITION = Panel(
             symbol="distributions",
             kind="bool",
             default=False,
-            help="Adds the tightest accountant known; it takes up to a second.",
+            help="Adds the tightest known accountant, which takes up to a second.",
             source="Zhu, Dong & Wang 2022, Theorem 10",
         ),
     ),

@@ -34,8 +34,9 @@ STRUCTURES = (*_SMALL, *_NETWORKS)
 class EquivalenceClass:
     """A DAG, its CPDAG, and all DAGs that no data can distinguish from it.
 
-    members: edges (cause, effect) of each, sorted; truth: the position of the DAG among them.
-    positions: one (x, y) per node, for all drawings. undirected: undirected edges of the CPDAG.
+    members: the sorted edges (cause, effect) of each DAG. truth: index of the true DAG in members.
+    positions: one (x, y) per node, for all drawings. undirected: number of undirected edges of the
+    CPDAG.
     """
 
     cpdag: PDAG
@@ -67,7 +68,7 @@ def markov_equivalents(cpdag: PDAG, most: int = MOST) -> list[tuple[Edge, ...]]:
             members.append(tuple(sorted(graph.directed)))
             if len(members) > most:
                 raise ParameterError(
-                    f"More than {most} DAGs belong to this graph; choose one with fewer "
+                    f"More than {most} DAGs belong to this graph; choose a graph with fewer "
                     "undirected edges."
                 )
             continue
@@ -76,9 +77,7 @@ def markov_equivalents(cpdag: PDAG, most: int = MOST) -> list[tuple[Edge, ...]]:
             graph_with = PDAG(graph.nodes, graph.directed | {arrow}, graph.undirected - {(i, j)})
             waiting.append(apply_meek_rules(graph_with))
     if any(not _is_member(edges, cpdag) for edges in members):
-        raise ParameterError(
-            "The graph is not the CPDAG of any DAG; orient its edges by a DAG first."
-        )
+        raise ParameterError("The graph is not the CPDAG of any DAG; give the CPDAG of a DAG.")
     return sorted(members)
 
 
@@ -90,7 +89,10 @@ def _is_member(edges: tuple[Edge, ...], cpdag: PDAG) -> bool:
 
 
 def equivalence_class(structure: str) -> EquivalenceClass:
-    """The class of a small example or a built-in network; raises ParameterError for other names."""
+    """The equivalence class of a small example or a built-in network.
+
+    Raises ParameterError for an unknown name.
+    """
     if structure in _SMALL:
         dag = _SMALL[structure]
         nodes: tuple[str, ...] = tuple(_LETTERS[: 1 + max(max(edge) for edge in dag)])
@@ -145,8 +147,8 @@ EQUIVALENCE = Panel(
     question="What does an edge without an arrow mean?",
     formula=r"G \sim G' \iff \text{same adjacencies and same } v\text{-structures }"
     r"(i \to k \leftarrow j,\; i, j \text{ not adjacent})",
-    sentence="All these DAGs imply the same independences, so no data distinguish them: an edge "
-    "is undirected if the DAGs disagree on its direction.",
+    sentence="All these DAGs imply the same independences, so no data can distinguish them. An "
+    "edge is undirected if the DAGs disagree on its direction.",
     source=f"{_SOURCE}; Andersson, Madigan & Perlman 1997",
     parameters=(
         choice(

@@ -18,12 +18,13 @@ from privcore.text import short
 
 @dataclass(frozen=True)
 class Term:
-    """One entry.
+    """One entry of the glossary.
 
-    name: in a URL, such as "epsilon"; title: in plain words; symbol: in formulas. field: the
-    field's term, if it differs from the title. see: names of related terms; panel, lesson: where to
-    try it; docs: where it is explained. used_by: titles of the algorithms that have a parameter of
-    this name.
+    name: name in URLs, such as "epsilon". title: title in plain words. symbol: symbol in formulas.
+    field: the term in the literature, if it differs from the title. see: names of related terms.
+    panel, lesson: names of the panel and the lesson that demonstrate the term. docs: path of the
+    document that explains the term. used_by: titles of the algorithms that have a parameter of this
+    name.
     """
 
     name: str
@@ -38,13 +39,13 @@ class Term:
     used_by: tuple[str, ...] = ()
 
     def matches(self, words: str) -> bool:
-        """Whether the term's text contains each of these words, ignoring case and accents."""
+        """Whether the entry contains each of these words, ignoring case, accents and hyphens."""
         inside = folded(" ".join([self.name, self.title, self.symbol, self.field, self.text]))
         return all(word in inside for word in folded(words).split())
 
 
 def folded(text: str) -> str:
-    """A text in lower case, without accents and hyphens."""
+    """Return `text` in lower case, without accents and with spaces for hyphens."""
     letters = unicodedata.normalize("NFKD", text.casefold().replace("-", " "))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
@@ -54,7 +55,7 @@ _TERMS = (
         "differential-privacy",
         "Differential privacy",
         "A guarantee for a method: changing one record changes the probability of any result only "
-        "slightly. It holds against everyone, whatever else they know, now and later.",
+        "slightly. The guarantee holds against every attacker, whatever else they know or learn.",
         symbol="(ε, δ)",
         see=("epsilon", "delta", "neighbours"),
         lesson="epsilon",
@@ -76,8 +77,8 @@ _TERMS = (
     Term(
         "delta",
         "Failure probability",
-        "The amount by which the probability of a result may exceed the bound e^ε. It should be "
-        "far below one over the number of rows; with 0 the bound always holds.",
+        "The amount by which the probability of a result may exceed the bound set by ε. δ should "
+        "be far below 1/n for n rows; with δ = 0 the bound always holds.",
         symbol="δ",
         see=("epsilon", "zcdp"),
         docs="docs/guarantees.md",
@@ -86,7 +87,7 @@ _TERMS = (
         "neighbours",
         "Neighbouring tables",
         "Two tables that differ in the values of one row; the number of rows is public. Any result "
-        "of a private method must be nearly as likely on one as on the other.",
+        "of a private method must have nearly the same probability on both tables.",
         symbol="D ~ D′",
         field="replace-one neighbours, bounded differential privacy",
         see=("sensitivity", "differential-privacy"),
@@ -96,8 +97,9 @@ _TERMS = (
     Term(
         "sensitivity",
         "Sensitivity",
-        "The most that one record can change a number, over all tables. Noise is scaled to the "
-        "sensitivity: if its value is too small, the guarantee does not hold.",
+        "The largest change in a number that one record can cause, over all tables. Noise is "
+        "scaled to the sensitivity: if the stated sensitivity is too small, the guarantee does not "
+        "hold.",
         symbol="Δ",
         see=("neighbours", "laplace"),
         panel="sensitivity",
@@ -106,8 +108,8 @@ _TERMS = (
     Term(
         "laplace",
         "Laplace noise",
-        "Noise with the density e^(−|x|/b)/(2b). With b = Δ/ε it makes a number of sensitivity Δ "
-        "private at ε, and δ is 0.",
+        "Noise with the density e^(−|x|/b)/(2b). Added to a number of sensitivity Δ with b = Δ/ε, "
+        "it gives (ε, 0)-differential privacy.",
         symbol="Lap(b)",
         see=("sensitivity", "gaussian"),
         panel="noise",
@@ -116,8 +118,8 @@ _TERMS = (
     Term(
         "gaussian",
         "Gaussian noise",
-        "Normal noise. It needs a δ above 0, and suits releases of many numbers that one record "
-        "changes together.",
+        "Normally distributed noise. It needs a δ above 0, and suits the release of many numbers "
+        "that all depend on the same records.",
         symbol="N(0, σ²)",
         see=("delta", "zcdp"),
         panel="noise",
@@ -136,16 +138,17 @@ _TERMS = (
     Term(
         "accountant",
         "Accountant",
-        "A method that composes the costs of steps: basic, advanced, zCDP, Rényi, or the "
-        "privacy-loss distribution. All give upper bounds, so the smallest may be used.",
+        "A method that computes the total privacy loss of several steps: basic or advanced "
+        "composition, zCDP, Rényi, or the privacy-loss distribution. All totals are upper bounds, "
+        "so the smallest may be used.",
         see=("composition", "zcdp"),
         panel="composition",
     ),
     Term(
         "zcdp",
         "Zero-concentrated differential privacy",
-        "A way to measure privacy loss in which costs add up exactly: a step of ε costs at most "
-        "ε²/2. At the end it is converted to an ε at a δ.",
+        "A measure of privacy loss, ρ, whose values for several steps are simply added: a step of "
+        "ε costs at most ρ = ε²/2. The total ρ is converted to an ε for a given δ.",
         symbol="ρ",
         field="zCDP",
         see=("composition", "delta"),
@@ -162,8 +165,8 @@ _TERMS = (
     Term(
         "subsampling",
         "Sub-sampling",
-        "Using a random part of the rows only. A record that may be left out is better hidden, but "
-        "the signal shrinks as well.",
+        "Using only a random part of the rows. A record that may be left out is better protected, "
+        "but the signal is weaker as well.",
         symbol="m/n",
         field="privacy amplification by sub-sampling",
         panel="sub-sampling",
@@ -182,8 +185,8 @@ _TERMS = (
     Term(
         "audit",
         "Audit",
-        "A test of a privacy claim from outside: many runs on two neighbouring tables, and a "
-        "search for a result that is likelier on one of them than ε allows. It can refute a claim "
+        "An empirical test of a privacy claim: many runs on two neighbouring tables, and a search "
+        "for a result that is likelier on one of them than ε allows. An audit can refute a claim "
         "but never prove one.",
         see=("neighbours", "membership-attack"),
         docs="docs/auditing.md",
@@ -191,24 +194,24 @@ _TERMS = (
     Term(
         "calibration",
         "Calibration",
-        "The choice of constants for a run. Proven: the guarantee has a proof, a test and an audit "
-        "here. Published: a paper’s own constants, with their flaws stated; no guarantee.",
+        "The choice of constants for a run. Proven: the guarantee has a proof, a test and an "
+        "audit. Published: a paper’s own constants, with known flaws stated and no guarantee.",
         see=("guarantee",),
         docs="docs/guarantees.md",
     ),
     Term(
         "guarantee",
         "Guarantee",
-        "The privacy statement of a run for each record: ε, δ, the neighbouring relation, the "
-        "public facts, and its limits. It is fixed before the run.",
+        "What a run promises for each record: ε, δ, the neighbouring relation, the public facts, "
+        "and the limits of the promise. The guarantee is fixed before the run.",
         see=("calibration", "certificate"),
         docs="docs/guarantees.md",
     ),
     Term(
         "release",
         "Release",
-        "A private graph made once with secure noise, charged to the table’s budget, with a "
-        "certificate. All other runs are for exploring, and must not be published.",
+        "A private graph computed once with secure noise, charged to the table’s budget, with a "
+        "certificate. All other runs are for exploration and must not be published.",
         see=("certificate", "ledger", "secure-noise"),
         docs="docs/how-to/release.md",
     ),
@@ -231,8 +234,8 @@ _TERMS = (
     Term(
         "noise-draw",
         "Noise draw",
-        "The noise of one run. A new draw repeats the run with new noise and shows how much of a "
-        "graph is due to chance; each published run costs its own ε.",
+        "The noise of one run. A new draw repeats the run with fresh noise and shows how much of a "
+        "graph is due to chance; every published run costs ε again.",
         see=("seed", "composition", "stability"),
         lesson="composition",
     ),
@@ -240,15 +243,15 @@ _TERMS = (
         "seed",
         "Seed",
         "A number that determines simulated noise, or a sample. The same seed gives the same "
-        "result, so it is for exploring and teaching, never for a release.",
+        "result, so seeds are for exploring and teaching, never for a release.",
         symbol="seed",
         see=("noise-draw", "secure-noise"),
     ),
     Term(
         "secure-noise",
         "Secure noise",
-        "Noise from exact samplers and the operating system’s randomness, without a seed: nobody "
-        "can reproduce it. Only results with secure noise may be released.",
+        "Noise from exact samplers and the operating system’s randomness, without a seed, so that "
+        "nobody can reproduce the noise. Only results with secure noise may be released.",
         see=("release", "seed"),
         docs="docs/guarantees.md",
     ),
@@ -283,16 +286,16 @@ _TERMS = (
     Term(
         "skeleton",
         "Skeleton",
-        "Which pairs of columns are joined by an edge, without directions. Constraint-based "
-        "searches find it first.",
+        "The edges of a graph without their directions. Constraint-based searches find the "
+        "skeleton first.",
         see=("cpdag", "separating-set"),
     ),
     Term(
         "background-knowledge",
         "Background knowledge",
         "Facts about a graph that are known without the rows: a time order, forbidden edges, "
-        "required edges. They are public and every graph obeys them. They give directions that no "
-        "data could determine.",
+        "required edges. These facts are public, and every graph obeys them. They can determine "
+        "directions that no data could determine.",
         field="background knowledge, tiers, MPDAG",
         see=("cpdag", "v-structure"),
         docs="docs/how-to/knowledge.md",
@@ -300,8 +303,9 @@ _TERMS = (
     Term(
         "cpdag",
         "Graph with open directions",
-        "All causal graphs that imply the same independences, in one drawing. An arrow points the "
-        "same way in all of them; an undirected edge does not, and data alone cannot decide it.",
+        "One graph for all causal graphs that imply the same independences. An arrow points the "
+        "same way in all of them; the direction of an undirected edge differs, and data alone "
+        "cannot determine it.",
         symbol="CPDAG",
         field="completed partially directed acyclic graph, essential graph",
         see=("v-structure", "skeleton"),
@@ -311,10 +315,10 @@ _TERMS = (
     Term(
         "pag",
         "Graph with unobserved confounders",
-        "What data can show if there may be unobserved confounders. a → b: a is a cause of b, "
-        "directly or through others. a ↔ b: neither causes the other, they share an unobserved "
-        "confounder. A column at an arrowhead is not a cause of the other one; a circle is an end "
-        "that the data leave open.",
+        "The graph that data can determine if there may be unobserved confounders. a → b: a is a "
+        "cause of b, directly or through other columns. a ↔ b: neither causes the other, and the "
+        "two share an unobserved confounder. A column at an arrowhead is not a cause of the other "
+        "column; a circle is an end that the data leave undetermined.",
         symbol="PAG",
         field="partial ancestral graph",
         see=("cpdag", "hidden-confounder", "hidden_causes"),
@@ -324,8 +328,8 @@ _TERMS = (
     Term(
         "separating-set",
         "Separating set",
-        "Columns given which two others are independent. If there is such a set, there is no edge "
-        "between the two.",
+        "A set of columns given which two other columns are independent. If there is such a set, "
+        "there is no edge between the two columns.",
         symbol="S",
         see=("conditional-independence", "v-structure"),
         lesson="simpson",
@@ -333,8 +337,8 @@ _TERMS = (
     Term(
         "v-structure",
         "V-structure",
-        "Two columns that both point at a third and have no edge between them: a → c ← b. This "
-        "pattern determines directions.",
+        "Two columns without an edge between them that both cause a third: a → c ← b. Data can "
+        "determine the directions of these two edges.",
         symbol="a → c ← b",
         field="unshielded collider",
         see=("cpdag", "separating-set"),
@@ -344,15 +348,16 @@ _TERMS = (
         "conditional-independence",
         "Conditional independence",
         "Among rows that agree in the conditioning columns, neither of two columns carries "
-        "information about the other. The number of conditioning columns is the order of a test.",
+        "information about the other. The number of conditioning columns is the order of the test.",
         symbol="x ⊥ y | S",
         see=("separating-set", "max_order"),
     ),
     Term(
         "confounder",
         "Confounder",
-        "A variable that acts on both a treatment and its outcome. Left out, it makes them look "
-        "related, or reverses a difference: Simpson’s paradox.",
+        "A variable that affects both a treatment and an outcome. If the confounder is left out, "
+        "the two can look related without a causal effect, or a difference can be reversed "
+        "(Simpson’s paradox).",
         see=("conditional-independence", "causal-effect"),
         lesson="simpson",
     ),
@@ -371,8 +376,8 @@ _TERMS = (
         "causal-effect",
         "Causal effect",
         "The change in an outcome if somebody sets the cause and intervenes on nothing else: a "
-        "difference of probabilities or, for numbers, the change per unit of the cause. The "
-        "difference between the rows also contains what confounders contribute.",
+        "difference of probabilities or, for numbers, the change per unit of the cause. A plain "
+        "comparison of rows also includes the influence of confounders.",
         symbol="P(y | do(x))",
         field="total causal effect, intervention",
         see=("adjustment-set", "confounder"),
@@ -381,8 +386,8 @@ _TERMS = (
     Term(
         "adjustment-set",
         "Adjustment set",
-        "Columns such that, among rows that agree in them, two values of a cause can be compared "
-        "fairly. The graph determines them: the parents of the cause always suffice, and often "
+        "Columns to condition on so that values of a cause are compared without confounding. The "
+        "graph determines which sets are valid: the parents of the cause always suffice, and often "
         "fewer columns do.",
         field="adjustment set, back-door criterion, parents",
         see=("causal-effect", "confounder"),
@@ -391,24 +396,25 @@ _TERMS = (
     Term(
         "pc",
         "PC algorithm",
-        "Starts with all edges and deletes the edge of each pair that is independent given some "
-        "others, one order after another; then it orients edges. It is not private by itself.",
+        "A search that starts with an edge between every pair and deletes the edge of each pair "
+        "that is independent given some other columns, by increasing order of the tests. Then it "
+        "orients the edges. PC is not private.",
         field="Peter–Clark algorithm",
         see=("skeleton", "separating-set"),
     ),
     Term(
         "moment-search",
         "Moment search",
-        "Our private algorithm: it releases noisy counts or moments once, and searches them with "
-        "noise-aware tests.",
+        "Our private algorithm: it releases noisy counts or moments once, and finds the graph with "
+        "tests that take the noise into account.",
         see=("moments", "fdr"),
         docs="docs/moment_search.md",
     ),
     Term(
         "moments",
         "Moments",
-        "Counts of pairs of levels, or means of products of two numbers. Many searches need "
-        "nothing else from a table.",
+        "Counts of pairs of levels, or means of products of two numbers. Many searches need only "
+        "these statistics from a table.",
         field="sufficient statistics",
         see=("moment-search",),
         docs="docs/proofs/second_moments.md",
@@ -417,7 +423,7 @@ _TERMS = (
         "z-star",
         "Rank score",
         "A measure of dependence between ordered columns, from concordant and discordant pairs of "
-        "rows. One record changes it by at most 6/√n, which is little.",
+        "rows. One record changes the score by at most 6/√n, a small sensitivity.",
         symbol="Z*",
         field="scaled Kendall’s τ, option z-star",
         see=("sensitivity", "score"),
@@ -428,22 +434,22 @@ _TERMS = (
         "score",
         "Independence score",
         "The statistic by which a test decides on independence, such as G², χ² or the rank score "
-        "Z*. Private algorithms need one with a small sensitivity.",
+        "Z*. Private algorithms need a score with a small sensitivity.",
         see=("z-star", "threshold"),
     ),
     Term(
         "threshold",
         "Significance level",
-        "A pair counts as independent when its test does not reject at this level. A lower level "
-        "deletes more edges.",
+        "A pair counts as independent if its test does not reject independence at this level. A "
+        "lower level deletes more edges.",
         symbol="T",
         see=("score", "fdr"),
     ),
     Term(
         "tweak",
         "Threshold tweak",
-        "A shift of the threshold of Priv-PC’s sieve, so that noise lets fewer truly independent "
-        "pairs count as dependent.",
+        "A shift of the threshold in Priv-PC’s sieve, so that fewer truly independent pairs count "
+        "as dependent because of the noise.",
         symbol="t",
         see=("sieve-and-examine",),
         panel="sieve-and-examine",
@@ -452,8 +458,8 @@ _TERMS = (
     Term(
         "sparse-vector",
         "Sparse vector technique",
-        "Answers many questions “is this score above the threshold?” for the price of the few "
-        "with the answer yes. After a yes, the threshold needs new noise.",
+        "Answers many questions of the form “is this score above the threshold?”. Only questions "
+        "with the answer yes cost budget; after a yes, the threshold needs fresh noise.",
         field="AboveThreshold",
         see=("sieve-and-examine",),
         panel="sparse-vector",
@@ -473,8 +479,8 @@ _TERMS = (
     Term(
         "exponential-mechanism",
         "Private selection",
-        "Draws one of several candidates, better ones with higher probability, without releasing "
-        "their scores.",
+        "Selects one of several candidates at random, better candidates with higher probability, "
+        "without releasing their scores.",
         field="exponential mechanism, permute-and-flip",
         panel="selection",
         docs="docs/proofs/em_pc.md",
@@ -482,8 +488,8 @@ _TERMS = (
     Term(
         "fdr",
         "False discovery rate",
-        "The expected share of false edges among the edges of a graph. The level q is its upper "
-        "limit.",
+        "The expected share of false edges among the edges of a graph. The FDR level q is an upper "
+        "limit on this share.",
         symbol="q",
         field="FDR",
         see=("precision", "threshold"),
@@ -491,9 +497,9 @@ _TERMS = (
     Term(
         "posterior",
         "Posterior probability",
-        "The probability of an edge given the released numbers: the share of DAGs that have it, "
-        "each weighted by its posterior probability. Where not all combinations of levels are "
-        "counted, the DAG that the search found gets extra weight.",
+        "The probability of an edge given the released numbers: the total posterior probability of "
+        "the DAGs with this edge. If not all combinations of levels are counted, the DAG that the "
+        "search found gets extra weight.",
         symbol="P(edge)",
         field="Bayesian model averaging",
         see=("moment-search", "fdr"),
@@ -502,7 +508,7 @@ _TERMS = (
     Term(
         "precision",
         "Precision",
-        "The share of the edges in a graph that are true.",
+        "The share of a graph’s edges that are true.",
         symbol="TP/(TP + FP)",
         see=("recall", "f1"),
     ),
@@ -533,15 +539,15 @@ _TERMS = (
     Term(
         "power",
         "Power",
-        "The probability that a test detects a dependence of a given size. If it is low, a missing "
-        "edge means little.",
+        "The probability that a test detects a dependence of a given size. If the power is low, a "
+        "missing edge means little.",
         see=("reference_effect", "threshold"),
     ),
     Term(
         "stability",
         "Stability",
-        "How often an edge appears again, over noise draws or halves of the rows. It "
-        "is computed from the exact data and is not private.",
+        "How often an edge appears again in other noise draws, or in halves of the rows. Stability "
+        "is computed from the exact data, so it is not private.",
         see=("noise-draw",),
     ),
 )
@@ -563,7 +569,7 @@ def _declared() -> Iterable[Term]:
 
 @cache
 def glossary() -> dict[str, Term]:
-    """All terms by name: the ones defined here in the order of their titles, then parameters."""
+    """All terms by name: first the terms defined here, then parameters, each sorted by title."""
     declared = {term.name: term for term in _declared()}
     written = {term.name: declared.get(term.name, term) for term in _TERMS}
     both = [
@@ -580,7 +586,7 @@ def get_term(name: str) -> Term:
     """The term called `name`; raises ParameterError if there is none."""
     terms = glossary()
     if name not in terms:
-        raise ParameterError(f"The glossary has no term {short(name)!r}.")
+        raise ParameterError(f"The glossary has no term {short(name)!r}; check the name.")
     return terms[name]
 
 

@@ -30,18 +30,18 @@ CAUSES: dict[str, tuple[str, str, str]] = {
     "clinic": ("smoke", "lung", "bronc"),
     "beach": ("heat", "ice cream", "accidents"),
 }
-# Of the sample.
+# Seed of the sample.
 SAMPLE = 1
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """The graphs of two searches of the same released numbers.
+    """The graphs from two searches on the same released numbers.
 
-    sufficient: the graph that assumes no unobserved confounders; allowed: the PAG, which allows
-        them.
-    positions: of the columns, in both graphs. links: number of links in each graph. circles: number
-        of ends that the PAG leaves open. epsilons: ε of each search.
+    sufficient: the graph under the assumption of no unobserved confounders. allowed: the PAG, which
+        allows unobserved confounders.
+    positions: (x, y) of each column in both drawings. links: number of links in each graph.
+        circles: number of ends that the PAG leaves undetermined. epsilons: ε of each search.
     """
 
     sufficient: PDAG
@@ -53,7 +53,10 @@ class Hidden:
 
 
 def beach_model() -> BayesianNetwork:
-    """Heat sells ice cream and fills the sea; an offer affects sales, and lifeguards accidents."""
+    """A model in which heat causes both ice cream sales and bathing accidents.
+
+    An offer also affects the sales, and lifeguards the accidents.
+    """
     names = ("heat", "offer", "lifeguards", "ice cream", "accidents")
     columns = [Column(name, "nominal", ("no", "yes"), declared=True) for name in names]
     even = np.array([[0.5, 0.5]])
@@ -87,7 +90,7 @@ def _sampled(model: str, hidden: bool, n: int) -> tuple[InMemoryCounts, Position
 
 
 def hidden_panel(model: str, hidden: bool, epsilon: float, n: int, seed: int) -> Hidden:
-    """Moment search of one table, with and without the assumption of causal sufficiency.
+    """Run moment search on one table, with and without the assumption of causal sufficiency.
 
     hidden: whether the common cause is left out of the table.
     """
@@ -137,7 +140,7 @@ def _words(values: Mapping[str, Any]) -> str:
     cause, one, other = CAUSES[values["model"]]
     there = "is not in the table" if values["hidden"] else "is in the table"
     return (
-        f"In the model *{cause}* causes *{one}* and *{other}*, and neither of the two causes the "
+        f"In the model, *{cause}* causes *{one}* and *{other}*, and neither of the two causes the "
         f"other. Here *{cause}* {there}."
     )
 
@@ -149,9 +152,9 @@ HIDDEN = Panel(
     title="An unobserved confounder",
     question="What does a graph show if a common cause is not in the table?",
     formula=r"X \leftarrow H \rightarrow Y \quad\text{without } H\text{:}\quad X \leftrightarrow Y",
-    sentence="Both graphs are made from the same released numbers. The first one assumes that "
-    "there are no unobserved confounders, so it reads every link as causal. The second "
-    "one, by FCI, does not: it shows which links are causal, which come from unobserved "
+    sentence="Both graphs are computed from the same released numbers. The first assumes that "
+    "there are no unobserved confounders, so every link is interpreted as causal. The second, "
+    "from FCI, does not: it shows which links are causal, which come from unobserved "
     "confounders, and which remain undetermined.",
     source="Spirtes, Glymour & Scheines 2000, Chapter 6; Zhang 2008",
     parameters=(
@@ -160,8 +163,8 @@ HIDDEN = Panel(
             "Model",
             "clinic",
             tuple(CAUSES),
-            "clinic: the network asia, with smoking as the common cause. beach: heat sells ice "
-            "cream and fills the sea, so that more people get into danger.",
+            "clinic: the network asia, with smoking as the common cause. beach: in hot weather "
+            "more ice cream is sold, and more people bathe and have accidents.",
             "Lauritzen & Spiegelhalter 1988 (clinic); made here (beach)",
         ),
         Parameter(
@@ -174,7 +177,7 @@ HIDDEN = Panel(
             source=_MODEL,
         ),
         epsilon_parameter(
-            1.0, "ε of both graphs together: they share a release.", "docs/guarantees.md"
+            1.0, "ε of both graphs together, which share one release.", "docs/guarantees.md"
         ),
         rows_parameter(100_000, (1_000, 200_000), "Rows drawn from the model.", _MODEL),
         seed_parameter(),

@@ -15,7 +15,7 @@ from privcore.text import short
 
 @dataclass(frozen=True)
 class NumberAnswer:
-    """An answer that is a number, right within a tolerance; unit: unit of the number."""
+    """A numeric answer, accepted within a tolerance; unit: unit of the number."""
 
     compute: Callable[[], float]
     tolerance: float
@@ -26,7 +26,7 @@ class NumberAnswer:
         return float(self.compute())
 
     def is_right(self, answer: str) -> bool:
-        """Whether a written number is right; raises ParameterError for other text."""
+        """Whether the number in `answer` is right; raises ParameterError if it is not a number."""
         text = answer.strip().removesuffix("%").strip().replace("−", "-")
         # A decimal comma is accepted, as in many languages.
         text = text.replace(",", ".") if "." not in text else text
@@ -54,7 +54,7 @@ class ChoiceAnswer:
         """Whether the answer is right; raises ParameterError if it is not among the options."""
         if answer not in self.options:
             raise ParameterError(
-                f"{short(answer)!r} is none of the answers; choose from {', '.join(self.options)}."
+                f"{short(answer)!r} is not an option; choose one of {', '.join(self.options)}."
             )
         return answer == self.value
 
@@ -63,9 +63,9 @@ class ChoiceAnswer:
 class Task:
     """One step of a lesson.
 
-    panel: the interactive panel, and preset: its initial values. moves: names of the controls for
-    the task; a page may hide the others. explanation: shown after a right answer; hint: shown after
-    a wrong answer.
+    panel: the interactive panel. preset: initial values of the panel's parameters. moves: names of
+    the controls for the task; a page may hide other controls. explanation: shown after a right
+    answer. hint: shown after a wrong answer.
     """
 
     title: str

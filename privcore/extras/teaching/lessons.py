@@ -58,7 +58,7 @@ def _better(network: str, epsilon: float) -> str:
 
 
 def _enough(rows: int, share: float) -> float:
-    """The smallest ε shown at which the naive form reaches this share of PC's F1."""
+    """The smallest ε shown at which the naive algorithm reaches this share of PC's F1."""
     runs = compare_runs("survey", rows, 10)
     reached = runs.naive_means >= share * runs.exact
     return float(runs.epsilons[reached.argmax()])
@@ -68,23 +68,23 @@ _BUYS = Lesson(
     name="epsilon",
     title="What ε buys",
     story="A clinic wants to publish one number, such as how many of its patients have a disease. "
-    "Each patient can change it by 1. Someone who knows all other records could infer the "
-    "last one from the exact number; noise limits how surely.",
+    "Each patient can change this number by 1. Someone who knows all records but one could infer "
+    "the last record from the exact number; noise limits how certain this inference can be.",
     terms=("epsilon", "delta", "neighbours", "sensitivity", "laplace", "composition"),
     tasks=(
         Task(
             "Two worlds, one number",
             "D and D′ differ in one patient. Lower ε and watch the two curves approach each "
-            "other, then set it back to 1.",
+            "other, then set ε back to 1.",
             NOISE,
             {"epsilon": 1.0},
             "Someone thinks that D and D′ are equally likely. With ε = 1, what is the highest "
-            "probability, in per cent, that they can give to D after seeing the number?",
+            "probability, in per cent, that they can assign to D after seeing the number?",
             NumberAnswer(lambda: 100 * guessing_bound(1.0, 0.0), 1.0, "%"),
             "The ratio of the two probabilities is at most e^ε, and they add up to 100 %: "
             "e^ε/(1 + e^ε).",
-            "ε limits odds: from 1 : 1 they rise to at most e : 1, which is 73 %, whatever the "
-            "number is and whatever else is known.",
+            "ε limits the odds: from 1 : 1 they rise to at most e : 1, which is 73 %, whatever the "
+            "published number is and whatever else is known.",
             moves=("epsilon",),
         ),
         Task(
@@ -95,8 +95,8 @@ _BUYS = Lesson(
             "For which ε is the scale of the Laplace noise 5 patients?",
             NumberAnswer(lambda: 1 / 5, 0.005),
             "The scale is Δ/ε, and one patient changes the number by Δ = 1.",
-            "1/0.2 = 5. The noise does not depend on the number of patients: in a large clinic 5 "
-            "is little.",
+            "1/0.2 = 5. The noise does not depend on the number of patients: in a large clinic, an "
+            "error of 5 patients hardly matters.",
             moves=("epsilon",),
         ),
         Task(
@@ -105,24 +105,24 @@ _BUYS = Lesson(
             "3 and leave ε at 1.",
             NOISE,
             {"epsilon": 1.0},
-            "How large is the largest ln of the likelihood ratio now?",
+            "What is the largest logarithm (ln) of the likelihood ratio now?",
             NumberAnswer(lambda: _largest_loss(3.0), 0.05),
-            "Read it off the right-hand picture, or off the figure below it.",
-            "With noise for a difference of 1, a patient who is counted three times has three "
-            "times the ε: a guarantee is only as good as its sensitivity. The panel “Sensitivity "
-            "playground” shows papers with wrong sensitivities.",
+            "Look at the right-hand picture, or at the figure below that picture.",
+            "With noise scaled for a difference of 1, a patient who is counted three times has "
+            "three times the ε: a guarantee is only as good as the stated sensitivity. The panel "
+            "“Sensitivity playground” shows wrong sensitivities from papers.",
             moves=("neighbour", "epsilon"),
         ),
         Task(
             "Many numbers",
             "The clinic publishes 100 such numbers, each with ε = 0.1. Plain addition gives ε = "
-            "10. With a failure probability of δ = 10⁻⁶ better accountants give a smaller total.",
+            "10. With a failure probability of δ = 10⁻⁶, better accountants give a smaller total.",
             COMPOSITION,
             {"kind": "pure", "epsilon": 0.1, "rounds": 100},
-            "What is the smallest total ε for all 100?",
+            "What is the smallest total ε for all 100 numbers?",
             NumberAnswer(lambda: _total("optimal for equal steps"), 0.05),
-            "The table under the picture marks the smallest; take the one for 100 rounds.",
-            "Less than half of plain addition: the privacy losses of many small steps partly "
+            "The table under the picture marks the smallest total; take the total for 100 rounds.",
+            "Less than half of the sum of all ε: the privacy losses of many small steps partly "
             "cancel.",
             moves=("rounds", "epsilon"),
         ),
@@ -133,29 +133,30 @@ _NAIVE = Lesson(
     name="naive-noise",
     title="Naive noise",
     story="The PC algorithm finds a causal graph by testing, for every pair of columns, whether "
-    "they are independent, marginally and given others. The simplest private form, Laplace-PC, "
-    "adds noise to every test statistic and splits the budget among the tests.",
+    "the two are independent, marginally and given other columns. The simplest private variant, "
+    "Laplace-PC, adds noise to every test statistic and splits the budget among the tests.",
     terms=("pc", "score", "threshold", "composition", "f1", "recall"),
     tasks=(
         Task(
             "How many tests?",
-            "The network asia has 8 columns. Laplace-PC pays for a marginal test of every pair, "
-            "and for a test given each one of the other columns.",
+            "The network asia has 8 columns. For every pair of columns, Laplace-PC pays for a "
+            "marginal test, and for a test given each of the other columns.",
             PER_TEST,
             {"columns": 8},
             "How many tests is that?",
             NumberAnswer(lambda: per_test_budget(8, 1, 10_000, 1.0).tests, 0.5),
-            "There are 8·7/2 pairs, and each has one marginal test and six given one column.",
-            "28 pairs with 7 tests each. The number grows with the cube of the number of columns.",
+            "There are 8·7/2 pairs, and each has one marginal test and six tests given one column.",
+            "28 pairs with 7 tests each make 196 tests. The number of tests grows with the cube of "
+            "the number of columns.",
             moves=("columns",),
         ),
         Task(
             "A share for each",
             "If costs are simply added, each test gets an equal part of ε = 1. Better accounting "
-            "gives it more; both figures are below the picture.",
+            "gives each test more; both figures are below the picture.",
             PER_TEST,
             {"columns": 8},
-            "By which factor is the share larger under the best accountant than by addition?",
+            "By which factor is a test's ε larger with the best accountant than with addition?",
             NumberAnswer(
                 lambda: (
                     per_test_budget(8, 1, 10_000, 1.0).epsilon_each
@@ -163,14 +164,15 @@ _NAIVE = Lesson(
                 ),
                 0.1,
             ),
-            "Divide the two figures: ε per test over ε per test by basic composition.",
-            "It grows like the square root of the number of tests; with few tests it would be 1.",
+            "Divide the figure “ε per test” by the figure “ε per test by basic composition”.",
+            "The factor grows like the square root of the number of tests; with few tests it would "
+            "be 1.",
             moves=("columns", "epsilon"),
         ),
         Task(
             "Noise above the threshold",
-            "A pair counts as dependent where |Z| is above 1.96. Move the number of columns "
-            "until the noise on Z has a larger scale than that, with 10,000 rows and ε = 1.",
+            "A pair counts as dependent if |Z| is above 1.96. With 10,000 rows and ε = 1, increase "
+            "the number of columns until the scale of the noise on Z is larger than 1.96.",
             PER_TEST,
             {"columns": 3, "n": 10_000, "epsilon": 1.0},
             "What is the smallest number of columns with noise above the threshold?",
@@ -183,24 +185,24 @@ _NAIVE = Lesson(
                 ),
                 0.5,
             ),
-            "It is where the curve crosses the dashed line; move the slider there and compare the "
-            "figures.",
-            "From there on the noise on a single test is on average larger than the threshold "
-            "itself, and every test of the run has such noise.",
+            "The curve crosses the dashed line at this number; move the slider there and compare "
+            "the figures.",
+            "From this number of columns on, the noise on a single test is on average larger than "
+            "the threshold, and every test of the run has such noise.",
             moves=("columns",),
         ),
         Task(
             "A whole run",
-            "Here are ten runs of Laplace-PC at each ε on 20,000 records of the network survey, "
+            "Here are ten runs of Laplace-PC at each ε on 20,000 records from the network survey, "
             "compared with PC without privacy.",
             RUNS,
             {"network": "survey"},
-            "What is the smallest of the ε shown at which its mean F1 is at least 90 % of PC’s?",
+            "What is the smallest ε at which the mean F1 of Laplace-PC is at least 90 % of PC’s?",
             NumberAnswer(lambda: _enough(20_000, 0.9), 0.01),
             "Move the pointer over the line of Laplace-PC; the means are at ε = 0.2, 0.5, 1, 2, 5, "
             "10 and 20.",
-            "Even with six columns and 20,000 records the guarantee is weak: this is the baseline "
-            "for better mechanisms.",
+            "Even with six columns and 20,000 records, this F1 requires a large ε and so a weak "
+            "guarantee. Laplace-PC is the baseline for better mechanisms.",
             moves=("network", "rows"),
         ),
     ),
@@ -209,9 +211,10 @@ _NAIVE = Lesson(
 _SIEVES = Lesson(
     name="sieving",
     title="Sieving",
-    story="Most tests of PC give “dependent”, and only the few with “independent” change the "
-    "graph. The sparse vector technique charges only for those few. Priv-PC uses it as a "
-    "coarse sieve and tests the pairs that pass with less noise.",
+    story="Most tests of PC have the result “dependent”, and only the few with the result "
+    "“independent” change the graph. The sparse vector technique charges only for these few "
+    "tests. Priv-PC uses this technique as a coarse sieve; the pairs that pass are tested again "
+    "with less noise.",
     terms=("sparse-vector", "sieve-and-examine", "tweak", "subsampling", "f1"),
     tasks=(
         Task(
@@ -222,47 +225,49 @@ _SIEVES = Lesson(
             _FAR_BELOW,
             "How many of the 40 questions are answered for the ε of one stream?",
             NumberAnswer(_answered, 0.5),
-            "The figure “Questions answered” says it; use the seed that is set.",
+            "See the figure “Questions answered”, with the preset seed.",
             "Every “below” is free. Laplace-PC would have paid forty times.",
             moves=("high_score",),
         ),
         Task(
             "The tweak",
-            "The sieve’s noise is large, so it would reject some independent pairs. Priv-PC shifts "
-            "its threshold by a tweak t, which is the horizontal axis here.",
+            "The sieve’s noise is large, so the sieve would reject some independent pairs. Priv-PC "
+            "shifts the sieve’s threshold by a tweak t, which is the horizontal axis here.",
             SIEVE,
             {"against": "tweak", "epsilon": 0.2, "distance": 1.5},
             "Which error becomes rarer as the tweak grows from 0 to 3?",
             ChoiceAnswer(("type I", "type II"), _error_that_falls),
-            "Type I: an independent pair is kept. A sieve that passes more pairs rejects fewer of "
-            "these.",
-            "More pairs pass, so fewer independent ones are kept by mistake. The examination "
-            "rejects most dependent pairs that pass as well, at the price of a round each.",
+            "A type I error keeps the edge of an independent pair. If more pairs pass the sieve, "
+            "fewer independent pairs are rejected.",
+            "More pairs pass, so fewer edges of independent pairs are kept by mistake. Dependent "
+            "pairs pass more often as well; the examination rejects most of them, but each such "
+            "pair costs a round.",
             moves=("epsilon", "distance"),
         ),
         Task(
             "Use fewer rows?",
-            "The paper applies the sieve to a sub-sample only, since that amplifies privacy and so "
-            "allows less noise.",
+            "The paper applies the sieve only to a sub-sample, since sub-sampling amplifies "
+            "privacy and so allows less noise.",
             SUBSAMPLING,
             {"epsilon": 1.0},
             "At which rate is the ratio of signal to noise largest?",
             NumberAnswer(_best_rate, 0.01),
             "Follow the solid line, not the dashed one.",
-            "At 1: all rows. The noise falls on a sub-sample, but the signal falls faster.",
+            "At rate 1, with all rows. On a sub-sample the noise is smaller, but the signal "
+            "shrinks even more.",
             moves=("epsilon",),
         ),
         Task(
             "Does it pay?",
-            "Ten runs of each algorithm at each ε, on four networks. Compare cancer and asia, with "
-            "20,000 rows.",
+            "The picture shows ten runs of each algorithm at each ε on one network. Compare the "
+            "networks cancer and asia, with 20,000 rows.",
             RUNS,
             {"network": "cancer"},
-            "Which finds more of the true graph on cancer at ε = 0.5?",
+            "Which algorithm finds more of the true graph on cancer at ε = 0.5?",
             ChoiceAnswer((NAIVE, SIEVING), lambda: _better("cancer", 0.5)),
             "Compare the means of the two lines at ε = 0.5.",
-            "Sieving pays off if the budget is small, but not always: on asia the naive form does "
-            "better from ε = 2 on.",
+            "Sieving pays off if the budget is small, but not always: on asia the naive algorithm "
+            "does better from ε = 2 on.",
             moves=("network", "rows"),
         ),
     ),
@@ -292,8 +297,8 @@ def _weakest() -> str:
 _SIMPSON = Lesson(
     name="simpson",
     title="Simpson’s paradox",
-    story="A hospital compares an old and a new treatment. Severe cases get the new one more "
-    "often. The patients are simulated from a known model, so the truth is known.",
+    story="A hospital compares an old and a new treatment. Severe cases get the new treatment more "
+    "often. The patients are simulated from a model, so the true effect is known.",
     terms=(
         "confounder",
         "conditional-independence",
@@ -305,15 +310,15 @@ _SIMPSON = Lesson(
     tasks=(
         Task(
             "All patients together",
-            "The first two bars show all patients, the others mild and severe cases. “How "
-            "unevenly it is given” at 0 is a randomised trial: see how the first two change, and "
-            "set it back to 0.25.",
+            "The first two bars show all patients, the other four mild and severe cases. Set "
+            "“Imbalance of the treatment” to 0, as in a randomised trial, and see how the first "
+            "two bars change. Then set the imbalance back to 0.25.",
             SIMPSON,
             {"imbalance": 0.25},
-            "How many percentage points more of all patients recover with the new treatment? "
-            "(Write a minus if it is fewer.)",
+            "Among all patients, by how many percentage points is the share of recoveries higher "
+            "with the new treatment? (Write a minus sign if it is lower.)",
             NumberAnswer(lambda: 100 * _patients().overall, 0.6, "percentage points"),
-            "It is the first of the figures below the picture.",
+            "See the first of the figures below the picture.",
             "The new treatment looks harmful. In a randomised trial the same treatment looks good.",
             moves=("imbalance",),
         ),
@@ -326,7 +331,7 @@ _SIMPSON = Lesson(
             ChoiceAnswer((_WORSE, _BETTER, _DIFFERS), _within),
             "Compare the two bars of each group.",
             "This is Simpson’s paradox. Severity is a confounder: it affects both treatment and "
-            "recovery. Within its groups the comparison is fair.",
+            "recovery. Within each level of severity the comparison is fair.",
             moves=("imbalance",),
         ),
         Task(
@@ -339,23 +344,24 @@ _SIMPSON = Lesson(
             ChoiceAnswer(_EDGES, _lost),
             "The graph without privacy is drawn with thin dark lines; where a line is missing, "
             "there is no edge.",
-            "Treatment and recovery depend on each other, but not given severity: severity is "
+            "Treatment and recovery are dependent, but independent given severity: severity is "
             "their separating set, so there is no edge. A causal graph is not a list of "
             "associations.",
             moves=("effect",),
         ),
         Task(
             "With privacy",
-            "Here are 1,000 patients and ε = 0.1. Each per cent is one private graph with fresh "
-            "noise. Vary ε and the number of rows.",
+            "Here are 1,000 patients and ε = 0.1. The percentages are shares of 100 private "
+            "graphs, each with fresh noise. Vary ε and the number of rows.",
             SIMPSON,
             {"n": 1_000, "epsilon": 0.1},
             "Which edge does the noise remove most often at ε = 0.1?",
             ChoiceAnswer(_EDGES, _weakest),
             "Compare the percentages on the three edges.",
-            "The confounder stays in nearly all graphs; the small effect is lost. With more "
-            "patients it is found at the same ε. For the effect itself, take the sample table "
-            "“Patients with one of two treatments” on the Data page, and then the Effects page.",
+            "The confounder’s edges stay in nearly all graphs; the edge of the small effect is "
+            "lost. With more patients this edge is found at the same ε. To estimate the effect, "
+            "load the sample table “Patients with one of two treatments” on the Data page, and "
+            "then open the Effects page.",
             moves=("epsilon", "n"),
         ),
     ),
@@ -387,7 +393,7 @@ def _newly_joined() -> str:
 
 
 def _stated(model: str, *, allowed: bool) -> str:
-    """What a graph shows of the two columns that the hidden one causes."""
+    """What a graph shows about the two columns that the hidden column causes."""
     made = _searched(model)
     graph = made.allowed if allowed else made.sufficient
     _, first, second = CAUSES[model]
@@ -403,8 +409,8 @@ def _further_epsilon() -> float:
 _HIDDEN = Lesson(
     name="hidden-causes",
     title="An unobserved confounder",
-    story="A clinic studies lung cancer (lung) and bronchitis (bronc). What if nobody had written "
-    "down who smokes? In the model smoking causes both, and neither causes the other.",
+    story="A clinic studies lung cancer (lung) and bronchitis (bronc). What if nobody had recorded "
+    "who smokes? In the model, smoking causes both diseases, and neither disease causes the other.",
     terms=("hidden-confounder", "pag", "cpdag", "confounder", "post-processing", "hidden_causes"),
     tasks=(
         Task(
@@ -415,48 +421,52 @@ _HIDDEN = Lesson(
             {"model": "clinic", "hidden": False},
             "Which pair is joined once smoke is hidden, and was not before?",
             ChoiceAnswer(_JOINED, _newly_joined),
-            "Switch “Hide the confounder” off and on again, and look at the two that smoke points "
-            "at.",
-            "Smokers have both more often, so that the two depend on each other, and no other "
-            "column separates them. The first graph assumes no unobserved confounders, so its "
-            "line means: one of the two causes the other. Neither does.",
+            "Switch “Hide the confounder” off and on again, and look at the two columns that smoke "
+            "points at.",
+            "Smokers have both diseases more often, so the two are dependent, and no other column "
+            "separates them. The first graph assumes no unobserved confounders, so a line means "
+            "that one of the two causes the other. In the model, neither does.",
             moves=("hidden",),
         ),
         Task(
             "Drop the assumption",
-            "The second graph allows unobserved confounders. Its marks are explained below it.",
+            "The second graph allows unobserved confounders. The marks at the ends of its links "
+            "are explained below the graph.",
             HIDDEN,
             {"model": "clinic", "hidden": True},
-            "What does the second graph show of lung and bronc?",
+            "What does the second graph show about lung and bronc?",
             ChoiceAnswer((_ONE, _OTHER, _SHARED, _OPEN), lambda: _stated("clinic", allowed=True)),
             "Look at both ends of the link.",
-            "Two circles: one may cause the other, or both may have an unobserved cause. These "
-            "columns do not settle it, so the graph leaves the ends open and claims no cause.",
+            "There are two circles: one disease may cause the other, or the two may share an "
+            "unobserved confounder. These columns cannot decide which, so the graph leaves both "
+            "ends undetermined.",
             moves=("hidden",),
         ),
         Task(
             "When it can be determined",
-            "At a beach heat sells ice cream and fills the sea, where accidents happen. Heat is "
-            "not in the table; an offer and the lifeguards are. Compare both graphs.",
+            "At a beach, heat increases the sales of ice cream and the number of bathing "
+            "accidents. Heat is not in the table; a special offer on ice cream and the lifeguards "
+            "are. Compare both graphs.",
             HIDDEN,
             {"model": "beach", "n": 10_000},
-            "What does the second graph show of ice cream (first) and accidents (second)?",
+            "What does the second graph show about ice cream (first) and accidents (second)?",
             ChoiceAnswer((_ONE, _OTHER, _SHARED, _OPEN), lambda: _stated("beach", allowed=True)),
-            "An arrowhead at a column means that it is not a cause of the other one.",
-            "The offer sells ice cream and is independent of accidents, so that ice cream causes "
-            "no accidents; the lifeguards show the same the other way round. Only an unobserved "
-            "confounder remains. The first graph has an arrow from ice cream to accidents.",
+            "An arrowhead at a column means that this column is not a cause of the other column.",
+            "The offer affects ice cream but is independent of accidents, so ice cream does not "
+            "cause accidents. Likewise, the lifeguards affect accidents but not ice cream, so "
+            "accidents do not cause ice cream sales. Only an unobserved confounder remains. The "
+            "first graph has a wrong arrow from ice cream to accidents.",
             moves=("hidden", "n"),
         ),
         Task(
             "What it costs",
-            "Both graphs are private. The figures below them say what each costs.",
+            "Both graphs are private. The figures below the graphs show the cost of each.",
             HIDDEN,
             {"model": "beach", "n": 10_000},
             "How much more ε does the second graph cost than the first one?",
             NumberAnswer(_further_epsilon, 0.001),
-            "Compare the two numbers of the last figure.",
-            "Nothing: FCI tests the numbers that were released already, which is post-processing.",
+            "Compare the two numbers in the last figure.",
+            "Nothing: FCI tests the numbers that were already released, which is post-processing.",
             moves=("epsilon",),
         ),
     ),
@@ -471,20 +481,20 @@ def _cheapest() -> str:
 _COMPOSITION = Lesson(
     name="composition",
     title="Composition",
-    story="A registry publishes how many people have a disease: 40 today. It does so again every "
-    "day, each time with fresh noise and ε = 0.1. Nothing has changed but the noise.",
+    story="Every day, a registry publishes how many people have a disease, each time with fresh "
+    "noise and ε = 0.1. The number is 40 and stays the same; only the noise changes.",
     terms=("composition", "accountant", "zcdp", "delta", "noise-draw", "laplace"),
     tasks=(
         Task(
             "The bill",
-            "Every release is computed from the same people. The lower picture shows the total "
-            "cost after each release, by three kinds of composition.",
+            "Every release is computed from the same people. The lower picture shows the total ε "
+            "after each release, under three kinds of composition.",
             AVERAGING,
             {"epsilon": 0.1, "releases": 100},
-            "Which ε do 100 releases cost by basic composition?",
+            "What ε do 100 releases cost under basic composition?",
             NumberAnswer(lambda: averaging(0.1, 100, 1).costs["basic"], 0.05),
-            "Basic composition adds up the ε.",
-            "100 · 0.1 = 10: weak protection, from releases that are strong one by one.",
+            "Basic composition adds up the ε of all releases.",
+            "100 · 0.1 = 10: weak protection, although each single release is well protected.",
             moves=("epsilon", "releases"),
         ),
         Task(
@@ -498,32 +508,33 @@ _COMPOSITION = Lesson(
             NumberAnswer(lambda: float(averaging(0.1, 100, 1).expected[-1]), 0.15),
             "The error falls with the square root of the number of releases: divide by 10. The "
             "picture shows the measured error as well.",
-            "√2/(ε√k) = 1.41. Fresh noise on the same number gives no additional protection; "
-            "release once and repeat the same noisy number, which costs nothing more.",
+            "√2/(ε√k) = 1.41. Fresh noise on the same number gives no additional protection. "
+            "Release the number once and repeat this noisy number, which costs nothing more.",
             moves=("releases",),
         ),
         Task(
             "Tighter composition",
-            "With a failure probability of δ = 10⁻⁶ two other accountants may be used.",
+            "With a failure probability of δ = 10⁻⁶, two other accountants may be used as well.",
             AVERAGING,
             {"epsilon": 0.1, "releases": 100},
-            "Which of them gives the lowest ε for 100 releases?",
+            "Which of the three accountants gives the lowest ε for 100 releases?",
             ChoiceAnswer(ACCOUNTANTS, _cheapest),
             "Compare the three lines at the right end, or the figures.",
-            "Privacy losses of many small steps partly cancel, and zCDP accounts for that best of "
-            "the three. For one or two releases plain addition is best.",
+            "The privacy losses of many small steps partly cancel, and of the three accountants "
+            "zCDP makes best use of this. For one or two releases plain addition is best.",
             moves=("releases", "epsilon"),
         ),
         Task(
             "One person",
-            "Someone knows that the count is 40 with a certain person and 39 without. A fair coin "
-            "decides; they see all releases and guess. Set the releases to 1, then to 1,000.",
+            "An attacker knows that the count is 40 with a certain person and 39 without. A fair "
+            "coin decides which count is released; the attacker sees all releases and guesses. Set "
+            "the releases to 1, then to 1,000.",
             AVERAGING,
             {"epsilon": 0.1, "releases": 1},
             "In what percentage of the games is the guess right after 1,000 releases?",
             NumberAnswer(lambda: 100 * averaging(0.1, 1_000, 1).guessed, 3.0, "%"),
-            "It is the figure “Correct guesses” with 1,000 releases.",
-            "From a coin toss to near certainty. The bound next to it follows from the "
+            "See the figure “Correct guesses” with 1,000 releases.",
+            "From a coin toss to near certainty. The bound next to this rate follows from "
             "composition: it holds for every attack, and the measured rate stays below it.",
             moves=("releases",),
         ),
@@ -542,14 +553,14 @@ _MEMBERSHIP = Lesson(
     name="membership",
     title="Who is in the data",
     story="A study publishes a graph of two columns. An attacker knows every record but one, and "
-    "wonders whether it is Ada’s (table D) or somebody else’s (D′). ε is a guarantee for this "
-    "worst case.",
+    "wonders whether this record is Ada’s (table D) or somebody else’s (D′). Differential privacy "
+    "guarantees protection even in this worst case.",
     terms=("membership-attack", "neighbours", "audit", "epsilon", "z-star", "threshold"),
     tasks=(
         Task(
             "A graph gives a person away",
             "Ada’s record decides the test between the two columns. A fair coin picks the table; "
-            "the attacker sees the graph of PC, and guesses.",
+            "the attacker sees the graph of PC and guesses the table.",
             MEMBERSHIP,
             {},
             "In what percentage of the games is the attacker right without privacy?",
@@ -561,7 +572,8 @@ _MEMBERSHIP = Lesson(
         ),
         Task(
             "More rows",
-            "One of 100 records may matter. Does one of 100,000? Vary the number of rows.",
+            "One record among 100 may matter. Does one record among 100,000? Vary the number of "
+            "rows.",
             MEMBERSHIP,
             {"n": 100},
             "How often is the attacker right without privacy when there are 100,000 rows?",
@@ -573,13 +585,13 @@ _MEMBERSHIP = Lesson(
         ),
         Task(
             "With noise",
-            "Laplace-PC puts noise on the test. The points are simulated attacks; the line is the "
+            "Laplace-PC adds noise to the test. The points are simulated attacks; the line is the "
             "bound for every attack.",
             MEMBERSHIP,
             {"epsilon": 1.0},
-            "In at most what percentage of the games can any attacker be right, with ε = 1?",
+            "With ε = 1, in what percentage of the games, at most, can any attacker be right?",
             NumberAnswer(lambda: 100 * guessing_bound(1.0, 0.0), 1.0, "%"),
-            "It is the line at ε = 1, or e/(1 + e).",
+            "See the line at ε = 1, or compute e/(1 + e).",
             "73 %. This attacker does worse, since the graph reveals only on which side of the "
             "threshold the noisy score lies.",
             moves=("epsilon", "algorithm"),
@@ -589,11 +601,11 @@ _MEMBERSHIP = Lesson(
             "Now choose ε yourself.",
             MEMBERSHIP,
             {"epsilon": 1.0},
-            "Up to which ε can no attacker be right in more than 55 % of the games?",
+            "What is the largest ε at which no attacker can be right in more than 55 % of games?",
             NumberAnswer(lambda: log(0.55 / 0.45), 0.02),
-            "Solve e^ε/(1 + e^ε) = 0.55, or move ε until the bound says 55 %.",
-            "ε = 0.2. It holds for every table, every record and every attack, including future "
-            "ones; that is why it needs so much noise.",
+            "Solve e^ε/(1 + e^ε) = 0.55, or move ε until the bound is 55 %.",
+            "ε = 0.2. This limit holds for every table, every record and every attack, including "
+            "future attacks; that is why a small ε needs so much noise.",
             moves=("epsilon",),
         ),
     ),

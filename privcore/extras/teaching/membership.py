@@ -45,13 +45,14 @@ CURVE_RUNS = 150
 
 @dataclass(frozen=True)
 class Membership:
-    """Results of a game: a coin picks D (with the target's record) or D′; guess from the graph.
+    """Results of a game: a coin picks D (with the target's record) or D′; an attacker guesses.
 
     exact: share of right guesses from the graph of PC without privacy.
-    guessed: from the private graph at the chosen ε, with its 95 % interval; bound: the maximum at
-        this ε.
-    epsilons, measured: the same at several ε, (e,), with measured_intervals, (e, 2).
-    edge: how often the private graph has an edge on D and on D′; n: rows.
+    guessed, interval: share of right guesses from the private graph at the chosen ε, with a 95 %
+        interval. bound: the largest possible share at this ε.
+    epsilons, measured: several ε and the share of right guesses at each, (e,), with 95 % intervals
+        measured_intervals, (e, 2).
+    edge: how often the private graph has an edge on D and on D′. n: number of rows.
     """
 
     exact: float
@@ -67,14 +68,14 @@ class Membership:
 
 @lru_cache(maxsize=32)
 def target_pair(n: int) -> TablePair:
-    """Two tables of n records; the target's record, which differs, decides a test at level 0.05.
+    """Two tables of n records that differ in one, the target's, which decides a test at level 0.05.
 
     Z* differs by nearly its sensitivity, 6/√n, and the threshold of 1.96 is about in the middle: PC
     finds an edge on D and none on D′. Raises ParameterError for fewer than 50 records.
     """
     if n < 50:
         raise ParameterError(
-            f"With {n} records, the target's record does not decide a test; take at least 50."
+            f"With {n} records, the target's record does not decide a test; give at least 50."
         )
     # Each extra record adds about 3/√n, and the target's up to 6/√n on D.
     start = max(0, floor((z_threshold(LEVEL) * sqrt(n) - 6) / 3))
@@ -107,10 +108,11 @@ def exact_success(n: int) -> float:
 def guesses(
     algorithm: str, n: int, epsilon: float, runs: int, seed: int
 ) -> tuple[int, tuple[float, float]]:
-    """Right guesses in `runs` games on each table, and how often each table's graph has an edge.
+    """Play `runs` games on each table.
 
-    The attacker knows both tables and the algorithm, estimates the likelihood ratio of its outputs
-    from as many runs of their own, and guesses the likelier table.
+    Returns the number of right guesses, and how often each table's graph has an edge. The attacker
+    knows both tables and the algorithm, estimates the likelihood ratio of the algorithm's outputs
+    from `runs` separate runs on each table, and guesses the likelier table.
     """
     parameters = {**ALGORITHMS[algorithm], "epsilon": epsilon, "threshold": LEVEL}
     trial = AlgorithmTrial(algorithm, parameters, target_pair(n))
@@ -122,7 +124,7 @@ def guesses(
 
 
 def membership(algorithm: str, n: int, epsilon: float, runs: int, seed: int) -> Membership:
-    """The attack on PC, on the private algorithm at ε, and at each of `EPSILONS` for the curve."""
+    """Attack PC and the private algorithm, at ε and, for the curve, at each of `EPSILONS`."""
     right, edge = guesses(algorithm, n, epsilon, runs, seed)
     hits = _curve(algorithm, n, seed)
     return Membership(
@@ -138,10 +140,10 @@ def membership(algorithm: str, n: int, epsilon: float, runs: int, seed: int) -> 
     )
 
 
-# It does not depend on the chosen ε, which changes most often.
+# The curve does not depend on the chosen ε, which changes most often.
 @lru_cache(maxsize=64)
 def _curve(algorithm: str, n: int, seed: int) -> Vector:
-    """Right guesses of 2·`CURVE_RUNS` at each of `EPSILONS`."""
+    """Number of right guesses in 2·`CURVE_RUNS` games at each of `EPSILONS`."""
     return np.array([guesses(algorithm, n, e, CURVE_RUNS, seed)[0] for e in EPSILONS])
 
 
@@ -165,15 +167,16 @@ MEMBERSHIP = Panel(
     title="Who is in the data",
     question="Does a published graph reveal whether a certain person is in the data?",
     formula=r"\Pr[\text{right guess}] \;\le\; \frac{e^\varepsilon}{1 + e^\varepsilon}",
-    sentence="Here one record decides whether there is an edge, so the graph without privacy "
-    "reveals it, however many rows there are. With noise, both graphs are possible on both tables.",
+    sentence="Here one record decides whether there is an edge, so without privacy the graph "
+    "reveals this record, whatever the number of rows. With noise, both tables can give both "
+    "graphs.",
     source=f"{_SOURCE}; Wasserman & Zhou 2010; docs/auditing.md",
     parameters=(
         epsilon_parameter(1.0, "ε of the private graph.", _SOURCE),
         rows_parameter(
             1_500,
             (100, 100_000),
-            "Records in each table; the score changes by up to 6/√n.",
+            "Number of records in each table. One record changes the score by at most 6/√n.",
             "docs/proofs/z_star.md",
         ),
         choice(
@@ -194,7 +197,8 @@ MEMBERSHIP = Panel(
             "runs",
             400,
             (50, 1_000),
-            "The attacker estimates probabilities from as many runs of their own.",
+            "Number of games on each table. The attacker estimates probabilities from the same "
+            "number of separate runs.",
             "docs/auditing.md",
             kind="int",
         ),

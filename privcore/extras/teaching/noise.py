@@ -28,12 +28,12 @@ _POINTS = 601
 class NoisePicture:
     """Noise of the same scale on two values.
 
-    scale: b of the Laplace distributions, σ of the normal one.
-    x: where the densities (probabilities of whole numbers) are given, (k,).
-    density, other_density: on the value and on its neighbour, (k,).
-    loss: ln(density/other_density), (k,), to be compared with ±epsilon.
-    draws, other_draws: (draws,) each.
-    exceeded: the probability, on the value, of results whose loss is above ε.
+    scale: b of the Laplace distributions, σ of the normal distribution.
+    x: points at which the densities (for whole numbers, probabilities) are computed, (k,).
+    density, other_density: density of the noisy value and of its noisy neighbour, (k,).
+    loss: ln(density/other_density), (k,), to be compared with ±ε.
+    draws, other_draws: simulated draws of both, (draws,) each.
+    exceeded: the probability that the noisy value has a loss above ε.
     delta: the smallest δ at ε for these two values, by integration over x.
     """
 
@@ -57,10 +57,11 @@ def noise_panel(
     draws: int,
     seed: int,
 ) -> NoisePicture:
-    """Noise calibrated to a sensitivity of 1, on `value` and `neighbour`.
+    """Add noise calibrated to a sensitivity of 1 to `value` and to `neighbour`.
 
-    Values that differ by more than 1 are not neighbours, and their ratio exceeds e^ε. Discrete
-    noise uses the nearest whole numbers.  Raises ParameterError for Gaussian noise with δ = 0.
+    If the values differ by more than 1, they are not neighbours, and the ratio of the densities
+    exceeds e^ε. Discrete noise uses the nearest whole numbers.  Raises ParameterError for Gaussian
+    noise with δ = 0.
     """
     scale = analytic_sigma(1.0, epsilon, delta) if mechanism == "gaussian" else 1 / epsilon
     if mechanism == "discrete laplace":
@@ -95,7 +96,7 @@ def noise_panel(
 
 
 def log_density(mechanism: str, away: Vector, scale: float) -> Vector:
-    """Logarithm of the density (or probability of whole numbers) at distance `away`."""
+    """Log density (for whole numbers, log probability) at distance `away` from the centre."""
     if mechanism == "gaussian":
         return np.asarray(-((away / scale) ** 2) / 2 - np.log(scale * np.sqrt(2 * np.pi)))
     if mechanism == "laplace":
@@ -140,7 +141,7 @@ _SOURCE = "Dwork & Roth 2014, Definition 3.3 and Theorem 3.6"
 NOISE = Panel(
     name="noise",
     title="Noise on one number",
-    question="How can one publish a number without revealing which of two data sets it is from?",
+    question="How can you publish a number without revealing which of two data sets it is from?",
     formula=r"\Pr[M(D) \in S] \le e^{\varepsilon} \Pr[M(D') \in S] + \delta \quad\text{for all } S,"
     r"\qquad M(D) = f(D) + \mathrm{Lap}(\Delta/\varepsilon) \;\text{ has } \delta = 0",
     sentence="The two curves are as similar as ε demands: Laplace noise keeps their ratio at or "
@@ -160,8 +161,8 @@ NOISE = Panel(
         ),
         epsilon_parameter(
             1.0,
-            "The noise is scaled so that the densities of values that differ by 1 have a "
-            "ratio of at most e^ε.",
+            "The noise is scaled so that the densities around two values that differ by 1 have "
+            "a ratio of at most e^ε.",
             _SOURCE,
         ),
         number(
@@ -190,8 +191,8 @@ NOISE = Panel(
             "f(D′)",
             1.0,
             (-5.0, 5.0),
-            "The exact number when one record is replaced. The noise is scaled for a difference of "
-            "at most 1; choose a larger difference and watch the ratio exceed its bounds.",
+            "The exact number after one record is replaced. The noise is scaled for a difference "
+            "of at most 1; choose a larger difference and watch the ratio exceed its bounds.",
             _SOURCE,
         ),
         number(
@@ -200,7 +201,7 @@ NOISE = Panel(
             "draws",
             500,
             (50, 5_000),
-            "Number of times each value is published.",
+            "Number of times that each value is published.",
             _SOURCE,
             kind="int",
         ),

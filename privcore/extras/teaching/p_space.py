@@ -24,15 +24,16 @@ _EFFECTS = np.linspace(0.0, 0.1, 101)
 class PAgainstZ:
     """A private test of Z* at level α, on |Z| or on its p-value, and the effect of ties.
 
-    z: (k,), with p its two-sided p-value. in_z, in_p: probability that a pair with that |Z| is
-        called independent.
-    threshold: of |Z|; delta_z, delta_p: sensitivities; noise_ratio: noise in p over noise in Z,
-        both in units of Z at the threshold.
-    signed: values of Z, (s,), with the densities of Z* for two independent columns without ties and
-        for the two binary ones.
-    tied_sd: standard deviation of Z* of independent binary columns; size: of the test on them.
-    corrected: the threshold that takes ties into account.
-    effects: φ of the binary columns, (f,), with the test's power at either threshold (no noise).
+    z, p: values of |Z| and their two-sided p-values, (k,). in_z, in_p: probability that a pair with
+        this |Z| is called independent, with noise on |Z| and with noise on p, (k,).
+    threshold: threshold of |Z|. delta_z, delta_p: sensitivities. noise_ratio: noise on p divided by
+        noise on Z, both in units of Z at the threshold.
+    signed: values of Z, (s,). untied_density, tied_density: densities of Z* for two independent
+        columns without ties, and for two independent binary columns, (s,).
+    tied_sd: standard deviation of Z* for independent binary columns. size: size of the test on
+        these columns. corrected: the threshold that takes ties into account.
+    effects: φ of the binary columns, (f,). power, corrected_power: power of the test without noise
+        at each of the two thresholds, (f,).
     """
 
     z: Vector
@@ -55,7 +56,7 @@ class PAgainstZ:
 
 
 def laplace_above(x: Vector, scale: float) -> Vector:
-    """P(Lap(scale) ≥ x)."""
+    """Return P(Lap(scale) ≥ x) for each x."""
     tail = np.exp(-np.abs(x) / scale) / 2
     return np.where(x >= 0, tail, 1 - tail)
 
@@ -109,7 +110,7 @@ z = ScoreMeasure(SCORES["z-star"], "proven", "z", level)
 p = ScoreMeasure(SCORES["z-star"], "proven", "p", level)
 threshold, delta_z, delta_p = z.threshold(0, 1), z.sensitivity(n), p.sensitivity(n)
 # The noise needed at the same epsilon, in units of Z at the threshold: the slope of p is
-# sqrt(2/pi) where its sensitivity is largest, and 2 norm.pdf(threshold) where it matters.
+# sqrt(2/pi) at Z = 0, where p is most sensitive, and 2 norm.pdf(threshold) at the threshold.
 noise_ratio = norm.pdf(0) / norm.pdf(threshold)
 x, y = {v["share_x"]!r}, {v["share_y"]!r}
 tied_sd = 3 * sqrt(x * (1 - x) * y * (1 - y))
@@ -127,8 +128,9 @@ P_SPACE = Panel(
     formula=r"\Delta_p = 2\Phi(\Delta_Z) - 1,\qquad "
     r"\frac{\text{noise in } p}{\text{noise in } Z} = \frac{\varphi(0)}{\varphi(z_\alpha)} = "
     r"e^{z_\alpha^2/2}",
-    sentence="A p-value is most sensitive far from the threshold, at Z = 0, and flat near it; with "
-    "ties a rank score varies less than its threshold assumes, and dependence is overlooked.",
+    sentence="A p-value is most sensitive at Z = 0, far from the threshold, and nearly flat at the "
+    "threshold, so noise on p does more harm there. With ties, a rank score varies less than its "
+    "threshold assumes, so dependence is overlooked.",
     source=f"{_SOURCE}; docs/proofs/one_way_marginals.md; Wang, Pang & Song 2020 (code)",
     parameters=(
         rows_parameter(
@@ -151,7 +153,7 @@ P_SPACE = Panel(
             "P(x = 1)",
             0.1,
             (0.01, 0.5),
-            "Share of ones in a binary column: the rarer they are, the more ties.",
+            "Share of ones in a binary column; a smaller share means more ties.",
             _SOURCE,
         ),
         number(

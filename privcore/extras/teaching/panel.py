@@ -15,7 +15,7 @@ def _no_words(values: Mapping[str, Any]) -> str:
 
 
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """The same function, but taking all its values in one mapping by name."""
+    """Wrap `function` to take all its arguments in one mapping by name."""
 
     @wraps(function)
     def by_mapping(values: Mapping[str, Any]) -> Any:
@@ -28,14 +28,14 @@ def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
 class Panel:
     """A demonstration of one mechanism.
 
-    The function `show` that draws it is in the dashboard's module with the same name as the
-    engine's.
+    The function `show` that draws the panel is in the module of `pages/ui/learn` with the same name
+    as the engine's module.
 
-    formula: LaTeX; sentence: the main message in one sentence; source: of the formula. compute:
+    formula: formula in LaTeX. sentence: the main message. source: source of the formula. compute:
         maps values of the parameters, by name, to a result of plain arrays and numbers. code: maps
         the same values to a script that uses the engine; each name in `reproduces` is a field of
-        the result and a variable of the script, with the same numbers. words: a comment on these
-        values, in Markdown; empty if there is nothing to add.
+        the result and a variable of the script, with the same numbers. words: maps the values to a
+        comment in Markdown, which may be empty.
     """
 
     name: str
@@ -51,11 +51,11 @@ class Panel:
     words: Callable[[Mapping[str, Any]], str] = _no_words
 
     def checked(self, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """All values, with defaults for those not given; raises ParameterError."""
+        """Check values and fill in defaults; raises ParameterError for a bad value."""
         return parse_all(self.parameters, values or {}, f"The panel {self.name}")
 
     def with_defaults(self, values: Mapping[str, Any]) -> Panel:
-        """The same panel with other defaults; raises ParameterError for bad defaults."""
+        """Return this panel with other defaults; raises ParameterError for bad defaults."""
         checked = self.checked(values)
         changed = tuple(replace(p, default=checked[p.name]) for p in self.parameters)
         return replace(self, parameters=changed)
@@ -74,7 +74,7 @@ def number(
     log: bool = False,
     only_with: tuple[str, tuple[Any, ...]] | None = None,
 ) -> Parameter:
-    """A number parameter with a slider over its range."""
+    """Declare a numeric parameter with a slider over its whole range."""
     low, high = slider
     return Parameter(
         name=name,
@@ -102,7 +102,7 @@ def choice(
     *,
     labels: tuple[tuple[str, str], ...] = (),
 ) -> Parameter:
-    """A choice of several words; labels: plain words for technical options."""
+    """Declare a parameter with several options; labels: plain names for technical options."""
     kind: Kind = "choice"
     return Parameter(
         name=name,
@@ -118,7 +118,7 @@ def choice(
 
 
 def seed_parameter() -> Parameter:
-    """The seed of a panel's simulated noise."""
+    """Declare the seed of a panel's simulated noise."""
     return number(
         "seed",
         "Seed",
@@ -132,12 +132,12 @@ def seed_parameter() -> Parameter:
 
 
 def epsilon_parameter(default: float, help_text: str, source: str) -> Parameter:
-    """ε on a logarithmic slider."""
+    """Declare the parameter ε, with a logarithmic slider."""
     return number(
         "epsilon", "Privacy budget", "ε", default, (0.05, 20.0), help_text, source, log=True
     )
 
 
 def rows_parameter(default: int, slider: tuple[int, int], help_text: str, source: str) -> Parameter:
-    """The number of rows, on a logarithmic slider."""
+    """Declare the number of rows, with a logarithmic slider."""
     return number("n", "Rows", "n", default, slider, help_text, source, kind="int", log=True)

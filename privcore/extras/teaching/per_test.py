@@ -22,10 +22,12 @@ _COLUMNS = np.arange(3, 41)
 
 @dataclass(frozen=True)
 class PerTestBudget:
-    """By number of columns, (c,): tests paid for, ε per test, and noise per test in units of Z.
+    """The number of tests that Laplace-PC pays for, and the budget and noise of each test.
 
-    tests, epsilon_each, noise: for the chosen number of columns. basic_each: ε per test by plain
-    addition. threshold: of |Z| at level 0.05.
+    columns: numbers of columns, (c,). all_tests, all_noise: for each of these numbers, the number
+    of tests and the noise per test in units of Z, (c,). tests, epsilon_each, noise: number of
+    tests, ε per test and noise per test for the chosen number of columns. basic_each: ε per test
+    with basic composition. threshold: threshold of |Z| at level 0.05.
     """
 
     columns: NDArray[np.int64]
@@ -39,7 +41,7 @@ class PerTestBudget:
 
 
 def per_test_budget(columns: int, max_order: int, n: int, epsilon: float) -> PerTestBudget:
-    """Laplace-PC's plan for its default number of tests, at a total of (ε, 10⁻⁶)."""
+    """Plan the budget of Laplace-PC's default number of tests, with a total of (ε, 10⁻⁶)."""
     sensitivity = SCORES["z-star"].sensitivity(n, "proven")
     tests = np.array([default_tests(int(p), max_order) for p in _COLUMNS])
     each = np.array([plan_rounds(epsilon, DELTA, int(k)).step_epsilons[0] for k in tests])
@@ -79,13 +81,11 @@ PER_TEST = Panel(
     formula=r"\text{noise} = \frac{\Delta}{\varepsilon_{\text{test}}},\qquad "
     r"\varepsilon_{\text{test}} \approx \frac{\varepsilon}{\sqrt{2 k \ln(1/\delta)}},\qquad "
     r"k = \binom d2 (d - 1)",
-    sentence="The number of tests of orders 0 and 1 alone grows with the cube of the number of "
-    "columns, and the noise on each test with the square root of their number at best.",
+    sentence="Even the number of tests of orders 0 and 1 grows with the cube of the number of "
+    "columns. The noise on each test grows at best with the square root of the number of tests.",
     source=f"{_SOURCE}; docs/proofs/laplace.md",
     parameters=(
-        number(
-            "columns", "Columns", "d", 8, (3, 40), ("Columns of the data set."), _SOURCE, kind="int"
-        ),
+        number("columns", "Columns", "d", 8, (3, 40), ("Number of columns."), _SOURCE, kind="int"),
         number(
             "max_order",
             "Largest conditioning set",

@@ -1,7 +1,7 @@
 """The panels of the Learn page, in order.
 
-A new panel is a file here, an entry below, and a file of the same name in `pages/ui/learn` that
-draws it.
+To add a panel, add a module here, an entry below, and a module of the same name in `pages/ui/learn`
+that draws the panel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whole runs of the naive algorithm and of Priv-PC on a built-in network."""
+"""Complete runs of the naive algorithm and of Priv-PC on a built-in network."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ RUNS = Panel(
     "sieving?",
     formula=r"F_1 = \frac{2\,\mathrm{TP}}{2\,\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
     sentence="Sieving helps most if the budget is small, but not always: on some graphs the naive "
-    "form does better.",
+    "algorithm does better.",
     source=_SOURCE,
     parameters=(
         choice(
@@ -120,7 +120,7 @@ RUNS = Panel(
             "n",
             20_000,
             (1_000, 200_000),
-            "Records drawn from it, seed 1.",
+            "Number of records drawn from the network, with seed 1.",
             _SOURCE,
             kind="int",
             log=True,
@@ -131,7 +131,7 @@ RUNS = Panel(
             "runs",
             10,
             (1, 30),
-            "Each run has its own noise.",
+            "Number of runs, each with fresh noise.",
             _SOURCE,
             kind="int",
         ),

@@ -1,4 +1,4 @@
-"""Exact probabilities of selection from utilities."""
+"""Exact selection probabilities, computed from the candidates' utilities."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _DEFAULTS = (4.0, 3.0, 1.0, -2.0, -5.0)
 
 @dataclass(frozen=True)
 class Selections:
-    """Candidates' utilities, (k,), and the probability that each is selected, (k,).
+    """Candidates' utilities, and each candidate's selection probability under two mechanisms.
 
-    count: utility of removing 0, 1, … k candidates, (k + 1,), and the probabilities of these
-        counts.
-    expected, expected_flip: the mean utility of the selected candidate; best: the largest utility.
+    utilities, exponential, permute_and_flip: (k,) each.
+    count, count_exponential, count_flip: utility and probabilities of removing 0, 1, … k
+        candidates, (k + 1,) each.
+    expected, expected_flip: the mean utility of the selected candidate. best: the largest utility.
     """
 
     utilities: Vector
@@ -39,7 +40,7 @@ class Selections:
 def selection_probabilities(
     utilities: Sequence[float] | Vector, epsilon: float
 ) -> tuple[Vector, Vector]:
-    """Probabilities of the exponential mechanism and of permute-and-flip, (k,) each.
+    """Selection probabilities of the exponential mechanism and of permute-and-flip, (k,) each.
 
     With a_r = exp(ε(u_r − max u)/2) permute-and-flip selects r with probability
     a_r ∫₀¹ Π_{s≠r} (1 − a_s t) dt (McKenna & Sheldon 2020, Algorithm 1, averaged over its random
@@ -48,7 +49,7 @@ def selection_probabilities(
     """
     u = np.asarray(utilities, dtype=np.float64)
     if u.size == 0 or not np.isfinite(u).all():
-        raise ParameterError("Give at least one utility, all of them finite numbers.")
+        raise ParameterError("Give at least one utility; all utilities must be finite numbers.")
     a = np.exp(epsilon * (u - u.max()) / 2)
     nodes, weights = np.polynomial.legendre.leggauss(u.size // 2 + 1)
     t, w = (nodes + 1) / 2, weights / 2
@@ -58,7 +59,7 @@ def selection_probabilities(
 
 
 def selections(utilities: Sequence[float], epsilon: float) -> Selections:
-    """One selection among the candidates, and one of how many to remove, each at ε."""
+    """Probabilities of selecting a candidate and the number of candidates to remove, each at ε."""
     u = np.asarray(utilities, dtype=np.float64)
     exponential, flip = selection_probabilities(u, epsilon)
     count = count_utilities(u, float(np.abs(u).max()) + 1)
@@ -96,7 +97,7 @@ epsilon = {values["epsilon"]!r}
 exponential, permute_and_flip = selection_probabilities(utilities, epsilon)
 print(exponential, permute_and_flip)
 
-# The mechanism itself, which adds noise and takes the largest:
+# The mechanism itself adds noise to the utilities and selects the largest:
 noise = SimulatedNoise(1)
 drawn = [select(utilities, epsilon, noise, "permute-and-flip") for _ in range(2_000)]
 print(np.bincount(drawn, minlength=utilities.size) / 2_000)
@@ -123,8 +124,8 @@ SELECTION = Panel(
                 f"u{'₁₂₃₄₅'[k]}",
                 default,
                 (-10.0, 10.0),
-                "How far the most independent test of this neighbour is on the independent "
-                "side, in sensitivities; one record changes it by at most 1.",
+                "How far this neighbour's most independent test lies on the independent side of "
+                "the threshold, in units of the sensitivity. One record changes this by at most 1.",
                 _SOURCE,
             )
             for k, default in enumerate(_DEFAULTS)

@@ -79,13 +79,13 @@ def sensitivity_playground(
     """Every score before and after record `changed_row` becomes `replacement`.
 
     rows: (n, 3), values of x, y and z as whole numbers in [0, 42).
-    Raises ParameterError for tables of another shape or size, or values outside.
+    Raises ParameterError for a table of another shape or size, and for values outside this range.
     """
     n = len(rows)
     if not ROWS[0] <= n <= ROWS[1]:
-        raise ParameterError(f"The table has {n} rows; give between {ROWS[0]} and {ROWS[1]}.")
+        raise ParameterError(f"The table has {n} rows; give from {ROWS[0]} to {ROWS[1]} rows.")
     if changed_row not in range(n):
-        raise ParameterError(f"There is no such record; choose one of 1 to {n}.")
+        raise ParameterError(f"There is no such record; choose a record from 1 to {n}.")
     table = Playground(tuple(map(_record, rows)), int(changed_row), _record(replacement))
     after = list(table.rows)
     after[table.changed] = table.replacement
@@ -124,7 +124,7 @@ def _record(values: Sequence[int]) -> Record:
         exact = False
     if not exact:
         raise ParameterError(
-            f"A record has three whole numbers from 0 to {LEVELS - 1}: x, y and z; fill in all."
+            f"A record has three whole numbers from 0 to {LEVELS - 1}; fill in x, y and z."
         )
     return numbers[0], numbers[1], numbers[2]
 
@@ -137,13 +137,13 @@ def _counts(rows: Sequence[Record]) -> InMemoryCounts:
 
 
 def tau(source: CountSource) -> float:
-    """Kendall's τ-a of x and y, all rows together."""
+    """Kendall's τ-a of x and y over all rows."""
     s, m = concordance(source.conditional_tables(0, 1, ()))
     return float(2 * s[0] / (m[0] * (m[0] - 1)))
 
 
 def rho(source: CountSource) -> float:
-    """Spearman's ρ with the denominator for data without ties."""
+    """Spearman's ρ of x and y over all rows, with the denominator for data without ties."""
     return float(spearman_by_stratum(source.conditional_tables(0, 1, ()))[0][0])
 
 
@@ -168,8 +168,8 @@ def _unconditional(one: CountSource, other: CountSource) -> tuple[ScoreMove, ...
             tau,
             4 / n,
             2 / (n - 1),
-            "Theorem 6 of Wang, Pang & Song 2020 counts pairs that become concordant only; 4/n "
-            "holds (Kusner et al. 2016, Theorem 1)",
+            "Theorem 6 of Wang, Pang & Song 2020 counts only pairs that become concordant; the "
+            "bound 4/n holds (Kusner et al. 2016, Theorem 1)",
         ),
         moved(
             "rho",
@@ -177,14 +177,17 @@ def _unconditional(one: CountSource, other: CountSource) -> tuple[ScoreMove, ...
             rho,
             6 / (n + 1),
             30 / n,
-            "true, and five times too large (Kusner et al. 2016)",
+            "valid, but five times larger than necessary (Kusner et al. 2016)",
         ),
     )
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A preset table; make: makes it from a number of rows, at least 8; words: what it shows."""
+    """A preset table.
+
+    words: what the table shows. make: returns the table for a number of rows, at least 8.
+    """
 
     words: str
     make: Callable[[int], Playground]
@@ -197,12 +200,12 @@ def _small_stratum(n: int) -> Playground:
 
 
 def _corner(n: int) -> Playground:
-    """All concordant, and one record moves to the opposite corner."""
+    """All records are concordant, and one record moves to the opposite corner."""
     return Playground(tuple((k, k, 0) for k in range(1, n + 1)), n - 1, (0, n, 0))
 
 
 def _change_of_stratum(n: int) -> Playground:
-    """A record that is discordant with its stratum joins one with which it is concordant."""
+    """A record that is discordant with its stratum moves to one with which it is concordant."""
     half = n // 2
     up = tuple((k + 1, k + 1, 0) for k in range(half - 1))
     down = tuple((k + 1, half - k, 1) for k in range(n - half))
@@ -224,24 +227,24 @@ def _nothing_special(n: int) -> Playground:
 # Tables on which one record changes a score a lot (docs/guarantees.md).
 PRESETS: dict[str, Preset] = {
     "small-stratum": Preset(
-        "The published constant of conditional τ, 4.5/√n, is broken: its normaliser shrinks with "
-        "the strata, so that in a stratum of three one record changes the score by more than 2, "
-        "at any n.",
+        "Conditional τ exceeds its published constant, 4.5/√n: the normaliser shrinks with the "
+        "strata, so that one record in a stratum of three changes the score by more than 2, at any "
+        "n.",
         _small_stratum,
     ),
     "corner": Preset(
-        "All records are concordant, and the largest becomes discordant with all: Theorem 6's "
-        "2/(n − 1) for τ is broken; Kusner's 4/n for τ and 6/(n + 1) for ρ are attained.",
+        "All records are concordant, and the largest becomes discordant with all others. τ exceeds "
+        "2/(n − 1) of Theorem 6; the bounds 4/n for τ and 6/(n + 1) for ρ are attained.",
         _corner,
     ),
     "change-of-stratum": Preset(
-        "A record leaves one stratum for another and disturbs both: conditional τ breaks its "
+        "A record moves from one stratum to another and affects both. Conditional τ exceeds its "
         "published constant again; Z* comes close to its bound but stays within it.",
         _change_of_stratum,
     ),
     "rare-cell": Preset(
-        "χ² falls from n to 0 when the only record of its kind moves: a score that divides by an "
-        "estimated spread has no useful bound.",
+        "χ² falls from n to 0 when the only record with its values changes: a score that divides "
+        "by an estimated spread has no useful bound.",
         _rare_cell,
     ),
     "ordinary": Preset(
@@ -257,7 +260,7 @@ def _compute(values: Mapping[str, Any]) -> Moves:
 
 
 def playground_code(playground: Playground) -> str:
-    """A script that replaces this record of this table."""
+    """Return a script that makes the playground's replacement."""
     return f"""from privcore.extras.teaching.sensitivity import sensitivity_playground
 
 rows = {[list(row) for row in playground.rows]!r}  # x, y and z
@@ -280,8 +283,8 @@ SENSITIVITY = Panel(
     question="How much can one record change a score, and do the papers' bounds hold?",
     formula=r"\Delta = \max_{D \sim D'} |f(D) - f(D')|,\qquad "
     r"Z^* = \frac{3}{\sqrt n} \sum_b F(S_b, n_b),\quad \Delta(Z^*) = \frac{6}{\sqrt n}",
-    sentence="If one table breaks a published constant, it is not a sensitivity; the proven bounds "
-    "hold whatever you do to the table.",
+    sentence="If the change in one table exceeds a published constant, this constant is not a "
+    "sensitivity. The proven bounds hold for every table.",
     source="Wang, Pang & Song 2020, Theorems 3, 6 and 9; Kusner et al. 2016; docs/proofs/z_star.md",
     parameters=(
         choice(
@@ -289,7 +292,7 @@ SENSITIVITY = Panel(
             "Start from",
             "small-stratum",
             tuple(PRESETS),
-            "A table and the change of one of its records.",
+            "A table and a change to one of its records.",
             _SOURCE,
         ),
         number("rows", "Rows", "n", 12, (8, 20), "Number of records; public.", _SOURCE, kind="int"),

@@ -55,10 +55,11 @@ class PrintedCost(NamedTuple):
 class SieveErrors:
     """Error probabilities as a function of ε, tweak or rate.
 
-    x: (k,); type_one, type_two: exact; printed_one, printed_two: Theorem 2's, NaN where it does not
-        apply; all (k,).
-    simulated_x, simulated_one, simulated_two: shares among `runs` runs of the mechanism, (s,).
-    costs: of the printed algorithms, at the chosen ε and rate.
+    x: values of the setting. type_one, type_two: exact probabilities. printed_one, printed_two:
+        bounds of Theorem 2, NaN where the theorem does not apply; all (k,).
+    simulated_x: values of the setting, (s,). simulated_one, simulated_two: shares of errors in
+        `runs` runs of the mechanism, (s,).
+    costs: costs of the printed algorithms at the chosen ε and rate.
     """
 
     x: Vector
@@ -74,7 +75,7 @@ class SieveErrors:
 
 
 def round_scales(n: int, epsilon: float, rate: float) -> SieveScales:
-    """The proven noise scales of a round, half of its ε for the sieve, on the score Z*."""
+    """The proven noise scales of a round on the score Z*, with half of ε for the sieve."""
     rows = checked_rows(n, rate)
     score = SCORES["z-star"]
     return SieveScales.proven(
@@ -87,7 +88,10 @@ def round_scales(n: int, epsilon: float, rate: float) -> SieveScales:
 
 
 def printed_bounds(scales: SieveScales, tweak: float, distance: float) -> ErrorProbabilities:
-    """Wang, Pang & Song 2020, Theorem 2, as printed; type II only for a distance of at least t."""
+    """The bounds of Theorem 2 in Wang, Pang & Song 2020, as printed.
+
+    The bound for type II errors is NaN for a distance below the tweak.
+    """
     both = scales.first.threshold + scales.first.query
     x, y = (distance + tweak) / both, (distance - tweak) / both
     one = math.exp(-x) - math.exp(-2 * x) / 4
@@ -99,7 +103,7 @@ def printed_bounds(scales: SieveScales, tweak: float, distance: float) -> ErrorP
 
 
 def printed_costs(epsilon: float, rate: float) -> tuple[PrintedCost, ...]:
-    """The actual cost of the sieves printed in Algorithms 1 and 2, each charged ε/2."""
+    """The actual costs of the sieves printed in Algorithms 1 and 2, which the paper charges ε/2."""
     inner = before_amplification(epsilon / 2, rate)
     # Half of the inner ε is for the threshold, half for the queries.
     first = amplified((epsilon + inner) / 2, rate)
@@ -125,7 +129,7 @@ def sieve_errors(
     runs: int,
     seed: int,
 ) -> SieveErrors:
-    """Error probabilities at scores `distance` from the threshold, as one setting varies."""
+    """Error probabilities at scores `distance` from the threshold, as a function of `against`."""
     fixed = {"epsilon": epsilon, "tweak": tweak, "rate": rate}
 
     def at(x: float) -> tuple[SieveScales, float]:
@@ -195,9 +199,9 @@ SIEVE = Panel(
     question="How often is a coarse test followed by an accurate one wrong?",
     formula=r"\Pr[\text{deleted wrongly}] = S(\alpha - t)\,\tfrac12 e^{-\alpha/c},\qquad "
     r"S(x) = \frac{b^2 e^{-x/b} - a^2 e^{-x/a}}{2(b^2 - a^2)},\; x \ge 0",
-    sentence="The tweak t passes more truly independent pairs through the coarse sieve (fewer type "
-    "I errors), while the examination rejects most of the others (few more type II errors); the "
-    "paper's bound on type II errors is too small.",
+    sentence="With the tweak t, more truly independent pairs pass the coarse sieve (fewer type I "
+    "errors), and the examination rejects most dependent pairs that pass too (few more type II "
+    "errors). The paper's bound on type II errors is too small.",
     source=f"{_SOURCE}, corrected in docs/proofs/sieve_errors.md",
     parameters=(
         choice(
@@ -219,7 +223,7 @@ SIEVE = Panel(
             "t",
             1.0,
             (0.0, 6.0),
-            "Shift of the sieve's threshold, so that independent pairs pass.",
+            "Shift of the sieve's threshold, so that more independent pairs pass.",
             _SOURCE,
         ),
         number(
@@ -228,8 +232,8 @@ SIEVE = Panel(
             "m/n",
             1.0,
             (0.05, 1.0),
-            "Share of the rows that the sieve uses. The score on them is assumed equal to that on "
-            "all rows; the panel on sub-sampling shows the loss of signal that this ignores.",
+            "Share of the rows that the sieve uses. The score on these rows is assumed to equal "
+            "the score on all rows; the panel on sub-sampling shows the signal that is lost.",
             _SOURCE,
         ),
         number(
@@ -238,7 +242,7 @@ SIEVE = Panel(
             "α",
             1.5,
             (0.0, 6.0),
-            "Distance of the score from the threshold, on its own side.",
+            "Distance of the score from the threshold, on the correct side.",
             _SOURCE,
         ),
         number(

@@ -28,7 +28,7 @@ from privcore.rounding import up
 
 NAMES = ("severity", "treatment", "recovery")
 PAIRS: tuple[Edge, ...] = ((0, 1), (0, 2), (1, 2))
-# Probability of recovery with the old treatment, of mild and of severe cases.
+# Probability of recovery with the old treatment, for mild and for severe cases.
 RECOVERY = (0.8, 0.4)
 RUNS = 100
 # Level of every test, with and without privacy: at 0.05 one in twenty independent pairs gets an
@@ -40,15 +40,17 @@ SAMPLE = 2
 
 @dataclass(frozen=True)
 class Simpson:
-    """A table of patients, the effect of a treatment in it, and the graphs found in it.
+    """The effect of a treatment in a table of patients, and the graphs found from this table.
 
-    shares: of recovered patients, (3, 2): all, mild and severe cases under the old and the new
-        treatment. noisy_shares: the same from the noisy counts of the first private graph. overall,
-    within: new minus old, over all patients, and the mean of the differences within severities,
-        weighted by how frequent these are; noisy_overall, noisy_within: from the noisy counts.
-        first: whether the first private graph has an edge between the columns of `PAIRS`, (3,).
-        kept: share of `RUNS` private graphs, each with fresh noise, that have the edge, (3,).
-        exact: whether PC without noise finds it; true: whether the model has it.
+    shares: shares of recovered patients, (3, 2): all, mild and severe cases (rows) under the old
+        and the new treatment (columns). noisy_shares: these shares from the noisy counts of the
+        first private graph.
+    overall: share with the new minus share with the old treatment, over all patients. within: mean
+        of this difference within severities, weighted by their frequency. noisy_overall,
+        noisy_within: the same differences from the noisy counts.
+    first: whether the first private graph has an edge between each of the `PAIRS`, (3,). kept:
+        share of `RUNS` private graphs, each with fresh noise, that have the edge, (3,). exact:
+        whether PC without noise finds the edge, (3,). true: whether the model has the edge, (3,).
     """
 
     shares: Matrix
@@ -64,9 +66,11 @@ class Simpson:
 
 
 def simpson_model(effect: float, imbalance: float) -> BayesianNetwork:
-    """Half of the cases are severe, and these get the new treatment with 1/2 + `imbalance`.
+    """A model of patients in which severity affects both treatment and recovery.
 
-    Mild cases get it with 1/2 − `imbalance`.  It adds `effect` to the probability of recovery.
+    Half of the cases are severe. Severe cases get the new treatment with probability 1/2 +
+    `imbalance`, mild cases with probability 1/2 − `imbalance`. The new treatment adds `effect` to
+    the probability of recovery.
     """
     severity, treatment, recovery = (
         Column(name, "nominal", levels, declared=True)
@@ -95,8 +99,8 @@ def simpson_model(effect: float, imbalance: float) -> BayesianNetwork:
 def recovered(counts: Matrix) -> tuple[Matrix, float, float]:
     """Shares of recovered patients, (3, 2), and the differences overall and within severities.
 
-    counts: of severity, treatment and recovery, (2, 2, 2); counts below 1/2 are set to 1/2, so that
-    noisy counts can be denominators.
+    counts: number of patients by severity, treatment and recovery, (2, 2, 2); counts below 1/2 are
+    set to 1/2, so that noisy counts can be denominators.
     """
     filled = np.maximum(counts, 0.5)
     groups = np.stack([filled.sum(axis=0), *filled])
@@ -115,10 +119,10 @@ def _sampled(effect: float, imbalance: float, n: int) -> tuple[InMemoryCounts, M
 
 
 def simpson(effect: float, imbalance: float, n: int, epsilon: float, seed: int) -> Simpson:
-    """One table of n patients, and `RUNS` private graphs of it by LapMech.
+    """Draw one table of n patients, and find `RUNS` private graphs of this table with LapMech.
 
-    LapMech releases all eight counts with noise, once, and searches them, so that the shares come
-    with the graph for the same ε.
+    LapMech releases all eight counts with noise once and computes the graph from the noisy counts,
+    so that the noisy shares cost no additional ε.
     """
     source, counts = _sampled(effect, imbalance, n)
     shares, overall, within = recovered(counts)
@@ -170,7 +174,7 @@ private = {{"epsilon": {v["epsilon"]!r}, "threshold": LEVEL}}
 graphs = [discover(table, "lapmech", private, seed=first + k).graph for k in range(RUNS)]
 kept = [np.mean([pair in graph.skeleton for graph in graphs]) for pair in PAIRS]
 
-# The noisy counts that the first of these graphs is made of.
+# The noisy counts from which the first of these graphs is computed.
 noise = SimulatedNoise(first)
 noisy = noise.discrete_laplace_array(counts.reshape(-1), 2 / {v["epsilon"]!r}).reshape(2, 2, 2)
 noisy_shares, noisy_overall, noisy_within = recovered(noisy)
@@ -188,9 +192,9 @@ SIMPSON = Panel(
     formula=r"\Pr[\text{recovery} \mid \mathrm{do}(t)] = \sum_s \Pr[s]\,"
     r"\Pr[\text{recovery} \mid t, s]",
     sentence="Severe cases get the new treatment more often and recover less often, so the "
-    "difference over all patients is the opposite of that in each group. The graph shows why: "
-    "severity points at both. LapMech releases all eight counts with noise for ε, and the graph "
-    "is computed from them.",
+    "difference over all patients has the opposite sign of the difference in each group. The "
+    "graph shows why: severity affects both treatment and recovery. LapMech releases all eight "
+    "counts with noise at a cost of ε and computes the graph from the noisy counts.",
     source=f"{_SOURCE}; a model with stated probabilities, in privcore/extras/teaching/simpson.py",
     parameters=(
         epsilon_parameter(
@@ -204,20 +208,20 @@ SIMPSON = Panel(
             "effect",
             0.1,
             (0.0, 0.2),
-            "Increase of the probability of recovery, equal for mild and severe cases.",
+            "Increase in the probability of recovery, the same for mild and severe cases.",
             _MODEL,
         ),
         number(
             "imbalance",
-            "How unevenly it is given",
+            "Imbalance of the treatment",
             "imbalance",
             0.25,
             (0.0, 0.4),
-            "Severe cases get the new treatment with probability 1/2 plus this, mild ones with "
-            "1/2 minus this. 0 is a randomised trial.",
+            "Severe cases get the new treatment with probability 1/2 plus the imbalance, mild "
+            "cases with probability 1/2 minus the imbalance. 0 gives a randomised trial.",
             _MODEL,
         ),
-        rows_parameter(5_000, (200, 100_000), "Patients drawn from the model.", _MODEL),
+        rows_parameter(5_000, (200, 100_000), "Number of patients drawn.", _MODEL),
         seed_parameter(),
     ),
     compute=by_name(simpson),

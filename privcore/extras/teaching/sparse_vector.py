@@ -27,10 +27,10 @@ VARIANTS = (CORRECT, *BROKEN)
 class Stream:
     """Answers to a stream of scores of sensitivity 1.
 
-    scores: (k,); threshold: the exact one.
-    noisy_scores, noisy_thresholds, above: per answered question, (a,), a ≤ k.
-    threshold_scale, query_scale: of the Laplace noises.
-    flaw: what is wrong, "" for the correct form.
+    scores: (k,). threshold: the exact threshold.
+    noisy_scores, noisy_thresholds, above: for each answered question, (a,), a ≤ k.
+    threshold_scale, query_scale: scales of the Laplace noise on the threshold and on the scores.
+    flaw: what is wrong with the variant; "" for the correct variant.
     """
 
     scores: NDArray[np.float64]
@@ -44,7 +44,7 @@ class Stream:
 
 
 def audited(variant: str, epsilon: float) -> SparseVectors:
-    """The same mechanism that the Audit page runs under this name."""
+    """The mechanism that the Audit page runs under this name; raises ParameterError if unknown."""
     if variant not in VARIANTS:
         raise ParameterError(
             f"There is no variant {variant!r}; choose one of {', '.join(VARIANTS)}."
@@ -78,7 +78,7 @@ def sparse_vector_steps(
 
 
 def example_scores(questions: int, low: float, high: float) -> list[float]:
-    """A stream of `low` scores; every fifth is `high`, as for an independent pair."""
+    """A stream of `low` scores in which every fifth is `high`, as for an independent pair."""
     return [high if k % 5 == 4 else low for k in range(questions)]
 
 
@@ -118,8 +118,8 @@ SPARSE_VECTOR = Panel(
     question="How can many threshold questions be answered for the price of one?",
     formula=r"q_i + \mathrm{Lap}(4\Delta/\varepsilon) \;\ge\; T + "
     r"\mathrm{Lap}(2\Delta/\varepsilon)\;?\qquad\text{stop at the first “above”}",
-    sentence="Every “below” is free because all questions share the noise on the threshold: after "
-    "an “above” that noise is used up, and the run must stop.",
+    sentence="Every “below” is free, because all questions share the noise on the threshold. After "
+    "an “above” this noise is used up, so the run must stop.",
     source=f"{_SOURCE}; docs/proofs/sparse_vector.md",
     parameters=(
         choice(
@@ -127,8 +127,8 @@ SPARSE_VECTOR = Panel(
             "Variant",
             CORRECT,
             VARIANTS,
-            "Correct, or with a bug known from the literature. Each broken one can be caught on "
-            "the Audit page.",
+            "Correct, or with a bug known from the literature. The Audit page can detect each of "
+            "the broken variants.",
             "Lyu, Su & Li 2017, Algorithms 1, 5 and 6",
         ),
         epsilon_parameter(2.0, "The cost of the whole stream of answers.", _SOURCE),

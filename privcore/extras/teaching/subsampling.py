@@ -1,4 +1,4 @@
-"""The gain in noise and the loss of signal of a sieve on a sub-sample."""
+"""How sub-sampling reduces both the noise and the signal of a sieve."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ _RATES = np.linspace(0.05, 1.0, 96)
 
 @dataclass(frozen=True)
 class SubsamplingCurves:
-    """Noise and signal of a sieve at each rate, (k,), relative to all rows (rate 1).
+    """Noise and signal of a sieve at each sub-sampling rate, relative to all rows (rate 1).
 
-    noise: of the sieve; signal: a score on the sub-sample; ratio: signal over noise.
-    inner_epsilon: ε of the mechanism on the sub-sample. paper_rate: the rate that minimises the
-        noise, and the relative signal-to-noise ratio at that rate.
-    threshold_scale: of the sieve's threshold noise, in units of Z, at each rate.
+    rates: (k,). noise: noise of the sieve, signal: score on the sub-sample, ratio: signal divided
+        by noise, (k,) each.
+    inner_epsilon: ε of the mechanism on the sub-sample, (k,). threshold_scale: scale of the noise
+        on the sieve's threshold, in units of Z, (k,).
+    paper_rate: the paper's optimal rate, which minimises the noise. paper_ratio: the relative
+        signal-to-noise ratio at this rate.
     """
 
     rates: Vector
@@ -37,7 +39,7 @@ class SubsamplingCurves:
 
 
 def subsampling_curves(epsilon: float, n: int) -> SubsamplingCurves:
-    """The curves for rounds of ε, half of it for the sieve, on n rows and the score Z*."""
+    """The curves for a round of ε on n rows with the score Z*, with half of ε for the sieve."""
     inner = np.array([before_amplification(epsilon / 2, float(rate)) for rate in _RATES])
     # The sensitivity on m = gn rows is 6/√m, and the threshold's noise 2·6/(√m ε′).
     scale = 12 / (np.sqrt(_RATES * n) * inner)
@@ -82,12 +84,12 @@ SUBSAMPLING = Panel(
     formula=r"\text{noise} \propto \frac{1}{\sqrt g\,\varepsilon'},\quad "
     r"\varepsilon' = \ln\!\bigl(1 + (e^{\varepsilon/2} - 1)/g\bigr),\qquad "
     r"\frac{\text{signal}}{\text{noise}} \propto g\,\varepsilon'",
-    sentence="The paper's optimal rate minimises the noise, but the signal shrinks as well: signal "
-    "over noise is largest when all rows are used.",
+    sentence="The paper's optimal rate minimises the noise, but the signal shrinks as well: the "
+    "signal-to-noise ratio is largest when all rows are used.",
     source=f"{_SOURCE}; Balle, Barthe & Gaboardi 2018, Theorem 9; docs/proofs/sieve_and_examine.md",
     parameters=(
         epsilon_parameter(1.0, "Budget of one round, half of it for the sieve.", _SOURCE),
-        rows_parameter(10_000, (100, 1_000_000), "Sets the noise in units of Z.", _SOURCE),
+        rows_parameter(10_000, (100, 1_000_000), "Determines the noise on Z.", _SOURCE),
     ),
     compute=by_name(subsampling_curves),
     code=_code,

@@ -1,1 +1,1 @@
-"""Planning: the results to expect from a budget, before it is spent."""
+"""Planning: the results to expect from a budget before the budget is spent."""

@@ -1,4 +1,4 @@
-"""Which algorithm to use, and its expected quality, from public facts alone.
+"""Recommend an algorithm and estimate its quality from public facts alone.
 
 Every private algorithm that fits the columns runs once on each of a few surrogates (see
 `surrogate`): random data of the same shape. No row of the data is used, so the advice costs no
@@ -27,7 +27,10 @@ SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """One algorithm at its defaults. refused: why it cannot run on such data; else empty."""
+    """The F1 of one algorithm with its default parameters.
+
+    skeleton, cpdag: F1 over the surrogates. refused: why the algorithm gave no result, or "".
+    """
 
     algorithm: str
     skeleton: Spread
@@ -37,14 +40,18 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Advice:
-    """candidates: algorithms by decreasing skeleton F1, refused ones last. runs: of each."""
+    """A comparison of algorithms.
+
+    candidates: sorted by decreasing skeleton F1, refused ones last. runs: number of runs per
+    algorithm.
+    """
 
     candidates: tuple[Candidate, ...]
     runs: int
 
     @property
     def close(self) -> tuple[Candidate, ...]:
-        """The best by skeleton F1, and all within two standard errors of the difference."""
+        """The candidates whose skeleton F1 is within two standard errors of the best."""
         able = [c for c in self.candidates if not c.refused]
         return tuple(
             c
@@ -54,7 +61,7 @@ class Advice:
 
     @property
     def best(self) -> Candidate | None:
-        """The candidate with the best directions among candidates with equally good edges."""
+        """The candidate in `close` with the largest CPDAG F1, or None if all were refused."""
         return max(self.close, key=lambda c: _known(c.cpdag.mean), default=None)
 
     def _tolerance(self, one: Candidate, other: Candidate) -> float:
@@ -65,7 +72,7 @@ class Advice:
 
 
 def candidates(shape: Shape) -> list[Algorithm]:
-    """The private algorithms that can run on such columns."""
+    """The private algorithms that can run on columns of this shape."""
     return [a for a in ALGORITHMS.values() if a.private and (shape.levels or a.needs != "tables")]
 
 
@@ -79,20 +86,20 @@ def advise(
     seconds: float = SECONDS,
     on_result: Callable[[Candidate], None] = lambda candidate: None,
 ) -> Advice:
-    """Skeleton and CPDAG F1 of each algorithm on surrogates, against their true graphs.
+    """Compare the algorithms by skeleton and CPDAG F1 against the surrogates' true graphs.
 
-    algorithms: names; if empty, all that can run on such columns. watch: returns the hooks for the
-    next run, given the number of finished runs. seconds: time limit for all algorithms; each may
-    take half of the remaining time, and an algorithm without a result by then counts as refused.
-    on_result: called with each result. Raises ParameterError for an unknown algorithm, or if none
-    can run, and Cancelled.
+    algorithms: names; if empty, all algorithms that can run on these columns. watch: returns the
+    hooks for the next run, given the number of finished runs. seconds: time limit for all
+    algorithms; each algorithm may take half of the remaining time, and counts as refused if it has
+    no result by then. on_result: called with each result. Raises ParameterError for an algorithm
+    that is unknown or cannot run on these columns, and Cancelled.
     """
     end = time.monotonic() + seconds
     fitting = {a.name: a for a in candidates(surrogates.shape)}
     for name in algorithms:
         if name not in fitting:
             raise ParameterError(
-                f"{short(name)} is not a private algorithm for such columns; choose from "
+                f"{short(name)} is not a private algorithm for such columns; choose one of "
                 f"{', '.join(fitting)}."
             )
     tried = []
@@ -110,7 +117,7 @@ def advise(
 def settings(
     algorithm: Algorithm, epsilon: float, delta: float, knowledge: str = ""
 ) -> dict[str, Any]:
-    """An algorithm's defaults at a total ε (and δ, if it has one), with background knowledge."""
+    """Parameters for a run of the algorithm: ε, δ if the algorithm has one, and the knowledge."""
     parameters: dict[str, Any] = {"epsilon": epsilon, "knowledge": knowledge}
     if any(parameter.name == "delta" for parameter in algorithm.parameters):
         parameters["delta"] = delta
@@ -124,7 +131,7 @@ def enough(
     target: float,
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
 ) -> Reached:
-    """The smallest ε for a wanted skeleton F1; watch: see `epsilon_for_quality`."""
+    """The smallest ε that reaches the skeleton F1 `target`; watch: see `epsilon_for_quality`."""
     parameters = settings(ALGORITHMS[algorithm], 1.0, delta, surrogates.knowledge)
     del parameters["epsilon"]
     return epsilon_for_quality(surrogates, algorithm, parameters, target, watch=watch)
@@ -142,7 +149,7 @@ class _Timed:
 
     def progress(self, progress: Progress) -> None:
         if time.monotonic() > self._end:
-            raise ParameterError("No result in its share of the time; allow more seconds for all.")
+            raise ParameterError("There was no result within the time limit; allow more seconds.")
         self._hooks.progress(progress)
 
     def cancelled(self) -> bool:

@@ -1,4 +1,4 @@
-"""The value of background knowledge in ε, by simulation on public surrogates that obey it."""
+"""The value of background knowledge, expressed in ε and estimated on public surrogates."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _POINTS = 5
 class Saved:
     """Mean F1 with and without background knowledge at the same ε.
 
-    alike: the ε that reaches the same F1 without the knowledge; None if not even 8 times the ε
-    does.
+    with_it, without: mean F1 with and without the knowledge. alike: the ε that reaches `with_it`
+    without the knowledge; None if even 8 times the ε does not.
     """
 
     with_it: float
@@ -31,7 +31,7 @@ class Saved:
     alike: float | None
 
     def words(self, epsilon: float) -> str:
-        """Such as "helps as much as raising ε from 0.3 to 0.42"."""
+        """A predicate such as "helps as much as raising ε from 0.3 to 0.42"."""
         if self.with_it <= self.without:
             return f"does not help at ε = {epsilon:g}"
         if self.alike is None:
@@ -43,9 +43,9 @@ class Saved:
 class KnowledgeGain:
     """The value of background knowledge for a run.
 
-    epsilon: of the run. edges, directions: value by the F1 of the skeleton, and of the CPDAG. Each
-    run is compared with its best possible result: with knowledge, the true CPDAG after applying the
-    knowledge.
+    epsilon: ε of the run. edges, directions: value in terms of skeleton F1 and of CPDAG F1. runs:
+    number of successful runs with knowledge. A run with knowledge is compared with the true CPDAG
+    after applying the knowledge, a run without knowledge with the true CPDAG.
     """
 
     epsilon: float
@@ -55,13 +55,13 @@ class KnowledgeGain:
 
     @property
     def sentence(self) -> str:
-        """Such as "Background knowledge helps as much as raising ε from 0.3 to 0.42 …"."""
+        """The value in words: "Background knowledge helps as much as raising ε from 0.3 to …"."""
         both = self.directions
         return (
-            f"Background knowledge {both.words(self.epsilon)}: F1 of edges with their directions "
-            f"is {both.with_it:.2f} with it, {both.without:.2f} without. For edges alone the "
-            f"knowledge {self.edges.words(self.epsilon)} (mean over {self.runs} random models "
-            "that obey it)."
+            f"Background knowledge {both.words(self.epsilon)}: the CPDAG F1 is "
+            f"{both.with_it:.2f} with the knowledge and {both.without:.2f} without. For edges "
+            f"without directions, the knowledge {self.edges.words(self.epsilon)} (mean over "
+            f"{self.runs} random models that obey the knowledge)."
         )
 
 
@@ -71,10 +71,11 @@ def knowledge_gain(
     parameters: Mapping[str, Any],
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
 ) -> KnowledgeGain:
-    """The value from runs with and without the surrogates' knowledge; parameters include an ε.
+    """Estimate the value from runs with and without the surrogates' knowledge.
 
-    watch: see `Surrogates.quality`, given the number of runs done of at most `most_gain_runs`.
-    Raises ParameterError.
+    parameters: the run's parameters, including epsilon. watch: see `Surrogates.quality`; its
+    argument is the number of finished runs, of at most `most_gain_runs`. Raises ParameterError for
+    an unknown algorithm or a bad parameter.
     """
     epsilon, many = float(parameters["epsilon"]), len(surrogates.seeds)
     plain = {**parameters, "knowledge": ""}

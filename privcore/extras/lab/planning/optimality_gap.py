@@ -1,10 +1,11 @@
 """What limits the detection of weak edges: rows, budget or algorithm, from public facts alone.
 
-For one edge of a public surrogate, the ε that two tests need is compared. The oracle knows the pair
-of columns and their joint distribution, and only decides whether they are dependent: it adds up the
-clamped log-likelihood ratios of the rows, and Laplace noise. Up to a constant factor no ε-private
-test needs fewer rows (Canonne, Kamath, McMillan, Smith & Ullman 2019, "The structure of optimal
-private tests for simple hypotheses"). An algorithm knows neither, and tests all pairs.
+For one edge of a public surrogate, this module compares the ε that two tests need. The oracle test
+is given the pair of columns and their joint distribution, and only decides whether the two are
+dependent: it adds up the clamped log-likelihood ratios of the rows, and Laplace noise. Up to a
+constant factor no ε-private test needs fewer rows (Canonne, Kamath, McMillan, Smith & Ullman 2019,
+"The structure of optimal private tests for simple hypotheses"). An algorithm is given neither the
+pair nor the distribution, and tests all pairs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from privcore.extras.lab.planning.surrogate import Surrogates
 from privcore.graphs.knowledge import Knowledge
 
 FALSE_ALARM = 0.01
-# Clamps of log ratios, as parts of the largest one: each is 1.5 times the one before.
+# Clamps of log ratios, relative to the largest log ratio: each is 1.5 times the previous clamp.
 _CLAMPS = 1.5 ** np.arange(-19.0, 1.0)
 _LEAST_EPSILON = 1e-6
 
@@ -37,9 +38,10 @@ Limit = Literal["rows", "budget", "algorithm", "nothing"]
 class OptimalityGap:
     """The ε needed for one weak edge, and the ε of a run.
 
-    effect: Cramér's V of the edge; if `numbers`, the absolute correlation. oracle, algorithm: the ε
-    from which each detects the edge with probability `POWER`; ∞ if at no ε. pairs: number of pairs
-    that the algorithm tests.
+    n: number of rows. pairs: number of pairs that the algorithm tests. effect: Cramér's V of the
+    edge or, if `numbers`, the absolute correlation. oracle, algorithm: the smallest ε at which the
+    oracle test and moment search detect the edge with probability `POWER`; ∞ if there is none.
+    epsilon: ε of the run.
     """
 
     n: int
@@ -60,7 +62,7 @@ class OptimalityGap:
 
     @property
     def verdict(self) -> str:
-        """In a few words, whether rows, budget or algorithm are the limit."""
+        """A short sentence on whether the rows, the budget or the algorithm are the limit."""
         sentences = {
             "rows": "Rows are the limit",
             "budget": "The budget is the limit",
@@ -82,7 +84,7 @@ class OptimalityGap:
                 f"To detect {edge}, {even}an ideal test of that pair alone needs ε = "
                 f"{_short(self.oracle)}; moment search{self._search()}."
             )
-        return f"{sentence} In random models with such columns, 90 % of the edges are stronger."
+        return f"{sentence} In random models with these columns, 90 % of the edges are stronger."
 
     def _search(self) -> str:
         every = f", which tests all {self.pairs:,} pairs," if self.pairs > 1 else ""
@@ -103,9 +105,10 @@ def _short(value: float) -> str:
 def optimality_gap(
     surrogates: Surrogates, parameters: MomentSearchParameters
 ) -> OptimalityGap | None:
-    """The ε that the weak edge of these surrogates requires; None if they have no edges.
+    """Compare the ε that the surrogates' weak edge requires with the ε of a run.
 
-    parameters: checked parameters of the run; raises ParameterError for δ = 0.
+    parameters: checked parameters of the run. Returns None if the surrogates have no edges; raises
+    ParameterError for δ = 0.
     """
     shape, law = surrogates.shape, surrogates.weak_edge
     if law is None:
@@ -128,10 +131,10 @@ def optimality_gap(
 
 
 class Clamped(NamedTuple):
-    """The clamped log-likelihood ratio of one row.
+    """Statistics of the clamped log-likelihood ratio of one row.
 
-    Holds its maximum change when the row is replaced, and its mean and standard deviation under
-    dependence and under independence.
+    width: largest change when the row is replaced. mean_joint, sd_joint: mean and standard
+    deviation under dependence; mean_independent, sd_independent: under independence.
     """
 
     width: float
@@ -152,8 +155,10 @@ class Clamped(NamedTuple):
         return cls(float(np.ptp(ratios)), *moments(law.joint), *moments(law.independent))
 
     def largest_scale(self, n: int) -> float:
-        """The largest Laplace scale at which some threshold on the sum over n rows has the false
-        alarm rate `FALSE_ALARM` and the power `POWER`; 0 if no threshold does even without noise.
+        """The largest Laplace scale at which a test on the sum over n rows is good enough.
+
+        The test must have the false alarm rate `FALSE_ALARM` and the power `POWER` for some
+        threshold. Returns 0 if no such threshold exists even without noise.
         """
         root = math.sqrt(n)
 
@@ -172,7 +177,10 @@ class Clamped(NamedTuple):
 
 
 def noisy_tail(x: float, sd: float, scale: float) -> float:
-    """P(N + L > x ≥ 0) for normal N with this sd and Laplace L with this scale, not both 0."""
+    """Return P(N + L > x) for x ≥ 0, normal N with this sd and Laplace L with this scale.
+
+    sd and scale must not both be 0.
+    """
     if scale == 0:
         return math.exp(log_ndtr(-x / sd))
     if sd == 0:
@@ -184,7 +192,7 @@ def noisy_tail(x: float, sd: float, scale: float) -> float:
 
 
 def noisy_quantile(tail: float, sd: float, scale: float) -> float:
-    """The value that normal plus Laplace noise exceeds with this probability (below ½)."""
+    """The value that the sum of normal and Laplace noise exceeds with probability `tail` < ½."""
     normal, laplace = -sd * ndtri(tail), -scale * math.log(2 * tail)
     if sd == 0 or scale == 0:
         return float(normal + laplace)
@@ -194,9 +202,9 @@ def noisy_quantile(tail: float, sd: float, scale: float) -> float:
 
 
 def oracle_epsilon(law: PairLaw, n: int) -> float:
-    """The smallest ε at which the oracle detects the edge in n rows; ∞ if there is none.
+    """The smallest ε at which the oracle test detects the edge in n rows; ∞ if there is none.
 
-    The sum over rows is assumed normal, with its exact mean and variance.
+    The sum of the log ratios is assumed to be normal, with the exact mean and variance.
     """
     ratios = np.abs(law.log_ratios)
     largest = float(np.max(ratios[np.isfinite(ratios)]))
@@ -212,10 +220,10 @@ def oracle_epsilon(law: PairLaw, n: int) -> float:
 def algorithm_epsilon(
     law: PairLaw, shape: PublicShape, parameters: MomentSearchParameters
 ) -> float:
-    """The ε from which moment search detects such a dependence; ∞ if there is none.
+    """The smallest ε at which moment search detects the dependence of this edge; ∞ if none.
 
-    If a little more ε changes the plan, the detectable dependence may grow slightly; the result is
-    then one such ε.
+    Where a larger ε changes the plan, the smallest detectable dependence may grow slightly with ε;
+    the result is then one ε at which detection begins, not necessarily the smallest.
     """
 
     def missing(logarithm: float) -> float:

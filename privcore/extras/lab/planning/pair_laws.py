@@ -24,10 +24,11 @@ Factor = tuple[tuple[int, ...], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class PairLaw:
-    """Cell probabilities of two columns: the joint distribution, and the one under independence.
+    """Cell probabilities of two columns: their joint distribution, and that under independence.
 
-    effect: the dependence as Cramér's V, or for numbers as the absolute correlation. levels:
-    numbers of levels of the two columns; None for numbers, whose cells form a fine grid.
+    joint, independent: shape (cells,). effect: dependence as Cramér's V or, for numeric columns, as
+    absolute correlation. levels: numbers of levels of the two columns; None for numeric columns,
+    whose cells form a fine grid.
     """
 
     joint: NDArray[np.float64]
@@ -49,8 +50,8 @@ class PairLaw:
     def of_correlation(cls, correlation: float) -> PairLaw:
         """The distribution of two standard normal columns with this correlation ρ.
 
-        Their sum and difference over √2 are independent, with variances 1 + ρ and 1 − ρ, so the
-        cells are a grid over these two.
+        The sum and the difference of the two, divided by √2, are independent with variances 1 + ρ
+        and 1 − ρ, so the cells form a grid over the sum and the difference.
         """
         points = np.linspace(-_REACH, _REACH, _POINTS)
 
@@ -64,7 +65,7 @@ class PairLaw:
 
     @property
     def log_ratios(self) -> NDArray[np.float64]:
-        """ln of joint over independent probability per cell; −∞ where the joint one is 0."""
+        """ln(joint/independent) for each cell; −∞ where the joint probability is 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.joint / self.independent)
 
@@ -96,8 +97,8 @@ def edge_correlations(model: LinearGaussian) -> list[float]:
 def pair_table(network: BayesianNetwork, one: int, other: int) -> Matrix | None:
     """Joint probabilities of two columns, shape (levels of one, levels of other).
 
-    All ancestors are summed out, at each step the ancestor that leaves the smallest table. None if
-    a table would have more than `MAX_TABLE_CELLS` cells.
+    Ancestors are summed out one by one, at each step the ancestor that leaves the smallest table.
+    Returns None if a table would have more than `MAX_TABLE_CELLS` cells.
     """
     sizes = [len(v.column.levels) for v in network.variables]
     factors: list[Factor] = []
@@ -112,7 +113,7 @@ def pair_table(network: BayesianNetwork, one: int, other: int) -> Matrix | None:
     left = known - {one, other}
 
     def around(node: int) -> tuple[int, ...]:
-        """Columns that share a table with it."""
+        """Columns that share a table with the node."""
         neighbours = {k for names, _ in factors if node in names for k in names}
         return tuple(sorted(neighbours - {node}))
 
@@ -128,7 +129,7 @@ def pair_table(network: BayesianNetwork, one: int, other: int) -> Matrix | None:
 
 
 def _product(factors: list[Factor], kept: tuple[int, ...]) -> Matrix:
-    """The product of tables, summed over all columns except the kept ones."""
+    """The product of the tables, summed over all columns that are not in `kept`."""
     place = {k: i for i, k in enumerate({k: 0 for names, _ in factors for k in names})}
     operands: list[Any] = []
     for names, table in factors:

@@ -1,4 +1,4 @@
-"""The smallest ε that reaches a quality, by simulation on public surrogates (see `surrogate`)."""
+"""Find the smallest ε that reaches a quality, by simulation on public surrogates (`surrogate`)."""
 
 from __future__ import annotations
 
@@ -30,16 +30,19 @@ def epsilon_for_quality(
     kind: Literal["skeleton", "cpdag"] = "skeleton",
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
 ) -> Reached:
-    """The smallest ε with a mean F1 of at least `target` against the surrogates' truth.
+    """The smallest ε with a mean F1 of at least `target` against the surrogates' true graphs.
 
-    kind: F1 of the skeleton, or of the CPDAG.
+    kind: whether to use the F1 of the skeleton or of the CPDAG. watch: see `Surrogates.quality`;
+    its argument is the number of finished runs, of at most `most_runs`.
 
-    Means are computed on a logarithmic grid of `points`, then on both sides of where they cross the
-    target. Means are noisy, so the result uses their non-decreasing least-squares fit. watch: see
-    `Surrogates.quality`, given the number of runs done of at most `most_runs`.
+    Means are computed on a logarithmic grid of `points` values of ε from `low` to `high`, then
+    between the two values where the mean crosses the target. Since the means are noisy, the result
+    uses their non-decreasing least-squares fit. Raises ParameterError for a bad range or parameter.
     """
     if not 0 < low < high or points < 2:
-        raise ParameterError("The range of epsilon must be positive, with at least 2 points.")
+        raise ParameterError(
+            "The range of epsilon must be positive and increasing, with at least 2 points."
+        )
     values: dict[float, float] = {}
 
     def mean(epsilon: float) -> float:
@@ -64,8 +67,8 @@ def epsilon_for_quality(
     return Reached(
         grid[place] if place < len(grid) else None,
         tuple(sorted(values.items())),
-        f"mean {_NAMED[kind]} F1 against the truth of surrogates with the seeds {seeds}, at least "
-        f"{target:g}",
+        f"Target: a mean {_NAMED[kind]} F1 of at least {target:g} against the true graphs of "
+        f"surrogates with the seeds {seeds}.",
     )
 
 

@@ -1,8 +1,8 @@
-"""Public surrogates: simulated data of the same shape, to estimate results before any spending.
+"""Public surrogates: simulated data of the same shape, to estimate results before budget is spent.
 
 A surrogate uses only the public facts of a data set: the number of rows and the levels or bounds of
-the columns. Its graph is random with as many edges as columns, its tables are Dirichlet draws, its
-equations linear: real data may be easier, or harder.
+the columns. The surrogate's graph is random, with about one edge per column, its probability tables
+are Dirichlet draws and its equations are linear. Real data may be easier or harder.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ _REACH = 4.0
 
 @dataclass(frozen=True)
 class Shape:
-    """The public facts of a data set: n, and per column its number of levels, or its bounds.
+    """The public facts of a data set: the number of rows n, and the levels or bounds of p columns.
 
-    Either levels or bounds are given, shape (p,). columns: column names, by default X1 and so on;
-    names do not matter for equality. unit: whose rows are protected together.
+    levels: number of levels of each column, or bounds: (low, high) of each column; give one of the
+    two, of length p. columns: column names, by default X1 and so on; names are ignored in
+    comparisons. unit: unit of privacy.
     """
 
     n: int
@@ -78,7 +79,7 @@ class Shape:
 
 
 class Spread(NamedTuple):
-    """Mean and standard deviation over the runs; NaN if there are too few."""
+    """Mean and standard deviation over the runs; NaN if there are too few runs."""
 
     mean: float
     sd: float
@@ -86,9 +87,10 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class Quality:
-    """F1 over surrogates: against "truth" and "non_private", for "skeleton" and "cpdag".
+    """The F1 of an algorithm over surrogates.
 
-    runs: number of successful runs. failures: the error message of each failed run.
+    runs: number of successful runs. failures: the error message of each failed run. f1: F1 by
+    reference ("truth" or "non_private") and by graph ("skeleton" or "cpdag").
     """
 
     runs: int
@@ -99,9 +101,9 @@ class Quality:
 def surrogate_model(
     shape: Shape, seed: int, knowledge: str = ""
 ) -> tuple[BayesianNetwork | LinearGaussian, np.random.Generator]:
-    """The model of a surrogate, the same for any number of rows, and its sampler.
+    """The model of a surrogate, which does not depend on the number of rows, and its sampler.
 
-    knowledge: background knowledge that its graph obeys, as the parameter's text.
+    knowledge: background knowledge that the graph obeys, as text of the parameter `knowledge`.
     """
     p = len(shape.names)
     graph, model = (np.random.default_rng([seed, stream]) for stream in (0, 1))
@@ -118,7 +120,7 @@ def surrogate_model(
 
 
 def surrogate(shape: Shape, seed: int, knowledge: str = "") -> Dataset:
-    """One data set of this shape, determined by the seed, with at most 10,000,000 rows."""
+    """Draw a data set of this shape with at most 10,000,000 rows; the seed determines the data."""
     rows = min(shape.n, MAX_ROWS)
     equations, model = surrogate_model(shape, seed, knowledge)
     if isinstance(equations, BayesianNetwork):
@@ -137,7 +139,7 @@ def surrogate(shape: Shape, seed: int, knowledge: str = "") -> Dataset:
 
 
 def _small(dag: RandomDag, levels: tuple[int, ...]) -> RandomDag:
-    """The graph without the last parents of nodes whose table would be too large."""
+    """The graph, without the last parents of each node whose table would otherwise be too large."""
     most = MAX_TABLE_CELLS // len(levels)
     parents = []
     for node, causes in enumerate(dag.parents):
@@ -149,9 +151,9 @@ def _small(dag: RandomDag, levels: tuple[int, ...]) -> RandomDag:
 
 
 class Surrogates:
-    """Surrogates of one shape, with the references that private runs are compared with.
+    """Surrogates of one shape, with the reference graphs for private runs.
 
-    knowledge: background knowledge that their graphs obey, as the parameter's text.
+    knowledge: background knowledge that the graphs obey, as text of the parameter `knowledge`.
     """
 
     def __init__(self, shape: Shape, seeds: Sequence[int] = SEEDS, knowledge: str = "") -> None:
@@ -168,7 +170,7 @@ class Surrogates:
     def weak_edge(self) -> PairLaw | None:
         """The edge at the 10th percentile of mutual information over all surrogates.
 
-        None if no surrogate has edges, as when columns have very many levels.
+        None if no surrogate has edges, for example because columns have too many levels.
         """
         laws: list[PairLaw] = []
         correlations: list[float] = []
@@ -190,9 +192,9 @@ class Surrogates:
         parameters: Mapping[str, Any],
         watch: Callable[[int], Hooks] = lambda done: NoHooks(),
     ) -> Quality:
-        """F1 of one run per surrogate, with noise simulated from the surrogate's seed.
+        """Measure the F1 of one run per surrogate, with noise simulated from the surrogate's seed.
 
-        watch: returns the hooks for the next surrogate, given the number of finished ones. Raises
+        watch: returns the hooks for the next run, given the number of finished runs. Raises
         ParameterError for an unknown algorithm or bad parameters, and Cancelled.
         """
         chosen = get_algorithm(algorithm)

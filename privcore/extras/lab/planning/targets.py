@@ -1,6 +1,6 @@
-"""Inverse calibration: the smallest ε for a target noise.
+"""Inverse calibration: the smallest ε at which the noise is small enough.
 
-Every search uses public facts only, so it costs no budget.
+The calculation uses public facts only, so it costs no budget.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ _NOISY = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc")
 
 @dataclass(frozen=True)
 class Reached:
-    """The smallest ε found; None if no ε within the range is enough.
+    """The result of a search for the smallest ε that meets a criterion.
 
-    tried: pairs (ε, value reached), increasing in ε. note: one sentence on the criterion.
+    epsilon: the smallest ε found; None if no ε within the range is enough. tried: pairs (ε, value
+    reached), increasing in ε. note: a sentence that states the criterion.
     """
 
     epsilon: float | None
@@ -40,15 +41,15 @@ class Reached:
 def noise_against_threshold(
     shape: Shape, algorithm: str, parameters: Mapping[str, Any]
 ) -> tuple[float, float]:
-    """Standard deviation of a test's noise, and the threshold, in units of the value.
+    """Standard deviation of a test's noise, and the test's threshold, in units of the tested value.
 
-    For algorithms whose tests all have the same noise, fixed before the run; for Priv-PC, the noise
-    of the examination.  Raises ParameterError for others.
+    Only for algorithms whose tests all have the same noise, fixed before the run; for Priv-PC, the
+    noise is that of the examination.  Raises ParameterError for other algorithms.
     """
     if algorithm not in _NOISY:
         raise ParameterError(
             f"{get_algorithm(algorithm).name} does not have the same noise on every test; choose "
-            f"one of {', '.join(_NOISY)}, or a target for the quality."
+            f"one of {', '.join(_NOISY)}, or set a target for the F1 instead."
         )
     checked = _proven(algorithm, parameters)
     measure = measure_of(checked)
@@ -71,7 +72,11 @@ def noise_against_threshold(
 def epsilon_for_noise(
     shape: Shape, algorithm: str, parameters: Mapping[str, Any], share: float
 ) -> Reached:
-    """The smallest ε whose noise is at most `share` times the threshold; ignores "epsilon"."""
+    """The smallest ε at which the noise's standard deviation is at most `share` of the threshold.
+
+    An "epsilon" in the parameters is ignored. Raises ParameterError unless share > 0, and as
+    `noise_against_threshold` does.
+    """
     if not share > 0:
         raise ParameterError(f"The share is {share}; it must be above 0.")
 
@@ -82,7 +87,7 @@ def epsilon_for_noise(
 
     return _smallest(
         lambda epsilon: (relative(epsilon), relative(epsilon) <= share),
-        f"standard deviation of the noise over the threshold, at most {share:g}",
+        f"Target: a standard deviation of the noise of at most {share:g} times the threshold.",
     )
 
 
@@ -90,12 +95,12 @@ def _proven(algorithm: str, parameters: Mapping[str, Any]) -> PerTestParameters:
     checked = get_algorithm(algorithm).takes.checked(parameters, algorithm)
     assert isinstance(checked, PerTestParameters)
     if checked.calibration != "proven":
-        raise ParameterError("A target needs the proven calibration; choose it.")
+        raise ParameterError("A target needs the proven calibration; set calibration to proven.")
     return checked
 
 
 def _smallest(tried: Callable[[float], tuple[float, bool]], what: str) -> Reached:
-    """Bisection in ln ε of a condition that holds from some ε on."""
+    """Find by bisection in ln ε where a condition that holds for all large ε begins to hold."""
     seen: dict[float, float] = {}
 
     def enough(epsilon: float) -> bool:

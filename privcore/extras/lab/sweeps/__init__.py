@@ -1,1 +1,1 @@
-"""Many runs over a grid of settings, stored as they finish."""
+"""Sweeps: many runs over a grid of settings, stored as they finish."""

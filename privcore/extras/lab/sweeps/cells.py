@@ -1,4 +1,4 @@
-"""Make the runs of a sweep as rows: the work of a worker, in any process."""
+"""Make the runs of a sweep and return them as rows; used by workers in any process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ METRICS = tuple(
     for graph in ("skeleton", "cpdag")
     for measure in MEASURES
 )
-# Columns of a row on the outcome of its run.
+# Columns of a row that describe the outcome of the run.
 OUTCOMES = (
     *METRICS,
     "guarantee_epsilon",
@@ -60,9 +60,9 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
 
     cell: number of the run in the plan. epsilon, delta and the swept parameters: as requested, None
     if the algorithm lacks the parameter. guarantee_epsilon, guarantee_delta: the guarantee of a
-    private run; in the published calibration the figure computed after the run. edges: see
+    private run; with the published calibration, the values computed after the run. edges: see
     `edges_of`. error: the reason why a run or a reference was refused. seconds: engine time.
-    Measures against the same algorithm without noise are included if the plan has it.
+    Measures against the same algorithm without noise are included only if the plan requires them.
     """
     kept = [name for name in OUTCOMES if plan.same or not name.startswith("same_")]
     return (
@@ -82,7 +82,7 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
 
 
 class Loaded(NamedTuple):
-    """The counts of one data set, and its true graph if known."""
+    """The counts of one data set, and the edges of its true graph if known."""
 
     source: InMemoryCounts | AvailableCases | NumericRows | MixedRows
     true_edges: tuple[tuple[str, str], ...] | None
@@ -96,7 +96,7 @@ class ReferenceGraph(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """A batch of runs, with their reference graphs by number."""
+    """A batch of runs, with the reference graphs by their number in the plan."""
 
     cells: tuple[Cell, ...]
     references: Mapping[int, ReferenceGraph]
@@ -106,7 +106,7 @@ Work = Reference | Batch
 
 
 class _Asking(NoHooks):
-    """Lets the caller cancel."""
+    """Hooks that let the caller cancel a run."""
 
     def __init__(self, cancelled: Callable[[], bool]) -> None:
         self._cancelled = cancelled
@@ -118,7 +118,8 @@ class _Asking(NoHooks):
 class Runner:
     """Makes the runs of one plan; data are loaded and counted once, and cached.
 
-    seconds: how long to work on a batch before returning the rows so far.
+    cancelled: called during runs; a run stops if it returns true. seconds: how long to work on a
+    batch before returning the finished rows.
     """
 
     def __init__(
@@ -137,11 +138,11 @@ class Runner:
         return Runner, (self._plan,)
 
     def __call__(self, work: Work) -> ReferenceGraph | list[Row]:
-        """Do one task: make the graph of a reference, or the first rows of a batch."""
+        """Do one task: compute a reference graph, or the first rows of a batch."""
         return self.rows(work) if isinstance(work, Batch) else self.reference(work)
 
     def reference(self, wanted: Reference) -> ReferenceGraph:
-        """The graph of one of the plan's references."""
+        """Compute the graph of one of the plan's references."""
         with one_thread():
             try:
                 source = self._load(wanted.data, wanted.rows).source
@@ -158,9 +159,10 @@ class Runner:
         return ReferenceGraph(result.graph)
 
     def rows(self, batch: Batch) -> list[Row]:
-        """Rows of the first runs of a batch: at least one, and as many as fit in the time.
+        """Make the first runs of a batch, at least one, until the time is over; returns their rows.
 
-        Linear algebra uses one thread: its rounding, and so a result, may depend on their number.
+        Linear algebra uses one thread, since rounding, and so a result, may depend on the number of
+        threads.
         """
         rows: list[Row] = []
         end = time.monotonic() + self._seconds
@@ -179,7 +181,7 @@ class Runner:
         return self._loaded.get((data, rows), load)
 
     def row(self, cell: Cell, references: Mapping[int, ReferenceGraph]) -> Row:
-        """One run; if it is refused, the row states the reason."""
+        """Make one run and return its row; if the run is refused, `error` is the reason."""
         setting, choice = cell.setting, cell.setting.choice
         data = self._plan.data[setting.data]
         row: Row = dict.fromkeys(columns(self._plan))
@@ -252,7 +254,7 @@ def _measured(run: Discovery, against: Mapping[str, PDAG]) -> Row:
 
 
 def compared(graph: PDAG, against: Mapping[str, PDAG]) -> Row:
-    """A row's entries that compare a graph with its references, by name."""
+    """The entries of a row that compare a graph with references; against: references by name."""
     row: Row = {}
     for name, other in against.items():
         for kind, metrics in (
@@ -269,10 +271,10 @@ _KINDS = {sign: kind for kind, sign in _SIGNS.items()}
 
 
 def edges_text(graph: PDAG) -> str:
-    """Such as "smoke->lung tub--either", sorted; `edges_of` reads it.
+    """The sorted edges as text, such as "smoke->lung tub--either"; `edges_of` reads this text.
 
-    Characters that could be mistaken for the marks, or by a spreadsheet for a formula, are written
-    as in a URL, such as %20.
+    Characters that could be mistaken for a mark of an edge, or for a formula in a spreadsheet, are
+    written as in a URL, such as %20.
     """
     return " ".join(
         f"{_escaped(a)}{_SIGNS[kind]}{_escaped(b)}" for a, b, kind in graph.named_edges()
@@ -280,7 +282,7 @@ def edges_text(graph: PDAG) -> str:
 
 
 def edges_of(text: str) -> list[tuple[str, str, Kind]]:
-    """(from, to, kind) of each edge of an `edges_text`."""
+    """Read the text of `edges_text`; returns (from, to, kind) for each edge."""
     edges: list[tuple[str, str, Kind]] = []
     for edge in text.split():
         a, sign, b = re.split("([<@]?-[->@])", edge)
@@ -289,7 +291,7 @@ def edges_of(text: str) -> list[tuple[str, str, Kind]]:
 
 
 def graph_of(names: Sequence[str], text: str) -> PDAG:
-    """The graph of an `edges_text`."""
+    """Read the text of `edges_text`; returns the graph with the nodes `names`."""
     return build_graph(names, edges_of(text))
 
 
@@ -308,9 +310,9 @@ def _bytes(loaded: Loaded) -> int:
 
 
 def in_waves(plan: SweepPlan, left: Sequence[int]) -> list[int]:
-    """Runs in the order to make them: one replicate of every setting first, then the next.
+    """Sort the runs `left`: first one replicate of every setting, then the next replicate.
 
-    Partial results then cover all settings early, and the remaining time is estimated from all
-    kinds of run.
+    In this order, partial results cover all settings early, and the remaining time is estimated
+    from all kinds of run.
     """
     return sorted(left, key=lambda number: (plan.cells[number].replicate, number))

@@ -13,7 +13,7 @@ from privcore.extras.lab.sweeps.cells import ReferenceGraph, Row, Runner, Work
 from privcore.extras.worker import Crew
 from privcore.text import short
 
-# Waiting times for a scheduler or its first worker, and for any worker after all are lost.
+# Waiting times for a scheduler or its first worker, and for any worker after all workers are lost.
 JOIN_SECONDS = 10.0
 _PATIENCE = 30.0
 # A client gives its own thread ten seconds to start, and fails an assertion if a busy machine needs
@@ -24,8 +24,8 @@ _TRIES = 3
 class _Holder(WorkerPlugin):
     """Keeps a plan's runner in the memory of each worker, including workers that join later.
 
-    A table reaches the workers in this way and not as a task result, which workers with little
-    memory write to disk.
+    A table reaches the workers in this way and not as the result of a task, because workers with
+    little memory write task results to disk.
     """
 
     def __init__(self, runner: Runner) -> None:
@@ -42,8 +42,8 @@ def _connected(address: str) -> Any:
             continue
         except (OSError, ValueError, TypeError):
             raise SweepError(
-                f"There is no scheduler at {short(address, 80)}; give the address that it printed "
-                "when it was started, such as tcp://host:8786."
+                f"There is no scheduler at {short(address, 80)}; give the address that the "
+                "scheduler prints when it starts, such as tcp://host:8786."
             ) from None
     raise SweepError("This machine is too busy to reach a scheduler; try again in a minute.")
 
@@ -55,7 +55,7 @@ def _perform(name: str, work: Work) -> ReferenceGraph | list[Row]:
 
 
 class Cluster(Crew):
-    """A scheduler's workers; raises SweepError if there is no such scheduler, or no worker."""
+    """The workers of a Dask scheduler; raises SweepError if there is no scheduler or no worker."""
 
     lost = KilledWorker
 
@@ -68,8 +68,8 @@ class Cluster(Crew):
         except TimeoutError:
             self._client.close()
             raise SweepError(
-                f"The scheduler at {self._address} has no workers; start some, or leave the "
-                "address out."
+                f"The scheduler at {self._address} has no workers; start at least one worker, or "
+                "leave the address out."
             ) from None
         self._name = f"causalveil-sweep-{time.time_ns()}"
         self._client.register_plugin(_Holder(runner), name=self._name)
@@ -96,7 +96,7 @@ class Cluster(Crew):
         self._futures.discard(done)
 
     def check(self) -> None:
-        """Raise SweepError if the scheduler is lost, or all workers have been for a while."""
+        """Raise SweepError if the scheduler is lost, or if there has been no worker for a while."""
         now = time.monotonic()
         if self._client.scheduler_info()["workers"]:
             self._seen = now

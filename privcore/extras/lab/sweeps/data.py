@@ -1,4 +1,4 @@
-"""The data of a sweep: recipes that any process can follow, or a table held in memory."""
+"""The data of a sweep: descriptions from which any process draws a sample, or a table in memory."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SAMPLED_ROWS = 100_000
 class SweepData(Protocol):
     """One data set of a plan.
 
-    label: its name in the rows of a sweep; seed: of the sample.
-    usual_rows: default number of rows, None for all.
+    label: name in the rows of a sweep. seed: seed of the sample. usual_rows: default number of
+    rows, None for all rows.
     """
 
     @property
@@ -38,15 +38,15 @@ class SweepData(Protocol):
         ...
 
     def load(self, rows: int | None) -> Dataset:
-        """Load `rows` rows, the same each time; raises DataError or ParameterError."""
+        """Load `rows` rows, the same rows each time; raises DataError or ParameterError."""
         ...
 
 
 @dataclass(frozen=True)
 class NetworkData:
-    """A sample of a built-in network; hide: columns that are kept only in its true graph.
+    """A sample from a built-in network; hide: columns left out of the data but not the true graph.
 
-    Raises ParameterError for an unknown name or a bad seed, DataError if these columns cannot be
+    Raises ParameterError for an unknown name or a bad seed, and DataError if a column cannot be
     hidden.
     """
 
@@ -74,7 +74,10 @@ class NetworkData:
 
 @dataclass(frozen=True)
 class ExampleData:
-    """A sample of a structural example, cut into equal intervals if their number is given."""
+    """A sample from a structural example; intervals: number of equal intervals per column, or None.
+
+    Raises ParameterError for a bad seed.
+    """
 
     example: StructuralExample
     seed: int = 1
@@ -86,7 +89,7 @@ class ExampleData:
 
     @property
     def label(self) -> str:
-        """Such as "linear-gaussian 10 0.3 1": nodes, density and graph seed, which identify it."""
+        """The label, such as "linear-gaussian 10 0.3 1": kind, nodes, density and graph seed."""
         e = self.example
         cut = "" if self.intervals is None else f" in {self.intervals}"
         return f"{e.kind} {e.nodes} {e.density:g} {e.graph_seed}{cut}"
@@ -108,8 +111,8 @@ class ExampleData:
 class TableData:
     """A table held in memory.
 
-    The table reaches other processes through pipes and is never written to disk. seed: seed of the
-    sample without replacement, if the plan requires fewer rows than the table has.
+    The table reaches other processes through pipes and is never written to disk. If the plan
+    requires fewer rows than the table has, `seed` determines a sample without replacement.
     """
 
     dataset: Dataset
@@ -142,7 +145,9 @@ class TableData:
         if rows is None or rows == have:
             return self.dataset
         if rows > have:
-            raise DataError(f"The table has {have:,} rows, fewer than the {rows:,} required.")
+            raise DataError(
+                f"The table has {have:,} rows, but the sweep requires {rows:,}; require fewer rows."
+            )
         kept = np.sort(SimulatedNoise(self.seed).permutation(have)[:rows])
         values = tuple(column[kept] for column in self.dataset.values)
         return replace(self.dataset, values=values)

@@ -1,4 +1,4 @@
-"""The shipped sweep of every private algorithm on eight networks against ε."""
+"""The shipped sweep of every private algorithm over ε on eight networks."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ PATH = Path(__file__).parents[2] / "results" / "eight_networks.parquet"
 
 @cache
 def eight_networks() -> SweepFile:
-    """The shipped rows, and the command and version that made them."""
+    """Read the shipped rows, and the command and version that produced the rows."""
     return read_sweep(PATH)
 
 
 @cache
 def _rows_by_run() -> dict[str, Row]:
-    """The rows by the full description of their run."""
+    """The shipped rows by the full description of the run."""
     held = eight_networks()
     stated = held.plan
     plan = SweepPlan(
@@ -67,9 +67,9 @@ def _run(plan: SweepPlan, cell: Cell) -> str:
 
 
 def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
-    """The shipped rows of a plan's runs, by their number in that plan.
+    """The shipped rows of a plan's runs, by number of the run in this plan.
 
-    The rows equal the rows that the runs would give here, except for `seconds` and the version.
+    Except for `seconds` and the version, the rows equal the rows that new runs would give.
     """
     # Shipped rows have no measures against the same algorithm without noise.
     if plan.same or not any(isinstance(data, NetworkData) for data in plan.data):
@@ -85,7 +85,7 @@ def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
 
 
 def eight_networks_means() -> pd.DataFrame:
-    """Lines of `summarise` for the skeleton F1 against the truth."""
+    """Summarise the shipped sweep's skeleton F1 against the true graph (see `summarise`)."""
     return summarise(eight_networks().rows, METRIC)
 
 
@@ -93,8 +93,8 @@ def best_on_average(means: pd.DataFrame, epsilon: float) -> pd.DataFrame:
     """Private algorithms, ranked by their mean over the networks at one ε.
 
     Algorithms that were refused on a network are left out. Columns: algorithm, mean, error
-    (standard error of the mean, from the noise alone) and wins (on how many networks none has a
-    higher mean).
+    (standard error of the mean due to the noise) and wins (number of networks on which no algorithm
+    has a higher mean).
     """
     here = means[means["epsilon"] == epsilon]
     groups = here.groupby("algorithm", sort=False)

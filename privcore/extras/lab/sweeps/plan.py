@@ -35,17 +35,17 @@ _BUDGET = ("epsilon", "delta")
 class SweepPlan:
     """The declaration of a sweep.
 
-    grids: values of any declared parameters, crossed with each other. settings: fixed values, for
-        every algorithm that has the parameter; own: for one algorithm, by its name. Parameters that
-        an algorithm lacks, or that have no effect given the others, are left out. unused:
-        parameters that none of the algorithms has. calibrations: used for each algorithm that has
-        them; non-private algorithms have none. rows: grid of numbers of rows; empty for 100,000
-        rows of a sample and all rows of a table. seeds: number of replicates, each with its own
-        noise. A non-private algorithm has a single run. same: whether runs are compared with the
-        same algorithm without noise, too, which is one more run for all replicates.
+    grids: values of any declared parameters; all combinations are run. settings: fixed values for
+        every algorithm that has the parameter. own: fixed values for one algorithm, by its name.
+        Parameters that an algorithm lacks, or that have no effect given the other parameters, are
+        left out. unused: parameters that none of the algorithms has. calibrations: calibrations to
+        run for each private algorithm that has them. rows: grid of numbers of rows; if empty,
+        samples have 100,000 rows and tables all their rows. seeds: number of replicates, each with
+        fresh noise; a non-private algorithm has a single run. same: whether runs are also compared
+        with the same algorithm without noise, which takes one additional run for all replicates.
 
     Raises ParameterError for names that do not exist, values that no algorithm accepts, and a plan
-    without a run.
+    without runs.
     """
 
     data: tuple[SweepData, ...]
@@ -96,12 +96,15 @@ class SweepPlan:
         own = {name: _by_name(values) for name, values in self.own.items()}
         for name in own:
             if name not in self.algorithms:
-                raise ParameterError(f"{short(name)!r} is not among the algorithms of the sweep.")
+                raise ParameterError(
+                    f"{short(name)!r} is not among the algorithms of the sweep; add it or leave "
+                    "its settings out."
+                )
         fixed = set(settings).union(*own.values())
         if twice := sorted(fixed & set(grids)):
             raise ParameterError(f"{twice[0]} is both fixed and in a grid; choose one of the two.")
         if "calibration" in fixed | set(grids):
-            raise ParameterError("Give calibrations by their own list, not as a parameter.")
+            raise ParameterError("Give calibrations in their own list, not as a parameter.")
         parsed = check_values(self._algorithms, grids)
         constant = check_values(self._algorithms, {k: (v,) for k, v in settings.items()})
         unused = [name for name in (*grids, *settings) if name not in parsed | constant]
@@ -112,7 +115,7 @@ class SweepPlan:
         object.__setattr__(self, "own", {n: own_values(n, values) for n, values in own.items()})
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy without the list of runs, which may be long and which workers do not need."""
+        """The state for pickling, without the list of runs, which is long and not needed."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @property
@@ -121,12 +124,12 @@ class SweepPlan:
 
     @property
     def swept(self) -> tuple[str, ...]:
-        """Parameters in a grid, except epsilon and delta, which every row has."""
+        """The parameters in a grid, except epsilon and delta, which every row contains."""
         return tuple(name for name in self.grids if name not in _BUDGET)
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Sentences on parameters and calibrations that had no effect."""
+        """Sentences about parameters and calibrations that have no effect."""
         unused = (f"No algorithm of the sweep has the parameter {name}." for name in self.unused)
         lacking = (
             f"{algorithm.name} has no {calibration} calibration."
@@ -169,7 +172,7 @@ class SweepPlan:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """The non-private reference runs, each once."""
+        """The non-private reference runs, without duplicates."""
         return self._planned[1]
 
     @cached_property
@@ -179,7 +182,7 @@ class SweepPlan:
         return replicated(self._planned[0], described, self.seeds, self.master_seed)
 
     def describe(self) -> dict[str, Any]:
-        """JSON-ready settings that determine the rows; for a table in memory only a hash."""
+        """JSON-ready settings that determine the rows; a table in memory is described by a hash."""
         return {
             "data": [data.describe() for data in self.data],
             "rows": list(self.rows),
@@ -190,7 +193,7 @@ class SweepPlan:
             "own": {name: dict(own) for name, own in self.own.items()},
             "seeds": self.seeds,
             "master_seed": self.master_seed,
-            # The description of plans without it is unchanged.
+            # Left out if false, so that the description of such plans is unchanged.
             **({"same": True} if self.same else {}),
         }
 
@@ -202,7 +205,7 @@ class SweepPlan:
 
 
 def _by_name(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """With names in the command line's spelling, such as max-order, converted."""
+    """The values by name, with names such as max-order converted to max_order."""
     return {name.replace("-", "_"): value for name, value in stated.items()}
 
 
@@ -210,4 +213,4 @@ def _check_distinct(noun: str, values: Sequence[Any], *, needed: bool = True) ->
     if needed and not values:
         raise ParameterError(f"The sweep names no {noun}; give at least one.")
     if len(set(values)) < len(values):
-        raise ParameterError(f"The sweep names one {noun} twice; name each once.")
+        raise ParameterError(f"The sweep names one {noun} twice; leave out the duplicate.")

@@ -14,9 +14,10 @@ from privcore.measures.references import NonPrivate
 
 @dataclass(frozen=True)
 class Setting:
-    """The settings shared by the replicates of one run.
+    """The settings that all replicates of a run share.
 
-    data, references: positions in the plan; a run that is not private has no references.
+    data: index of the data set in the plan. rows: number of rows, None for all. references: indices
+    of the reference runs in the plan; a run that is not private has none.
     """
 
     data: int
@@ -27,7 +28,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class Reference:
-    """A run without noise to which other runs are compared."""
+    """A run without noise with which other runs are compared.
+
+    number: index in the plan. data: index of the data set in the plan.
+    """
 
     number: int
     kind: NonPrivate
@@ -41,7 +45,7 @@ class Reference:
 class Cell:
     """One run of a plan.
 
-    seed: of the simulated noise, below 2^53, None if the algorithm is not private.
+    seed: seed of the simulated noise, below 2^53; None if the algorithm is not private.
     """
 
     number: int
@@ -55,10 +59,10 @@ def settings_and_references(
     choices: Sequence[Choice],
     kinds: Sequence[NonPrivate],
 ) -> tuple[tuple[Setting, ...], tuple[Reference, ...]]:
-    """Settings for every choice, data set and number of rows, and their references.
+    """The settings for every choice, data set and number of rows, and their reference runs.
 
-    rows: numbers of rows of each data set, in the plan's order. kinds: kinds of reference. A
-    reference shared by several settings is listed once.
+    rows: numbers of rows for each data set, in the plan's order. kinds: kinds of reference. A
+    reference that several settings share is listed once.
     """
     numbers_of: dict[str, int] = {}
     kept: list[Reference] = []
@@ -82,7 +86,7 @@ def settings_and_references(
 def replicated(
     settings: Sequence[Setting], data: Sequence[Mapping[str, Any]], seeds: int, master_seed: int
 ) -> tuple[Cell, ...]:
-    """All runs of the settings, numbered: `seeds` of each, or one if the algorithm is not private.
+    """All runs of the settings, numbered: `seeds` runs per private algorithm, otherwise one run.
 
     data: the description of each data set, in the plan's order.
     """
@@ -105,9 +109,10 @@ def replicated(
 
 
 def seed_of(text: str, replicate: int) -> int:
-    """A seed below 2^53, so that it survives any file format, from a run's description.
+    """Derive a seed from the description of a run and the number of the replicate.
 
-    The seed depends on nothing else, neither on the rest of the plan nor on the process.
+    The seed depends neither on the rest of the plan nor on the process. It is below 2^53, so that
+    every file format stores it exactly.
     """
     digest = hashlib.sha256(f"{replicate} {text}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 11

@@ -1,4 +1,4 @@
-"""The settings of each algorithm in a sweep, without parameters that it lacks or does not use."""
+"""The settings of each algorithm in a sweep, without parameters that the algorithm does not use."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from privcore.text import short
 
 @dataclass(frozen=True)
 class Choice:
-    """An algorithm with its parameters, shared by all replicates, rows and data sets.
+    """An algorithm with its parameters, for all replicates, numbers of rows and data sets.
 
     calibration: "none" if the algorithm is not private.
-    parameters: values that differ from their defaults. shown: the effective epsilon, delta and
-        swept parameters, None if the algorithm has none. references: runs without noise for
-        comparison, by kind, each with an algorithm and settings; none for an algorithm that is not
-        private.
+    parameters: values that differ from their defaults. shown: the effective values of epsilon,
+        delta and the swept parameters, None for a parameter that the algorithm lacks or does not
+        use. references: runs without noise for comparison, by kind, as (algorithm, settings); empty
+        if the algorithm is not private.
     problem: the reason for a refusal before any data are used.
     """
 
@@ -42,9 +42,9 @@ def choices(
     grids: Mapping[str, Sequence[Any]],
     columns: Sequence[str],
 ) -> Iterator[Choice]:
-    """Each distinct combination of the grids' values, in their order, for one algorithm.
+    """Yield each distinct combination of the grids' values for one algorithm, in the grids' order.
 
-    fixed: constant values; columns: the parameters that the rows contain.
+    fixed: values of parameters that are not in a grid. columns: parameters that the rows contain.
     """
     known = {parameter.name for parameter in algorithm.parameters}
     stated = {name: value for name, value in fixed.items() if name in known}
@@ -93,12 +93,12 @@ def _shown(value: Any) -> Any:
 
 
 def effective(parameters: Sequence[Parameter], stated: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters, checked. Parameters without effect given the others get their defaults.
+    """Check and complete the values; parameters without effect are reset to their defaults.
 
-    Raises ParameterError for a bad value.
+    Returns the values of all parameters by name. Raises ParameterError for a bad value.
     """
     values = {p.name: p.parse(stated.get(p.name, p.default)) for p in parameters}
-    # Resetting one may make another ineffective, so repeat until nothing changes.
+    # Resetting one parameter may make another ineffective, so repeat until nothing changes.
     changed = True
     while changed:
         idle = [p for p in parameters if values[p.name] != p.default and not p.matters(values)]
@@ -110,9 +110,9 @@ def effective(parameters: Sequence[Parameter], stated: Mapping[str, Any]) -> dic
 def check_values(
     algorithms: Sequence[Algorithm], grids: Mapping[str, Sequence[Any]]
 ) -> dict[str, tuple[Any, ...]]:
-    """The values of each parameter as numbers and choices, each once.
+    """Parse the values of each parameter, and drop duplicates.
 
-    Parameters that none of the algorithms has are left out.  Raises ParameterError for a name that
+    A parameter that only other algorithms have is left out.  Raises ParameterError for a name that
     no algorithm has, for a value that no algorithm with this parameter accepts, and for an empty
     grid.
     """
@@ -127,19 +127,24 @@ def check_values(
                 f"{', '.join(names)}."
             )
         if not values:
-            raise ParameterError(f"The grid of {short(name)} is empty; give it a value.")
+            raise ParameterError(f"The grid of {short(name)} is empty; give at least one value.")
         if having:
             parsed[name] = tuple(dict.fromkeys(_accepted(having, value) for value in values))
     return parsed
 
 
 def own_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """One algorithm's fixed values, parsed; raises ParameterError for a parameter that it lacks."""
+    """Parse the fixed values of one algorithm.
+
+    Raises ParameterError for a parameter that the algorithm lacks, and for a bad value.
+    """
     algorithm = get_algorithm(name)
     parsed = check_values([algorithm], {k: (v,) for k, v in values.items()})
     for lacking in values.keys() - parsed.keys():
         options = ", ".join(p.option for p in algorithm.parameters)
-        raise ParameterError(f"{name} has no parameter {short(lacking)!r}; it has {options}.")
+        raise ParameterError(
+            f"{name} has no parameter {short(lacking)!r}; choose one of {options}."
+        )
     return {k: v for k, (v,) in parsed.items()}
 
 

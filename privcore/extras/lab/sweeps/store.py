@@ -1,4 +1,4 @@
-"""Rows of a sweep on disk: a journal while it runs, and a file when it is done."""
+"""Rows of a sweep on disk: a journal while the sweep runs, and a file when it is finished."""
 
 from __future__ import annotations
 
@@ -46,11 +46,12 @@ class SweepFile(NamedTuple):
 
 
 class Journal:
-    """A journal of finished rows next to the final file: a line on the plan, then one per row.
+    """A journal of finished rows next to the final file: one line for the plan, then one per row.
 
-    path: path of the final file, to which the journal's name adds ".journal". Rows from an earlier,
-    interrupted run are in `rows`; a last line that was cut short is dropped. Raises ParameterError
-    if the journal belongs to another plan or version, DataError if it cannot be used.
+    path: path of the final file; the journal's name is this path with ".journal" appended. Rows
+    from an earlier, interrupted sweep are in `rows`; an incomplete last line is dropped. Raises
+    ParameterError if the journal belongs to another plan or version, and DataError if the journal
+    cannot be written.
     """
 
     def __init__(self, path: str | Path, plan: SweepPlan) -> None:
@@ -74,8 +75,8 @@ class Journal:
             if lines[0].decode(errors="replace").rstrip("\n") != self._header:
                 self._file.close()
                 raise ParameterError(
-                    f"{short(self.path)} holds an unfinished sweep with another plan or of another "
-                    "version; finish that one, delete the file, or choose another name."
+                    f"{short(self.path)} contains an unfinished sweep with another plan or "
+                    "version; finish that sweep, delete the file, or choose another name."
                 )
             good = len(lines[0])
             rows: dict[int, Row] = {}
@@ -91,7 +92,7 @@ class Journal:
             self._write(self._header)
 
     def add(self, row: Row) -> None:
-        """Append one row; after a crash of the machine the rows of the last second may be lost."""
+        """Append one row; if the machine crashes, the rows of the last second may be lost."""
         self._write(json.dumps(row))
 
     def _write(self, line: str) -> None:
@@ -111,7 +112,7 @@ class Journal:
 
 
 def _read_line(line: bytes) -> Row | None:
-    """The row, or None where the line is cut short or damaged."""
+    """The row, or None if the line is incomplete or damaged."""
     try:
         row = json.loads(line)
     except ValueError:
@@ -121,9 +122,10 @@ def _read_line(line: bytes) -> Row | None:
 
 
 def encode(rows: Iterable[Row], plan: SweepPlan, ending: str, command: str = "") -> bytes:
-    """A file's content: "parquet" and "json" include plan, version and command; "csv" only rows.
+    """Return the content of a sweep's file, with rows sorted by `cell`.
 
-    Rows are sorted by `cell`. Raises ParameterError for another ending.
+    ending: "parquet" or "json", which include the plan, version and command, or "csv", which has
+    only the rows. Raises ParameterError for another ending.
     """
     ordered = sorted(rows, key=lambda row: row["cell"])
     about = {"plan": plan.describe(), "version": __version__, "command": command}
@@ -144,7 +146,10 @@ def encode(rows: Iterable[Row], plan: SweepPlan, ending: str, command: str = "")
 
 
 def write_rows(path: str | Path, rows: Iterable[Row], plan: SweepPlan, command: str = "") -> None:
-    """Write a file in the format of its ending, completely or not at all; raises DataError."""
+    """Write a sweep's file, completely or not at all, in the format that its ending states.
+
+    Raises ParameterError for an unknown ending, and DataError if the file cannot be written.
+    """
     path = Path(path)
     content = encode(rows, plan, ending_of(path), command)
     part = path.with_name(f"{path.name}.part")
@@ -158,7 +163,7 @@ def write_rows(path: str | Path, rows: Iterable[Row], plan: SweepPlan, command: 
 
 
 def ending_of(path: str | Path) -> str:
-    """ "parquet", "csv" or "json"; raises ParameterError for another one."""
+    """The ending of a path: "parquet", "csv" or "json"; raises ParameterError for any other."""
     ending = Path(path).suffix.lower().lstrip(".")
     if ending not in ENDINGS:
         raise ParameterError(
@@ -168,7 +173,7 @@ def ending_of(path: str | Path) -> str:
 
 
 def read_sweep(path: str | Path) -> SweepFile:
-    """A finished sweep from Parquet or JSON; raises DataError if the file is not one."""
+    """Read a finished sweep from Parquet or JSON; raises DataError if the file is not a sweep's."""
     refusal = DataError(
         f"The file {short(path)!r} is not a sweep's; give a Parquet or JSON file written by a "
         "sweep."
@@ -217,7 +222,7 @@ def _typed(value: Any, kind: pa.DataType) -> Any:
 
 
 def _for_csv(row: Row) -> Row:
-    """A text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    """The row with an apostrophe before each text that a spreadsheet would read as a formula."""
     return {
         name: f"'{value}"
         if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))

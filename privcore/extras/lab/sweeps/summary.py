@@ -16,7 +16,7 @@ _NO_KEYS = {"cell", "replicate", "seed", *OUTCOMES}
 
 
 def lower_is_better(metric: str) -> bool:
-    """Whether smaller values are better: distances, costs and times."""
+    """Whether smaller values of the metric are better, as for distances, costs and times."""
     return metric.endswith("_shd") or metric not in METRICS
 
 
@@ -25,7 +25,7 @@ def _table(rows: Rows) -> pd.DataFrame:
 
 
 def _keys(table: pd.DataFrame, by: Sequence[str] | None) -> list[str]:
-    """The columns that identify the runs of a sweep, without the replicate, unless given."""
+    """The columns `by`, or if None all columns that identify a run except the replicate."""
     if by is not None:
         return list(by)
     swept = [name for name in table.columns if name not in _NO_KEYS and name not in _KEYS]
@@ -33,11 +33,12 @@ def _keys(table: pd.DataFrame, by: Sequence[str] | None) -> list[str]:
 
 
 def summarise(rows: Rows, metric: str, by: Sequence[str] | None = None) -> pd.DataFrame:
-    """One summary line per group of runs, in order of first occurrence.
+    """Summarise a metric with one line per group of runs, in order of first occurrence.
 
-    by: columns that define a group; None for all but the replicate. Columns: the columns of `by`,
-    then runs (that have the metric), refused, mean, sd (n − 1), se = sd/√runs, min, q05, q25,
-    median, q75, q95 (linear interpolation) and max; NaN if there are too few runs.
+    by: columns that define a group; None for all settings of a run, so that a group is the
+    replicates. Columns: the columns of `by`, then runs (number of runs with the metric), refused,
+    mean, sd (n − 1), se = sd/√runs, min, q05, q25, median, q75, q95 (linear interpolation) and max;
+    NaN if there are too few runs.
     """
     table = _table(rows)
     keys = _keys(table, by)
@@ -56,8 +57,8 @@ def summarise(rows: Rows, metric: str, by: Sequence[str] | None = None) -> pd.Da
 def best_alike(means: pd.DataFrame, *, lower: bool = False) -> pd.DataFrame:
     """The lines of `summarise` whose mean is within two standard errors of the best, best first.
 
-    The error is that of the difference; an unknown error counts as 0. Lines without a mean are left
-    out. lower: whether smaller values are better.
+    The standard error is that of the difference between the two means; an unknown error counts as
+    0. Lines without a mean are left out. lower: whether smaller values are better.
     """
     known = means[means["mean"].notna()].sort_values("mean", ascending=lower)
     if known.empty:
@@ -71,13 +72,14 @@ def best_alike(means: pd.DataFrame, *, lower: bool = False) -> pd.DataFrame:
 def smallest_epsilon(
     rows: Rows, metric: str, target: float, by: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """The smallest ε of the grid from which the mean reaches the target.
+    """The smallest ε of the grid at which the mean reaches the target, one line per group of runs.
 
-    All larger ε of the grid must reach it as well, so that a chance success does not count; nothing
-    is interpolated, and an ε with refused runs does not reach any target.  Algorithms without ε are
-    left out. by: columns that make a group; None for all but ε and the replicate. Columns: the
-    columns of `by`, then epsilon (NaN if the largest does not reach the target), mean (at that ε),
-    and lowest: whether it is the smallest of the grid, so that the answer is "at most" this ε.
+    All larger ε of the grid must reach the target as well, so that a chance success does not count.
+    Nothing is interpolated, and an ε with refused runs does not reach any target.  Algorithms
+    without ε are left out. by: columns that define a group; None for all settings of a run except
+    ε. Columns: the columns of `by`, then epsilon (NaN if the largest ε does not reach the target),
+    mean (at this ε), and lowest (whether this is the smallest ε of the grid, so that the answer is
+    "at most" this ε).
     """
     table = _table(rows)
     table = table[table["epsilon"].notna()]
@@ -106,12 +108,12 @@ def frontier(
     metrics: Sequence[str] = ("truth_skeleton_f1",),
     by: Sequence[str] = ("data", "data_seed", "rows", "calibration", "epsilon"),
 ) -> pd.DataFrame:
-    """The Pareto-optimal runs at each ε: no other is as good in every mean and better in one.
+    """The Pareto-optimal runs at each ε: no other run is as good in every mean and better in one.
 
-    Runs that are not private are left out. With one metric these are the best run and its ties. by:
-    columns within which runs are compared; calibrations are compared separately, since ε has a
-    different meaning in each. Columns: the columns that identify runs, then the mean of each
-    metric.
+    Runs that are not private are left out. With one metric, the result is the best run and any
+    ties. by: runs are compared if they agree in these columns; calibrations are compared
+    separately, since ε has a different meaning in each. Columns: the columns that identify runs,
+    then the mean of each metric.
     """
     table = _table(rows)
     table = table[table["calibration"] != "none"]
@@ -135,9 +137,10 @@ def edge_recovery(
 ) -> pd.DataFrame:
     """How often each edge (cause, effect) is found.
 
-    by: columns that make a group; None for all but the replicate.  Refused runs do not count.
-    Columns: the columns of `by`, then cause, effect, runs, adjacent (share of the runs in which the
-    pair is adjacent) and directed (share in which the edge points from cause to effect).
+    by: columns that define a group of runs; None for all settings of a run, so that a group is the
+    replicates.  Refused runs do not count. Columns: the columns of `by`, then cause, effect, runs
+    (number of runs), adjacent (share of the runs in which the pair is adjacent) and directed (share
+    of the runs in which the edge points from cause to effect).
     """
     table = _table(rows)
     keys = _keys(table, by)

@@ -83,7 +83,7 @@ def processors() -> int:
 
 
 def seconds_left(done: int, total: int, elapsed: float) -> float:
-    """Estimated remaining time at the present speed; NaN before the first run."""
+    """Estimated remaining seconds at the average speed so far; NaN before the first run."""
     return elapsed * (total - done) / done if done else float("nan")
 
 
@@ -95,16 +95,17 @@ def run_sweep(
     done: Collection[int] = (),
     cancelled: Callable[[], bool] | None = None,
 ) -> Generator[Row, None, None]:
-    """Yield rows as runs finish: one replicate of every setting first, then the next.
+    """Yield rows as runs finish: first one replicate of every setting, then the next replicate.
 
     workers: number of processes on this machine, None for one per processor; 0 or 1 for this
         process only.
     scheduler: the address of a Dask scheduler, whose workers are used instead.
-    done: numbers (`cell`) of runs that need not be made again.
-    cancelled: called several times a second; stops the sweep if true.
+    done: numbers (`cell`) of runs that are already finished and are left out.
+    cancelled: called several times a second; the sweep stops if it returns true.
 
-    The rows depend on the plan only, except for `seconds`. Closing the iterator stops the workers.
-    Raises Cancelled if asked to stop, and SweepError if workers cannot be reached or keep ending.
+    Except for `seconds`, the rows depend only on the plan. Closing the iterator stops the workers.
+    Raises Cancelled if `cancelled` returns true, and SweepError if workers cannot be reached or end
+    repeatedly.
     """
     left = in_waves(plan, sorted(set(range(plan.size)) - set(done)))
     if not left:
@@ -128,8 +129,8 @@ def _crew(
             if error.name != "distributed":
                 raise
             raise SweepError(
-                "A scheduler needs the package distributed, which is not installed; install it "
-                "with pip install distributed, or leave the scheduler out."
+                "A scheduler needs the package distributed, which is not installed; run pip "
+                "install distributed, or leave the scheduler out."
             ) from None
         return Cluster(Runner(plan), scheduler)
     count = min(processors() if workers is None else workers, runs)
@@ -139,7 +140,7 @@ def _crew(
 
 
 class _Sweep:
-    """Distributes the remaining work, references before the runs that need them."""
+    """Distributes the remaining work; reference runs come before the runs that need them."""
 
     def __init__(self, plan: SweepPlan, crew: Crew, left: list[int]) -> None:
         self._plan = plan
@@ -195,7 +196,7 @@ class _Sweep:
             yield from result
 
     def _retry(self, work: Work) -> None:
-        """Repeat run by run, to find the run that ends every worker."""
+        """Repeat the work run by run, to find the run that makes workers end."""
         if isinstance(work, Batch) and len(work.cells) > 1:
             self._again.extend(Batch((cell,), work.references) for cell in work.cells)
             return
