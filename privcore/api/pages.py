@@ -1,4 +1,4 @@
-"""HTML pages that show results to others."""
+"""HTML pages for sharing results."""
 
 from __future__ import annotations
 

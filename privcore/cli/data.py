@@ -418,7 +418,8 @@ def _refuse_on_proposals(options: argparse.Namespace) -> None:
     named = [option for option in _ON_PROPOSALS if vars(options).get(option) is not None]
     if named:
         raise ParameterError(
-            f"--schema already lists the columns; leave --{named[0].replace('_', '-')} out."
+            f"--{named[0].replace('_', '-')} is for a file without --schema, as a schema already "
+            "lists the columns; leave the option out."
         )
 
 

@@ -57,7 +57,7 @@ _PAG_WORDS: dict[bool, dict[str, str]] = {
 
 
 def class_words(kind: Reference, *graphs: PDAG) -> dict[str, str]:
-    """The legend text of each edge class for compared graphs; for PAGs it refers to edge ends."""
+    """The legend text of each class of edges in compared graphs; for a PAG, about edge ends."""
     words = CLASS_WORDS[kind]
     if any(isinstance(graph, PAG) for graph in graphs):
         return {**words, **_PAG_WORDS[kind == "truth"]}
@@ -65,7 +65,7 @@ def class_words(kind: Reference, *graphs: PDAG) -> dict[str, str]:
 
 
 def graph_form(algorithm: Algorithm, *graphs: PDAG) -> str:
-    """The form of an algorithm's graphs: "CPDAG", "DAG", or "PAG" if any of the graphs is one."""
+    """The form of an algorithm's graphs: "CPDAG", "DAG", or "PAG" if any of the graphs is a PAG."""
     if any(isinstance(graph, PAG) for graph in graphs):
         return "PAG"
     return algorithm.output.upper()
@@ -144,7 +144,7 @@ def answer_sentence(
 
 
 def promise_sentence(guarantee: Guarantee) -> str:
-    """The guarantee for a reader who has never heard of ε."""
+    """A sentence that explains the guarantee to a reader who has never heard of ε."""
     if guarantee.calibration == "none":
         return "No privacy is promised: this graph is computed from the exact rows."
     if guarantee.calibration == "published":

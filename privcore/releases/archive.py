@@ -21,7 +21,7 @@ _NAME = re.compile(r"certificate-[0-9a-f]{1,64}\.json")
 
 
 class StoredCertificate(NamedTuple):
-    """A certificate file in the folder, and its statements, which only `verify` checks."""
+    """A certificate file, with the time, budget and algorithm that it states, unverified."""
 
     path: Path
     time: str

@@ -17,8 +17,8 @@ _NAMED = 3
 def effect_sentence(result: Discovery, n: int) -> str:
     """A sentence on the significance level, its threshold, and the effect size at the threshold.
 
-    n: number of rows.  For a graph from weights: on the threshold of the weights.  Example:
-    "Significance level 0.05 at 100,000 rows, noise aside: a pair counts as dependent when
+    n: number of rows.  For a graph from weights, the sentence is on the threshold of the weights.
+    Example: "Significance level 0.05 at 100,000 rows, noise aside: a pair counts as dependent when
     |Z| is above 1.96: Kendall's |τ| above 0.0041."
     """
     if result.weight_threshold is not None:
@@ -100,10 +100,10 @@ def one_level_columns(result: Discovery) -> dict[str, float]:
 
 
 def overruled_sentence(result: Discovery) -> str:
-    """A sentence on where background knowledge overrules the tests; empty if nowhere.
+    """A sentence on where background knowledge overrules the tests; empty if it does not.
 
-    Such as "Background knowledge overrules the tests in 2 places, one of them at either: the tests
-    alone would direct edges from tub and lung into this column."
+    Example: "Background knowledge overrules the tests in 2 places, one of them at either: the
+    tests alone would direct edges from tub and lung into this column."
     """
     if not result.overruled:
         return ""
@@ -126,10 +126,12 @@ def hidden_sentence(result: Discovery) -> str:
     if result.hidden_stage is None:
         return ""
     if result.hidden_stage == "possible-d-sep":
-        return f"Unobserved confounders are allowed: {STAGES[result.hidden_stage]}."
+        return (
+            f"Unobserved confounders are allowed; the algorithm is {STAGES[result.hidden_stage]}."
+        )
     return (
-        "Unobserved confounders are allowed: RFCI, because Possible-D-Sep would need too many "
-        "tests. A few more edges and circles may remain."
+        "Unobserved confounders are allowed; the algorithm is RFCI, because Possible-D-Sep would "
+        "need too many tests. A few more edges and circles may remain."
     )
 
 

@@ -85,7 +85,7 @@ def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
 
 
 def settled_sentence(settled: bool | None) -> str:
-    """A warning where two samplers disagree; else empty."""
+    """A warning if two samplers disagree; otherwise empty."""
     if settled is None or settled:
         return ""
     return (

@@ -12,7 +12,7 @@ from privcore.data.sampling import MAX_ROWS
 
 
 def rehearsal_rows(dataset: Described) -> Dataset:
-    """Draw synthetic rows over the same columns; their number is that of the table, or 10,000,000.
+    """Draw a synthetic row over the same columns for each row of the table, up to 10,000,000 rows.
 
     In half of the rows a column follows the previous column, so that there are edges to find; in
     the other rows its levels, or its values between the bounds, are uniform.

@@ -116,8 +116,7 @@ def release(
     effect: an effect of a cause on an outcome to release with the graph, from the same ε.
     keep_numbers: whether to return the released numbers, signed, and keep them next to the
     certificate.
-    adds_to, only: an earlier release of the same table, as for `check_release`; its file must come
-    from this ledger.
+    adds_to, only: as for `check_release`; the earlier release must come from this ledger.
     checkpoint: called at each of `STEPS`.
 
     Raises what `check_release` raises, and BudgetError or LedgerError if the release cannot be

@@ -100,9 +100,9 @@ def check_release(
     refused before the charge.
 
     Raises ParameterError for an algorithm or calibration without a proven guarantee and for invalid
-    parameters, ReleaseError for columns that are not declared, for facts that only the owner knows
-    and has not stated, and for caveats that are not accepted, DataError for files whose rows may
-    not fit into the memory allowed, and whatever the rehearsal raises.
+    parameters.  Raises ReleaseError for columns that are not declared, for facts that only the
+    owner knows and has not stated, and for caveats that are not accepted.  Raises DataError for
+    files whose rows may not fit into the memory allowed, and whatever the rehearsal raises.
     """
     _check_questions(dataset, parameters)
     if effect is not None:
@@ -226,7 +226,7 @@ def _check_bought(
     if table.unconfirmed:
         raise ReleaseError(
             f"The kind of column {short(table.unconfirmed[0])!r} is not confirmed as public: "
-            "confirm the schema with `python -m privcore schema --confirm FILE` (on the page, "
+            "confirm the schema with `python -m privcore schema --confirm FILE` (in the dashboard, "
             "confirm the kinds under Data)."
         )
     wanted = split(table, algorithm, parameters)
@@ -252,7 +252,7 @@ def unconfirmed(dataset: Described) -> str:
         f"The {dataset.public_noun} of {named}{more} are not confirmed as public: draft a schema "
         "with `python -m privcore schema --csv FILE --out schema.json`, correct it to what is "
         "known without the rows, confirm it with `python -m privcore schema --confirm "
-        "schema.json`, and give it as --schema (on the page, confirm the values under Data)."
+        "schema.json`, and give it as --schema (in the dashboard, confirm the values under Data)."
     )
 
 

@@ -67,7 +67,7 @@ class ReleaseFile:
     parameters: the run's parameters.  guarantee: the guarantee for the numbers.
     planned: the steps that were charged.  statistics: the released numbers.
     holds: IDs of the releases to which this one adds, the latest first.
-    budget: the charged budget.  signer: fingerprint of the key that signed it.
+    budget: the charged budget.  signer: fingerprint of the key that signed the file.
     nonce, mark: see `mark_of`.
     """
 
@@ -176,8 +176,8 @@ def keep_file(folder: Path, document: Mapping[str, Any]) -> Path:
 def read_release_file(path: Path | str) -> ReleaseFile:
     """Read a release file, and check its signature.
 
-    Raises DataError for a file that cannot be read, CertificateError for one that is not a release
-    file or was changed.
+    Raises DataError for a file that cannot be read, CertificateError for a file that is not a
+    release file or was changed.
     """
     content = read_most(path, LARGEST)
     if len(content) > LARGEST:

@@ -54,7 +54,7 @@ def signed(content: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]
 
 
 def check_signature(document: Mapping[str, Any]) -> str:
-    """The fingerprint of the key that signed the rest of the document.
+    """Check the signature of a document; returns the fingerprint of the key that signed it.
 
     Raises CertificateError if there is no signature, or if anything was changed after signing.
     """

@@ -126,7 +126,9 @@ def verify(text: str, key: str | None = None) -> Verified:
 
 def _parsed(text: str) -> dict[str, Any]:
     if len(text) > LARGEST:
-        raise CertificateError("The file is too large for a certificate.")
+        raise CertificateError(
+            "The file is too large for a certificate; give the certificate's JSON."
+        )
     try:
         document = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
     except CertificateError:
@@ -157,13 +159,15 @@ def _check_parts(document: Mapping[str, Any]) -> None:
     if set(document) != _WHOLE:
         names = ", ".join(sorted(set(document) ^ _WHOLE))
         raise CertificateError(
-            f"The certificate lacks these fields, or should not have them: {short(names, 200)}."
+            f"The certificate lacks these fields or should not have them: {short(names, 200)}."
         )
     for name, fields in _PARTS.items():
         part = document[name]
         known = isinstance(part, dict) and set(part) - _OPTIONAL.get(name, set())
         if known != set(fields):
-            raise CertificateError(f"The part {name!r} of the certificate is not complete.")
+            raise CertificateError(
+                f"The part {name!r} of the certificate is not complete; get the original."
+            )
     for name in ("accepted_caveats", "limits", "meaning"):
         if not _sentences(document[name]):
             raise CertificateError(f"The part {name!r} of the certificate is not a list of texts.")
@@ -216,7 +220,9 @@ def _checked_domain(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         same = domain_sha256(domain["columns"]) == domain["sha256"]
         nodes = list(document["released"]["graph"]["nodes"])
     except (KeyError, TypeError, ValueError, IndexError):
-        raise CertificateError("The public domain of the certificate is not complete.") from None
+        raise CertificateError(
+            "The public domain of the certificate is not complete; get the original."
+        ) from None
     if not same or not isinstance(domain["basis"], str):
         raise CertificateError(
             "The public domain of the certificate does not have the stated SHA-256 hash."

@@ -99,7 +99,7 @@ def test_a_release_is_charged_to_the_same_budget_as_the_csv(files, capsys):
         ),
         (
             ("--table", "{}/t", "--schema", "{}/schema.json", "--drop", "a"),
-            says("leave-option-out", option="--drop"),
+            says("option-is-for", option="--drop", source="a file"),
         ),
         (("--table", "{}/t", "--memory", "much"), says("memory-is-no-number", value="much")),
         (("--table", "{}/t", "--schema", "{}/truth.csv"), says("schema-not-json")),

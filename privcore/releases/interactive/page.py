@@ -212,7 +212,7 @@ def promised(guarantee: Guarantee, algorithm: Algorithm) -> list[str]:
 
 
 def facts(guarantee: Guarantee) -> list[tuple[str, str]]:
-    """The guarantee as (name, value) texts; empty if the run is not private."""
+    """The guarantee as pairs of name and value; empty if the run is not private."""
     if guarantee.calibration == "none":
         return []
     return [

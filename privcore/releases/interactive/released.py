@@ -71,7 +71,10 @@ def certificate_page(document: Mapping[str, Any]) -> str:
 
 
 def numbers_page(result: Discovery, names: Sequence[str]) -> str:
-    """The graph from a search of released numbers as one HTML file; names: the files' names."""
+    """The graph from a search of released numbers as one HTML file.
+
+    names: names of the release files.
+    """
     about = [
         ("Released numbers", ", ".join(short(name, 60) for name in names)),
         ("Note", settled_sentence(result.settled)),

@@ -40,8 +40,8 @@ def check_may_be_sent(dataset: Described, confirmation: str = "") -> None:
         raise ReleaseError(
             "A page of this table would show results computed from its exact rows: make a page "
             "of a release instead (search-again RELEASE --html FILE, or verify CERTIFICATE --html "
-            f'FILE), or type --explored "{CONFIRMATION}" for a page of this exploration, marked '
-            "as such."
+            f'FILE), or type --explored "{CONFIRMATION}" to make a page that is marked as '
+            "exploration."
         )
 
 

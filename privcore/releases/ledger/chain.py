@@ -1,4 +1,4 @@
-"""The entries of the ledger as a chain: each entry is signed and includes the previous hash.
+"""The entries of the ledger as a chain: the signed hash of each entry covers all earlier entries.
 
 The hash of an entry is SHA-256 of the previous entry's hash and of its own content.  Editing,
 removing, inserting or moving an entry therefore changes all later hashes, and the signature of the

@@ -25,7 +25,10 @@ def checked_name(name: str) -> str:
 
 
 def checked_total(epsilon: float, delta: float, unit: Unit) -> float | None:
-    """Check a total and return ρ, None unless it is in zCDP; raises ParameterError if invalid."""
+    """Check a total; returns ρ for a total in zCDP, and None otherwise.
+
+    Raises ParameterError for an invalid total.
+    """
     if unit not in get_args(Unit):
         raise ParameterError(f"The unit is {short(unit)}; it must be basic or zcdp.")
     if not (math.isfinite(epsilon) and epsilon > 0):
@@ -64,6 +67,6 @@ def check_record(
         texts.append(None)
     if not all(isinstance(text, str) for text in texts):
         raise ParameterError(
-            f"The settings of {short(algorithm)} cannot be written into the ledger; use texts and "
+            f"The settings of {short(algorithm)} cannot be written into the ledger; use text and "
             "finite numbers."
         )

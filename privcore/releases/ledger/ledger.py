@@ -5,8 +5,8 @@ is computed, in the transaction that checks the total, so that neither a crash n
 processes can release what is not paid for; a charge is never refunded.  The file is a chain of
 signed entries, and only these entries count.
 
-Releases are chosen after seeing earlier ones.  Each has its own (ε, δ), fixed before it runs, and
-the totals are privacy filters, which hold for such adaptive choices: sums of ε and δ (Rogers, Roth,
+Releases are chosen after seeing earlier releases.  Each has its own (ε, δ), fixed before the run.
+The totals are privacy filters, which hold for such adaptive choices: sums of ε and δ (Rogers, Roth,
 Ullman & Vadhan 2016, Section 3), or the sum of ρ, converted once (Feldman & Zrnic 2021, Theorem 3.1
 at every order; Whitehouse, Ramdas, Rogers & Wu 2023).
 """
@@ -215,7 +215,7 @@ class Ledger:
         One transaction checks the total, binds the data to the budget and writes the charge.
         fingerprints: the fingerprints of the data set and, if there is one, of its file.
         tops_up: certificate ID of an earlier release to which this one adds.  Only one release can
-        add to an earlier one, because the joint cost of two such releases would not be the sum.
+        add to an earlier one, because the joint cost of two would not be their sum.
 
         Raises BudgetError, and changes nothing, if the total would be exceeded, if the data belong
         to another budget, or if the earlier release was added to before or was not charged to this

@@ -35,7 +35,7 @@ def load_key(directory: Path) -> Ed25519PrivateKey:
             _make(path)
         if os.name == "posix" and path.stat().st_mode & 0o077:
             raise LedgerError(
-                f"Others can read the signing key {name!r}; make it private (chmod 600)."
+                f"Other users can read the signing key {name!r}; make it private (chmod 600)."
             )
         key = load_pem_private_key(path.read_bytes(), password=None)
     except OSError:
@@ -46,9 +46,9 @@ def load_key(directory: Path) -> Ed25519PrivateKey:
     except (ValueError, TypeError) as error:
         if isinstance(error, LedgerError):
             raise
-        raise LedgerError(f"The file {name!r} is not a signing key; move it away.") from None
+        raise LedgerError(f"The file {name!r} is not a signing key; move it elsewhere.") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise LedgerError(f"The file {name!r} is not an Ed25519 key; move it away.")
+        raise LedgerError(f"The file {name!r} is not an Ed25519 key; move it elsewhere.")
     return key
 
 

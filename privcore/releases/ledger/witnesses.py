@@ -43,7 +43,7 @@ def head_file(path: Path) -> Path:
 
 
 def witnesses(path: Path) -> Witnesses:
-    """Read the files next to a ledger; raises LedgerError for an invalid head, and OSError."""
+    """Read the files next to a ledger; raises LedgerError for an invalid head, or OSError."""
     try:
         names = [entry.name for entry in certificates_folder(path).iterdir()]
     except (FileNotFoundError, NotADirectoryError):
@@ -91,7 +91,7 @@ def check_witnesses(
 
 
 def write_head(path: Path, seen: Witnesses, hashes: Sequence[bytes]) -> None:
-    """Write the last entry to the head; a head that cannot be written lags behind harmlessly."""
+    """Write the last entry to the head; if this fails, the head names an earlier entry."""
     latest = (len(hashes), hashes[-1].hex())
     if latest != seen.head:
         with suppress(OSError):
