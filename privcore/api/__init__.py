@@ -1,4 +1,4 @@
-"""What `import privcore` offers: flat functions over the engine.
+"""The public interface of `import privcore`: plain functions over the engine.
 
 >>> import privcore
 >>> data = privcore.load_network("asia").sample(20_000, seed=1)
@@ -8,5 +8,5 @@
 >>> sorted(data.names[i] + " - " + data.names[j] for i, j in result.graph.skeleton)[:2]
 ['asia - tub', 'bronc - dysp']
 
-Each file is loaded when one of its functions is first used, so that a run loads no release.
+Each module is loaded when one of its functions is first used, so a run loads no code for releases.
 """

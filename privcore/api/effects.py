@@ -25,24 +25,26 @@ def effect(
     """Estimate the effect of setting a cause on an outcome, from a private graph and its numbers.
 
     Args:
-        data: a data set, or what `read_table` takes.
+        data: a data set, or any table that `read_table` accepts.
         cause: the column that is set.
-        outcome: the column that it may change.
-        compared: a level of the cause; by default the one that means yes, or the last one.  For
-            numbers the effect is for one more unit.
-        to: the level of the cause that it is compared with; by default the first other one.
-        level: the level of the outcome whose probability is estimated; its default is found alike.
-        share: of ε, for a table measured for this question once the graph is known.
-        seed: of simulated noise, for repeatable runs.  Without one the noise is secure.
-        **parameters: of moment search, such as epsilon, the total.
+        outcome: the column that may change as a result.
+        compared: the level of the cause to compare with; by default the first level other than
+            `to`.  Numeric columns have no levels: the effect is that of one more unit of the cause.
+        to: the level to which the cause is set; by default the level that means yes, else the last.
+        level: the level of the outcome whose probability is estimated; its default is chosen as
+            for `to`.
+        share: the share of ε for one more table, measured for this question once the graph is
+            known.
+        seed: seed of the simulated noise, for repeatable runs.  Without a seed the noise is secure.
+        **parameters: parameters of moment search, such as epsilon, the total ε.
 
     Returns:
         The effect under each set of parents that the cause may have (`effects`), an interval that
-        holds all of them (`interval`), and the run (`result`).
+        covers all of these effects (`interval`), and the run (`result`).
 
     Raises:
-        ParameterError: for an unknown column or level, or a bad parameter.
-        DataError: for data that moment search does not work on.
+        ParameterError: for an unknown column or level, or an invalid parameter.
+        DataError: for data that moment search cannot use.
 
     Example:
         >>> from privcore import load_network

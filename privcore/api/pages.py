@@ -1,4 +1,4 @@
-"""Pages to share."""
+"""HTML pages for sharing results."""
 
 from __future__ import annotations
 
@@ -25,24 +25,26 @@ def interactive_page(
     explored: str = "",
     **parameters: Any,
 ) -> str:
-    """A page to share: both graphs over ε in one self-contained HTML file.
+    """Make a page to share: the private and non-private graphs at several ε, in one HTML file.
 
     Args:
-        data: a network, an example or a sample; or a table of your own, as `read_table` takes it.
-        algorithm: a name of `privcore.ALGORITHMS`.
-        seed: of the simulated noise, the same at every ε.
-        runs: number of runs at each ε, with the noise of further seeds, for the curve.
-        explored: for a table of your own, "this page is not private", word for word: the page is
+        data: data from a network, an example or a sample; or your own table, in any form that
+            `read_table` accepts.
+        algorithm: a name in `privcore.ALGORITHMS`.
+        seed: seed of the simulated noise, the same at every ε.
+        runs: number of runs at each ε, from which the curve is drawn; their seeds count up from
+            `seed`.
+        explored: for your own table, exactly the words "this page is not private"; the page is
             then marked as exploration.  Pages of releases are made by `causalveil search-again`
-            and `verify`.
-        **parameters: of the algorithm; the page opens at epsilon.
+            and `causalveil verify`.
+        **parameters: parameters of the algorithm; the page opens at the value of epsilon.
 
     Returns:
-        The text of the file, the same for the same arguments; up to a few hundred kB.
+        The HTML text, up to a few hundred kB.  Equal arguments give equal text.
 
     Raises:
-        ReleaseError: for a table of your own without this confirmation.
-        ParameterError: for an unknown algorithm or parameter, or a value that it does not take.
+        ReleaseError: for your own table without these words in `explored`.
+        ParameterError: for an unknown algorithm or parameter, or an invalid value.
 
     Example:
         >>> from privcore import load_network

@@ -1,4 +1,4 @@
-"""Charged releases, and searching their numbers again."""
+"""Releases that are charged to a budget, and new searches of the numbers they released."""
 
 from __future__ import annotations
 
@@ -33,22 +33,26 @@ def release(
     """Charge a budget, run once with secure noise, and sign a certificate.
 
     Args:
-        data: a data set, or what `read_table` takes.
-        algorithm: a private one, in its proven calibration.
-        budget: the name of a budget in the ledger; `Ledger.set_total` makes one.
-        ledger: where spending is recorded; the user's own if None.
-        accepted: caveats of the guarantee that the releaser takes responsibility for, such as that
-            levels were read from the rows.
+        data: a data set, or any table that `read_table` accepts.
+        algorithm: the name of a private algorithm, which runs in its proven calibration.
+        budget: the name of a budget in the ledger; `Ledger.set_total` creates budgets.
+        ledger: the ledger that records the spending, or its path; None for the user's own ledger.
+        accepted: caveats of the guarantee for which the releaser takes responsibility, such as that
+            rows with missing values were left out.
         effect: an effect to release with the graph, from the same ε, such as
-            `EffectPlan(Question("smoke", "lung"))` of `privcore.effects`.
+            `EffectPlan(Question("smoke", "lung"))` from `privcore.effects`.
         keep_numbers: whether to return the released numbers (`Release.numbers`) and keep them next
-            to the certificate, as a file for `search_again`.
-        adds_to: such a file of an earlier release of the same table.  Both together equal one
-            release at the sum of their ε, and epsilon is the additional ε.
-        **parameters: of the algorithm; with adds_to, by default as in the earlier release.
+            to the certificate, as a release file for `search_again`.
+        adds_to: the release file of an earlier release of the same table.  The two releases
+            together equal one release at the sum of their ε; epsilon is then the additional ε.
+        **parameters: parameters of the algorithm; with adds_to, the earlier release gives the
+            defaults.
+
+    Returns:
+        The release: its graph, guarantee, warnings and signed certificate.
 
     Raises:
-        ReleaseError: if there are caveats that are not accepted, with their texts.
+        ReleaseError: if the guarantee has caveats that are not accepted; the message quotes them.
         BudgetError: if the remaining budget is too small; nothing is charged then.
     """
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
@@ -73,22 +77,23 @@ def search_again(*files: Path | str, sites: bool = False, **parameters: Any) -> 
     """Search the numbers of release files with other settings, at no further cost.
 
     Args:
-        *files: release files, which `release` keeps next to the certificate.  Several are combined.
-        sites: whether they hold different rows of the same columns, each person in only one;
-            otherwise they are releases of the same rows.
-        **parameters: of the search; by default as in the first file.
+        *files: release files, which `release` keeps next to the certificate.  The numbers of
+            several files are combined.
+        sites: whether the files hold different rows of the same columns, with each person in only
+            one file; otherwise they are releases of the same rows.
+        **parameters: parameters of the search; the first file gives the defaults.
 
     Returns:
-        The graph, with the guarantee of the releases.
+        The result of the new search, with the joint guarantee of the releases.
 
     Raises:
         CertificateError: for a file that is not a release file, or was changed.
-        ReleaseError: for files that do not fit together.
-        ParameterError: for a parameter that was spent, such as epsilon, or a bad one.
+        ReleaseError: for files that cannot be combined.
+        ParameterError: for an invalid parameter, or one that the releases fixed, such as epsilon.
     """
     if not files:
         raise ParameterError("Give at least one release file.")
     for name in SPENT:
         if name in parameters:
-            raise ParameterError(f"{name} is spent already and cannot change; leave it out.")
+            raise ParameterError(f"{name} was fixed by the release; leave it out.")
     return search_files([read_release_file(file) for file in files], parameters, sites=sites)

@@ -17,18 +17,19 @@ def discover(
     """Discover a causal graph.
 
     Args:
-        data: a data set, or what `read_table` takes.
-        algorithm: a name of `privcore.ALGORITHMS`.
-        seed: of simulated noise, for repeatable runs.  Without one the noise is secure: such a run
-            can be published, though only `release` records what was spent.
-        **parameters: of the algorithm, such as epsilon; others have their defaults.
+        data: a data set, or any table that `read_table` accepts.
+        algorithm: a name in `privcore.ALGORITHMS`.
+        seed: seed of the simulated noise, for repeatable runs.  Without a seed the noise is secure:
+            such a run can be published, though only `release` records what was spent.
+        **parameters: parameters of the algorithm, such as epsilon; parameters that are left out
+            have their defaults.
 
     Returns:
         The graph (`graph`), its guarantee (`guarantee`), the budget spent (`spent`), and for some
         algorithms a finding for each pair of columns (`findings`).  `trace` is not private.
 
     Raises:
-        ParameterError: for an unknown algorithm or parameter, or a value that it does not take.
+        ParameterError: for an unknown algorithm or parameter, or an invalid value.
         DataError: for data that the algorithm cannot use.
 
     Example:

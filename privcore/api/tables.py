@@ -39,37 +39,38 @@ def read_table(
     leave_last: int = 0,
     values: Collection[str] = (),
 ) -> Dataset:
-    """A table as a data set.
+    """Read a table as a data set.
 
     Args:
-        source: a data frame, or the path of a file: text (CSV, TSV, aligned by blanks), a workbook
-            (.xlsx, .xls, .ods), Parquet, or of SPSS, Stata, SAS or R.
-        schema: the public facts of each column (its kind; its levels, or its bounds), as a list, or
-            as the path of a JSON file that its owner has confirmed (`causalveil schema`).  Without
-            one it is the proposal of `triage` from the rows.  No guarantee covers such a proposal,
-            and every guarantee states that; columns that are left out are named in a warning.
-        columns: the columns to use, by names or patterns such as "q*"; None for all that can be
-            used, in a file with at most 450.
-        missing: what to do with missing cells: make them a "level" of their own, "drop" their
-            rows, "refuse" them, or take them as missing at random: each test of PC and LapMech then
-            uses the "available" rows, in which its columns have values.  None for a level without a
-            schema, and to refuse with one.
-        unit: the column that identifies whose row it is.  rows_per_unit: the most rows of one unit
-            that are kept; 1 without a unit states that each row is another person.
-        encoding: of a text file, such as "gb18030"; None to detect it.
+        source: a data frame, or the path of a file: text (CSV, TSV, or aligned by spaces), a
+            workbook (.xlsx, .xls, .ods), Parquet, SPSS, Stata, SAS or R.
+        schema: the public facts about each column (its kind, and its levels or bounds), as a list,
+            or as the path of a JSON file that the owner has confirmed (`causalveil schema`).
+            Without a schema, `triage` proposes one from the rows.  No guarantee covers such a
+            proposal, and every guarantee states this; a warning names each column left out.
+        columns: the columns to use, as names or patterns such as "q*"; None for all columns that
+            can be used.  A file with more than 450 columns needs a choice.
+        missing: how to treat missing cells.  "level" makes them a level of their own, "drop"
+            leaves their rows out, "refuse" raises an error, and "available" takes them as missing
+            at random: each test of PC and LapMech then uses the rows in which its columns have
+            values.  None means "level" without a schema and "refuse" with a schema.
+        unit: the column that identifies the unit of privacy, such as the person of each row.
+        rows_per_unit: the maximum number of rows kept for one unit.  Without `unit`, 1 states that
+            each row is a different person.
+        encoding: the encoding of a text file, such as "gb18030"; None to detect it.
         header: whether the first row holds the names of the columns; None to detect it.  If that
             row looks like values, a release requires True or False.
-        sheet: of a workbook, by its name; None for the first.
+        sheet: the name of the sheet to read from a workbook; None for the first sheet.
         leave_last: number of rows at the end to leave out, such as a row of totals.
-        values: without a schema, cells that are values although they look like codes for missing
-            ones, such as "99".
+        values: without a schema, cells that hold values although they look like codes for missing
+            values, such as "99".
 
     Returns:
         The data set: n rows of coded levels and of numbers within their bounds.
 
     Raises:
-        DataError: for a file that is not a table, an unknown column, a value outside its
-            schema, missing cells that are refused, or rows that name no unit.
+        DataError: for a file that is not a table, an unknown column, a value that the schema does
+            not allow, missing cells that are refused, or rows without a unit.
         ParameterError: for a unit without rows_per_unit, or rows_per_unit above 1 without a unit.
 
     Example:
@@ -89,19 +90,19 @@ def read_table(
         raw = raw.answered("persons")
     if unit is None and rows_per_unit not in (None, 1):
         raise ParameterError(
-            "rows_per_unit needs unit, the column that identifies whose row it is; give both."
+            "rows_per_unit needs unit, the column that identifies each row's person; give both."
         )
     for sentence in raw.sentences:
         warnings.warn(sentence, UserWarning, stacklevel=2)
     if unit is not None:
         if rows_per_unit is None:
             raise ParameterError(
-                f"The largest number of rows of one {short(noun_of(unit))} is missing; give "
+                f"The maximum number of rows per {short(noun_of(unit))} is not stated; give "
                 "rows_per_unit, such as 5."
             )
         raw = bounded(raw, unit, ROWS_PER_UNIT.parse(rows_per_unit)).table
     if schema is None:
-        # The columns of a data frame were chosen by whoever made it.
+        # The author of a data frame has already chosen its columns.
         if columns is None and len(raw.names) > WIDE and not isinstance(source, pd.DataFrame):
             raise DataError(wide_sentence(len(raw.names), "choose by name (columns=['q*'])"))
         proposals = choose(proposals_for(raw, values=values), columns)
@@ -124,10 +125,13 @@ def read_table(
 
 
 def load_sample(name: str) -> Dataset:
-    """A sample table as `read_table` reads its file, with its true graph.
+    """Load a sample table with `read_table`, and add its true graph.
 
     Args:
-        name: one of `privcore.SAMPLES`, which has the story and path of each.
+        name: a name in `privcore.SAMPLES`, which also holds the story and path of each sample.
+
+    Returns:
+        The data set, with the true edges.
 
     Raises:
         ParameterError: for an unknown name.
@@ -152,8 +156,8 @@ def triage(source: pd.DataFrame | Path | str) -> list[Proposal]:
         source: a data frame, or the path of a file, as for `read_table`.
 
     Returns:
-        One proposal for each column.  Its `ways` are schemas for `read_table`; the first is the
-        default of `read_table`.
+        One proposal for each column.  Its `ways` are possible schemas of the column, the first of
+        which `read_table` uses by default.
 
     Raises:
         DataError: for a file that is not a table.
@@ -181,7 +185,7 @@ def _raw(
 
 
 def dataset_of(data: Table) -> Dataset:
-    """The data set that `read_table` makes of a table; a data set is returned unchanged."""
+    """The data set that `read_table` makes from a table; a data set is returned unchanged."""
     return data if isinstance(data, Dataset) else read_table(data)
 
 

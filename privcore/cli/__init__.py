@@ -1,4 +1,4 @@
-"""The command line: the same registry and the same engine call as the pages."""
+"""The command line, which uses the same registry and engine as the dashboard."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ COMMANDS = {
     "examples": "list the structural examples and their parameters",
     "samples": "list the sample tables, each with its story",
     "algorithms": "list the algorithms and their parameters",
-    "schema": "draft the public schema of a table for its owner to review, or confirm one",
+    "schema": "draft the public schema of a table for its owner to review, or confirm a schema",
     "discover": "discover a causal graph",
     "effect": "estimate the effect of setting a cause on an outcome, with an interval",
     "direction": "find which of two numeric variables causes the other",
     "sweep": "run algorithms over grids of parameters, and write one row for each run",
-    "advise": "recommend an algorithm for data of this shape, from simulations, before spending",
-    "accounts": "total the privacy loss of steps, or of an algorithm's plan, by every accountant",
+    "advise": "recommend an algorithm for data of this shape by simulation, before any spending",
+    "accounts": "total the privacy loss of steps, or of an algorithm's plan, under each accountant",
     "ledger": "show what each budget has spent; set totals; export; list certificates",
     "release": "charge a budget, run once with secure noise, and write a signed certificate",
-    "topup": "add to an earlier release of the same table: both equal one at the sum of their ε",
+    "topup": "add to an earlier release of the same table; both equal one at the sum of their ε",
     "search-again": "search released numbers again with other settings, at no further cost",
     "verify": "verify a certificate",
     "audit": "test privacy claims by many runs on two neighbouring data sets",
-    "reproduce": "reproduce a table or figure of a paper, next to the values that the paper prints",
+    "reproduce": "reproduce a table or figure from a paper, next to the values in the paper",
     "app": "open the dashboard in a browser",
 }
 
@@ -56,9 +56,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser(commands: Collection[str] = COMMANDS.keys()) -> argparse.ArgumentParser:
-    """The parser of all commands; options of algorithms come from their declarations.
+    """Build the parser for all commands; options of algorithms come from their declarations.
 
-    commands: the commands whose options are loaded.  The others are only listed.
+    commands: the commands whose options are loaded.  All other commands are only listed.
     """
     called = Path(sys.argv[0]).stem
     parser = _Parser(
@@ -79,8 +79,8 @@ def build_parser(commands: Collection[str] = COMMANDS.keys()) -> argparse.Argume
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    0: success.  2: an error, with one sentence on stderr.  141: the reader of the output closed the
-    pipe, as a shell reports it.
+    0: success.  2: an error, with one sentence on stderr.  141: the program that reads the output
+    closed the pipe; a shell reports the same code.
     """
     # Names may contain any character; one that the terminal cannot show must not end the run.
     for stream in (sys.stdout, sys.stderr):

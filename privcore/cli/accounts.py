@@ -1,4 +1,4 @@
-"""`accounts`: the privacy loss of steps, or of an algorithm's plan, by every accountant."""
+"""`accounts`: the privacy loss of steps, or of an algorithm's plan, under each accountant."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KIND:VALUE:COUNT",
-        help="steps, such as laplace:0.1:30 or gaussian:20:100 (sigma over sensitivity)",
+        help="steps, such as laplace:0.1:30, or gaussian:20:100 with sigma / sensitivity = 20",
     )
-    command.add_argument("--algorithm", help="or the plan of an algorithm (see `algorithms`)")
-    command.add_argument("--columns", default="8", help="number of columns of the table (8)")
-    command.add_argument("--rows", default="100000", help="number of rows of the table (100000)")
-    group = command.add_argument_group("parameters of the algorithm (and delta of the accounts)")
+    command.add_argument("--algorithm", help="or an algorithm, whose plan gives the steps")
+    command.add_argument("--columns", default="8", help="number of columns in the table (8)")
+    command.add_argument("--rows", default="100000", help="number of rows in the table (100000)")
+    group = command.add_argument_group("parameters of the algorithm (--delta also for --event)")
     add_parameter_options(group)
     group.add_argument(
         f"--{ROWS_PER_UNIT.option}",
@@ -75,12 +75,12 @@ def _of_algorithm(options: argparse.Namespace) -> tuple[tuple[Event, ...], float
     parameters = parameters_of(options, algorithm)
     columns, rows = whole(options.columns, "columns"), whole(options.rows, "rows")
     if not 2 <= columns <= _WIDEST or rows < 2:
-        raise ParameterError(f"A table has 2 to {_WIDEST:,} columns, and at least 2 rows.")
+        raise ParameterError(f"columns must be from 2 to {_WIDEST:,}, and rows at least 2.")
     table = PublicColumns(tuple(f"X{i + 1}" for i in range(columns)), rows)
     events = planned_events(algorithm.name, parameters, table)
     if not events:
         raise ParameterError(
-            f"{algorithm.name} has no plan of steps that is fixed before the run with these "
-            "settings; choose other settings, or give --event."
+            f"With these settings {algorithm.name} has no plan that is fixed before the run; "
+            "choose other settings, or give the steps with --event."
         )
     return events, float(checked_parameters(algorithm.name, parameters).get("delta", 0.0))

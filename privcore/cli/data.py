@@ -1,4 +1,4 @@
-"""The command-line options that choose the data of a run, and loading these data."""
+"""Command-line options that choose the data of a run, and functions that load the data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from privcore.unit import noun_of
 _CHOOSE = (
     "choose by name (--columns 'q*'), by kind (--kinds ordered) or at random (--at-random 200)"
 )
-_EXACT = "That is an exact figure: keep it to yourself."
+_EXACT = "This figure is exact, so do not publish it."
 _SOURCES = ("network", "example", "csv", "sample", "table")
 _FILES = ("csv", "sample", "table")
 # The largest whole number that every format and library involved can hold.
@@ -70,15 +70,15 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--table",
         metavar="PATH",
-        help="or a Parquet file, or a folder of them, of any size: counted on disk, never "
-        "loaded as a whole",
+        help="or a Parquet file of any size, or a folder of such files; the rows are counted on "
+        "disk and never loaded as a whole",
     )
     data.add_argument(
         "--schema",
         metavar="FILE",
-        help="JSON file that lists the columns to use, each with its levels, or its "
-        "bounds and cuts (`schema` drafts one); without it they are read from the data, which no "
-        "guarantee covers",
+        help="JSON file that lists the columns to use, each with its levels, or its bounds and cut "
+        "points (`schema` drafts one); without a schema, levels and bounds are read from the data, "
+        "which no guarantee covers",
     )
     data.add_argument(
         "--memory",
@@ -86,13 +86,18 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         default=f"{MEMORY / 2**30:g}",
         help=f"memory that a file or a table may use, in GiB ({MEMORY / 2**30:g})",
     )
-    data.add_argument("--rows", default="100000", help="rows to sample; not for a file (100000)")
-    data.add_argument("--data-seed", default=None, help="seed of the sample (the value of --seed)")
+    data.add_argument(
+        "--rows", default="100000", help="number of rows to sample; not for a file (100000)"
+    )
+    data.add_argument(
+        "--data-seed", default=None, help="seed for sampling the rows (the value of --seed)"
+    )
     data.add_argument(
         "--intervals",
         metavar="K",
-        help="cut numeric columns into K intervals, or `none`: for a file with about equally many "
-        "rows in each, otherwise of equal width (examples: none; files: by rows and columns)",
+        help="cut numeric columns into K intervals, or `none` to leave them uncut; a file is cut "
+        "into intervals with about the same number of rows, other data into intervals of equal "
+        "width (examples: none; files: chosen from the numbers of rows and columns)",
     )
     data.add_argument(
         "--columns",
@@ -120,24 +125,24 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--merge-rare",
         metavar="ROWS",
-        help="for a file: merge levels with fewer rows than this into `(other)`",
+        help="for a file: merge levels with fewer than ROWS rows into the level `(other)`",
     )
     data.add_argument(
         "--missing",
         choices=("level", "drop", "available", "refuse"),
         default=None,
-        help="missing values: make them a level of their own, drop their rows, take them as "
-        "missing at random (each test uses the rows in which its columns have values; pc and "
-        "lapmech), or refuse them (level; refuse for columns to which --schema gives no such "
-        "level)",
+        help="missing values: make them a level of their own (level), drop their rows (drop), take "
+        "them as missing at random, so that each test uses the rows in which its columns have "
+        "values (available; only pc and lapmech), or refuse them (refuse); by default level, but "
+        "refuse for columns without such a level in --schema",
     )
     data.add_argument(
         "--hide",
         metavar="A,B,…",
         help="for a network: columns to hide; the true graph is then the PAG over the others",
     )
-    data.add_argument("--truth", metavar="FILE", help="the true graph, for comparison")
-    add_unit_options(command, "with --unit, further rows are left out")
+    data.add_argument("--truth", metavar="FILE", help="file with the true graph, for comparison")
+    add_unit_options(command, "with --unit, rows beyond K are left out")
     example = command.add_argument_group("parameters of an example")
     for parameter in _options().values():
         example.add_argument(
@@ -147,42 +152,49 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_reading_options(command: argparse._ActionsContainer) -> None:
-    """Add the options on how to read the file of --csv, where the file leaves that open."""
-    command.add_argument("--encoding", metavar="NAME", help="for a text file, such as gb18030")
+    """Add the options for reading the file of --csv where its format is ambiguous."""
+    command.add_argument(
+        "--encoding", metavar="NAME", help="encoding of a text file, such as gb18030"
+    )
     command.add_argument(
         "--header",
         action=argparse.BooleanOptionalAction,
         default=None,
         help="whether the first row holds the names of the columns (detected)",
     )
-    command.add_argument("--sheet", metavar="NAME", help="for a workbook (the first)")
+    command.add_argument("--sheet", metavar="NAME", help="sheet of a workbook (the first)")
     command.add_argument(
-        "--leave-last", metavar="ROWS", default="0", help="rows at the end to leave out (0)"
+        "--leave-last", metavar="ROWS", default="0", help="number of last rows to leave out (0)"
     )
 
 
 def add_unit_options(command: argparse.ArgumentParser, bound_help: str) -> None:
-    """Add the options on the unit of privacy; bound_help: what the bound on its rows does."""
+    """Add the options for the unit of privacy.
+
+    bound_help: help text on the effect of the maximum number of rows per unit.
+    """
     who = command.add_argument_group("who is protected")
     who.add_argument(
         "--unit",
         metavar="COLUMN",
-        help="for a file: the column that says whose row it is, such as patient_id: all rows of "
-        "one person are protected together, and the column is not used otherwise",
+        help="for a file: the column that identifies the person of each row, such as patient_id; "
+        "all rows of a person are protected together, and the column is used for nothing else",
     )
     who.add_argument(
-        f"--{ROWS_PER_UNIT.option}", metavar="K", help=f"most rows of one person; {bound_help}"
+        f"--{ROWS_PER_UNIT.option}",
+        metavar="K",
+        help=f"maximum number of rows per person; {bound_help}",
     )
 
 
 def add_purchase_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of commands that can buy the domain of --csv."""
+    """Add the options for buying the domain of --csv."""
     domain = command.add_argument_group("a bought domain")
     domain.add_argument(
         f"--{SHARE.option}",
         metavar="SHARE",
-        help="where a --schema states only the kinds of columns: buy levels, bounds and cut points "
-        "from the rows of --csv, with noise, for this share of ε and δ, such as 0.2",
+        help="share of ε and δ, such as 0.2, that buys levels, bounds and cut points from the rows "
+        "of --csv, with noise, for columns that have only a kind in --schema",
     )
     domain.add_argument(
         f"--{OWN_DELTA.option}",
@@ -227,9 +239,9 @@ def hidden_of(options: argparse.Namespace) -> tuple[str, ...]:
 
 
 def check_source(options: argparse.Namespace) -> None:
-    """Raises ParameterError unless exactly one source is named, with its own parameters only.
+    """Raises ParameterError unless exactly one data source is named, with only its own options.
 
-    Afterwards --csv names the file of a sample.
+    If the source is --sample, the file of the sample is then stored as --csv (`take_sample`).
     """
     if sum(getattr(options, source) is not None for source in _SOURCES) != 1:
         raise ParameterError(
@@ -239,8 +251,8 @@ def check_source(options: argparse.Namespace) -> None:
         raise ParameterError("--schema is for --csv, --sample or --table; leave it out.")
     if options.unit is not None and options.csv is None and options.sample is None:
         raise ParameterError(
-            "--unit is for --csv, which takes Parquet files too; bound the rows of a --table "
-            "beforehand and give --rows-per-unit alone."
+            "--unit does not work with --table; use --csv, which also reads Parquet files, or "
+            "bound the rows per person beforehand and give only --rows-per-unit."
             if options.table is not None
             else "--unit is for --csv or --sample; other data have one row for each person."
         )
@@ -266,32 +278,33 @@ def example_of(options: argparse.Namespace) -> StructuralExample:
 
 
 def intervals_of(options: argparse.Namespace) -> int | None:
-    """The number of intervals of numeric columns; None to leave them uncut."""
+    """The number of intervals into which numeric columns are cut; None to leave them uncut."""
     if options.intervals in (None, "none"):
         return None
     return whole(options.intervals, "intervals")
 
 
 def load_file(options: argparse.Namespace) -> Dataset:
-    """The file that --csv names, with its true graph if there is one."""
+    """Load the file of --csv as a data set, with its true graph if one is known."""
     return _with_truth(_read_file(options), options)
 
 
 def load_table(options: argparse.Namespace) -> ParquetTable:
-    """The Parquet files that --table names, with their true graph if there is one."""
+    """Open the Parquet files of --table as one table, with its true graph if one is known."""
     schema, memory = stated_schema(options), _bytes_of(options.memory)
     if options.merge_rare is not None:
         raise ParameterError("--merge-rare is for --csv; list the levels in a --schema.")
     if schema is None:
         if options.intervals == "none":
-            raise ParameterError("--table counts levels alone; leave --intervals none out.")
+            raise ParameterError("--table counts only levels; leave out --intervals none.")
         proposals = triage_parquet(options.table, intervals_of(options), memory=memory)
         schema = _proposed(proposals, options)
     else:
         _refuse_on_proposals(options)
         if options.intervals is not None:
             raise ParameterError(
-                "--intervals is not for --table with --schema; give bins or cut points there."
+                "--intervals cannot be combined with --table and --schema; give bins or cut "
+                "points in the schema."
             )
     table = open_parquet(options.table, schema, missing=options.missing or "refuse", memory=memory)
     return _with_truth(table, options)
@@ -304,12 +317,15 @@ def _bytes_of(text: str) -> int:
     except ValueError:
         gibibytes = math.nan
     if not 0.1 <= gibibytes <= 4096:
-        raise ParameterError(f"memory is {short(text)}; it must be a number of GiB, 0.1 to 4096.")
+        raise ParameterError(f"memory is {short(text)}; it must be from 0.1 to 4096 GiB.")
     return int(gibibytes * 2**30)
 
 
 def stated_schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
-    """The schema of --schema; raises DataError if it states only the kind of a column."""
+    """Read the file of --schema; None without this option.
+
+    Raises DataError if the schema states only the kind of a column.
+    """
     if options.schema is None:
         return None
     schema = read_schema(file_bytes(Path(options.schema)))
@@ -317,13 +333,13 @@ def stated_schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
         if not column.has_domain:
             raise DataError(
                 f"The schema states only the kind of column {short(column.name)!r}; give its "
-                "levels, or bounds or cut points, or buy them with --buy-domain."
+                "levels, bounds or cut points, or buy them with --buy-domain."
             )
     return schema
 
 
 def stated_table(options: argparse.Namespace) -> StatedTable | None:
-    """The file of --csv whose domain is to be bought; None without --buy-domain.
+    """Read the file of --csv as a table whose domain is to be bought; None without --buy-domain.
 
     Raises ParameterError if the options choose data whose domain cannot be bought.
     """
@@ -338,7 +354,9 @@ def stated_table(options: argparse.Namespace) -> StatedTable | None:
             "kind of each; `schema --kinds` drafts one."
         )
     if options.intervals is not None:
-        raise ParameterError("--intervals is not for --buy-domain; give bins in the --schema.")
+        raise ParameterError(
+            "--intervals cannot be combined with --buy-domain; give bins in the --schema."
+        )
     share, delta = SHARE.parse(options.buy_domain), OWN_DELTA.parse(options.domain_delta)
     path, truth = Path(options.csv), options.truth and Path(options.truth)
     schema = read_schema(file_bytes(Path(options.schema)))
@@ -396,24 +414,24 @@ _ON_PROPOSALS = ("columns", "values", "drop", "index", "kinds", "at_random", "me
 
 
 def _refuse_on_proposals(options: argparse.Namespace) -> None:
-    """Raises ParameterError for options that change proposals where a schema replaces them."""
+    """Raises ParameterError if options that change proposals are given with a schema."""
     named = [option for option in _ON_PROPOSALS if vars(options).get(option) is not None]
     if named:
         raise ParameterError(
-            f"--{named[0].replace('_', '-')} is for a file without --schema, which already "
-            "lists the columns; leave it out."
+            f"--{named[0].replace('_', '-')} is for a file without --schema, as a schema already "
+            "lists the columns; leave the option out."
         )
 
 
 def _check_width(columns: int, options: argparse.Namespace) -> None:
-    """Raises DataError for a table with too many columns of which none were chosen."""
+    """Raises DataError if a table has too many columns and no option chooses among them."""
     chosen = any(vars(options).get(name) is not None for name in ("columns", "kinds", "at_random"))
     if columns > WIDE and not chosen:
         raise DataError(wide_sentence(columns, _CHOOSE))
 
 
 def _proposed(proposals: list[Proposal], options: argparse.Namespace) -> list[ColumnSchema]:
-    """The schema as proposed and chosen; `options.left_out` gets the columns not used."""
+    """The proposed schema of the chosen columns; sets `options.left_out` to the unused columns."""
     drawn = vars(options).get("at_random")
     proposals = choose(
         proposals,
@@ -435,15 +453,15 @@ def _listed(text: str | None) -> list[str]:
 
 
 def raw_table(options: argparse.Namespace) -> RawTable:
-    """The cells of the file of --csv, with the rows of each --unit that are kept.
+    """Read the cells of the file of --csv; with --unit, keep at most --rows-per-unit rows of each.
 
-    Sentences about the file go into the options, as they are not part of any result.
+    Sentences about the file are stored as `file_sentences` of the options, not in any result.
     """
     unit: str | None = vars(options).get("unit")
     bound = getattr(options, "rows_per_unit", None)
     if unit is not None and bound is None:
         raise ParameterError(
-            f"The largest number of rows of one {short(noun_of(unit))} is missing; give "
+            f"The maximum number of rows per {short(noun_of(unit))} is not stated; give "
             "--rows-per-unit, such as 5."
         )
     path = Path(options.csv)
@@ -481,14 +499,14 @@ def _encodings(raw: RawTable) -> list[str]:
     listed = ", ".join(shown(*reading) for reading in others[:3])
     return [
         f"The text was decoded as {shown(taken, sample)}; "
-        f"if that is wrong, give --encoding: {listed}."
+        f"if it is wrong, choose another --encoding: {listed}."
     ]
 
 
 def file_bytes(path: Path) -> bytes:
-    """The bytes of a file; of one that is too large, just enough to show that.
+    """Read the bytes of a file, at most `MAX_BYTES` + 1, so that a file that is too large shows.
 
-    Raises DataError if it cannot be read.
+    Raises DataError if the file cannot be read.
     """
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""`discover`: one run, from a network, an example or a file, as JSON or in words."""
+"""`discover`: one run on a network, an example or a file, reported as JSON or in words."""
 
 from __future__ import annotations
 
@@ -79,9 +79,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--reference",
         choices=[_spelled(name) for name in NON_PRIVATE],
         default=_spelled(NON_PRIVATE[0]),
-        help="what the graph is compared with, as well as the truth: non-private PC or NOTEARS "
-        "with the same settings; or also the same algorithm without noise, which shows the cost "
-        "of noise",
+        help="reference graphs in addition to the truth: only non-private PC or NOTEARS with the "
+        "same settings, or also the same algorithm without noise, which shows the cost of noise",
     )
     work = command.add_argument_group("work")
     work.add_argument(
@@ -104,18 +103,18 @@ def add_options(command: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--format",
         metavar="NAME",
-        help=f"print the graph alone, as one of {', '.join(TEXT_FORMATS)}",
+        help=f"print only the graph, in one of these formats: {', '.join(TEXT_FORMATS)}",
     )
     shown.add_argument(
         "--html",
         metavar="FILE",
-        help="write a page to share: one HTML file with both graphs over ε, for a network, example "
-        "or sample; it opens offline",
+        help="write a page to share for a network, an example or a sample: one HTML file with the "
+        "private and non-private graphs at several ε, which also opens offline",
     )
     command.add_argument(
         "--explored",
         metavar="WORDS",
-        help=f'"{CONFIRMATION}", word for word, to use --html with your own table',
+        help=f'type "{CONFIRMATION}", word for word, to use --html with your own table',
     )
     command.set_defaults(run=_run)
 
@@ -127,7 +126,7 @@ def _run(options: argparse.Namespace) -> None:
         text_format(options.format)
     runs = None if options.stability is None else RUNS.parse(options.stability)
     if runs is not None and options.format is not None:
-        raise ParameterError("--format prints only the graph; omit it or drop --stability.")
+        raise ParameterError("--format prints only the graph; leave out --format or --stability.")
     _check_page(options)
     seed = whole(options.seed, "seed")
     data_seed = seed if options.data_seed is None else whole(options.data_seed, "data-seed")
@@ -194,12 +193,12 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _spelled(name: str) -> str:
-    """The name of a reference on the command line."""
+    """The name of a reference as written on the command line."""
     return name.replace("_", "-")
 
 
 def _check_page(options: argparse.Namespace) -> None:
-    """Raises ParameterError for options that do not go with --html, or need it."""
+    """Raises ParameterError for options that conflict with --html, or that need it."""
     if options.html is None:
         if options.explored is not None:
             raise ParameterError("--explored is for --html; leave it out.")
@@ -220,7 +219,7 @@ def _write_page(
     seed: int,
     data_seed: int,
 ) -> None:
-    """Write the page to share, if the data allow one."""
+    """Write the page to share; raises ReleaseError if the data do not allow one."""
     check_may_be_sent(dataset, options.explored or "")
     name = options.algorithm or RECOMMENDED
     series = run_series(dataset, source, name, parameters, seed=seed, on_progress=_progress)
@@ -267,7 +266,7 @@ def _estimate(options: argparse.Namespace, dataset: Described) -> None:
         print(json.dumps(work and work.as_dict(), indent=1))
         return
     if work is None:
-        print(f"{name} does not search test by test: its work grows with the pairs of columns.")
+        print(f"{name} does not search test by test; its work grows with the number of pairs.")
         return
     for order in work.orders:
         print(f"order {order.order}: about {order.likely:,} tests, at most {order.at_most:,}")
@@ -275,7 +274,7 @@ def _estimate(options: argparse.Namespace, dataset: Described) -> None:
 
 
 def _counted_levels(dataset: Described, checked: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
-    """Levels of the columns as moment search may count them, and its limit on a full table."""
+    """The numbers of levels that moment search may count, and its limit on a full table."""
     columns = dataset.columns
     cut = usual_intervals(dataset.n, len(columns), checked["epsilon"])
     levels = tuple(len(c.levels) if c.is_categorical else cut for c in columns)
@@ -310,7 +309,7 @@ def _edge_lines(report: dict[str, Any]) -> list[str]:
         return lines
     reference = report["parameters"]["reference_effect"]
     counts = (
-        f"of the pairs without an edge, {verdict_counts(pairs)} (a dependence of {reference:g})"
+        f"of the pairs without an edge, {verdict_counts(pairs)} (for a dependence of {reference:g})"
     )
     return [*lines, counts, *filter(None, [settled_sentence(report["settled"])])]
 
@@ -353,15 +352,18 @@ def _words(report: dict[str, Any]) -> str:
         ended = {
             "budget": "the budget ran out; untested edges stay",
             "noise": "the remaining budget would have bought mostly noise; untested edges stay",
-            "work": "the limit of tests was reached; untested edges stay",
+            "work": "the limit on tests was reached; untested edges stay",
             "size": "tests that could need more than 67 million cells were skipped; edges that "
-            "only these would have removed stay",
+            "only these tests would have removed stay",
         }
         lines.append(ended[report["stopped"]])
         left = report["unreached"]
         over = f" over {left['rounds']} {report['spent']['noun']}" if left["rounds"] else ""
         # Only for the budget is it known how much more would be enough.
-        need = left["epsilon"] and f"; a total epsilon of {left['epsilon']:.3g}{over} reaches them"
+        need = (
+            left["epsilon"]
+            and f"; a total epsilon of {left['epsilon']:.3g}{over} would finish them"
+        )
         orders = f"orders {left['first_order']} to {left['last_order']} not finished"
         lines.append(f"{orders}{need or ''}")
     work = f"{report['tests_run']} tests"

@@ -52,18 +52,26 @@ def add_question_options(command: argparse.ArgumentParser, *, required: bool) ->
         "--cause", metavar="COLUMN", required=required, help="the column that is set"
     )
     question.add_argument(
-        "--outcome", metavar="COLUMN", required=required, help="the column that it may change"
+        "--outcome",
+        metavar="COLUMN",
+        required=required,
+        help="the column that the cause may change",
     )
     question.add_argument(
-        "--from", dest="compared", metavar="LEVEL", help="level of the cause to compare with"
+        "--from",
+        dest="compared",
+        metavar="LEVEL",
+        help="level of the cause to compare with (the first other level)",
     )
     question.add_argument(
-        "--to", metavar="LEVEL", help="level that the cause is set to (yes, or last)"
+        "--to",
+        metavar="LEVEL",
+        help="level to which the cause is set (the one that means yes, or the last)",
     )
     question.add_argument(
         "--level",
         metavar="LEVEL",
-        help="level of the outcome whose probability is estimated (yes, or last)",
+        help="level of the outcome whose probability is estimated (as for --to)",
     )
     question.add_argument(
         f"--{SHARE.option}", default=SHARE.default, metavar="SHARE", help=SHARE.explained_range()
@@ -71,7 +79,7 @@ def add_question_options(command: argparse.ArgumentParser, *, required: bool) ->
 
 
 def plan_of(options: argparse.Namespace) -> EffectPlan:
-    """The question and its share of ε from the options; raises ParameterError."""
+    """Read the question and its share of ε from the options; raises ParameterError."""
     question = Question(options.cause, options.outcome, options.compared, options.to, options.level)
     return EffectPlan(question, float(SHARE.parse(options.effect_share)))
 
@@ -93,7 +101,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _cost(data: Dataset | ParquetTable, answer: Effects) -> str:
-    """The precision of a second release where the answer lacks counts; otherwise empty."""
+    """A sentence on the precision of a second release if counts are lacking; otherwise empty."""
     columns = {column.name: len(column.levels) for column in data.columns}
     lacking = [e for e in answer.effects if e.estimate is None]
     if answer.share or not lacking or not all(columns.values()):
@@ -105,7 +113,10 @@ def _cost(data: Dataset | ParquetTable, answer: Effects) -> str:
 
 
 def compared(data: Dataset | ParquetTable, answer: Effects, network: str | None) -> dict[str, Any]:
-    """The effect without privacy on PC's graph, and in a built-in network.  Not private."""
+    """Comparisons by name: the effect on PC's non-private graph, and the true one in a network.
+
+    The values are not private.
+    """
     indexed = answer.question.on(data.columns)
     others: dict[str, Any] = {}
     try:
@@ -119,7 +130,10 @@ def compared(data: Dataset | ParquetTable, answer: Effects, network: str | None)
 
 
 def report(answer: Effects, others: dict[str, Any], seed: int | None) -> dict[str, Any]:
-    """The answer and its comparisons, JSON-ready; others: as `compared` returns them."""
+    """The answer and its comparisons as a JSON-ready dictionary.
+
+    others: the comparisons that `compared` returns.
+    """
     exact = others.get("without_privacy")
     return {
         **answer.as_dict(),
@@ -142,7 +156,7 @@ def _words(answer: Effects, others: dict[str, Any], cost: str) -> list[str]:
         *(effect_line(answer.question, effect) for effect in answer.effects[:8]),
     ]
     if len(answer.effects) > 8:
-        lines.append(f"and {len(answer.effects) - 8} more sets of parents (--json has all)")
+        lines.append(f"and {len(answer.effects) - 8} more sets of parents (--json lists all)")
     exact = [e.estimate for e in others.get("without_privacy", ()) if e.estimate is not None]
     if exact:
         estimates = "; ".join(dict.fromkeys(estimate_text(answer.question, e) for e in exact))

@@ -1,4 +1,4 @@
-"""`ledger`: spending by budget, totals, exports, and the certificates kept next to it."""
+"""`ledger`: list spending and certificates, set totals, and export the ledger."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from privcore.text import short
 
 def add_options(command: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="action")
-    listing = actions.add_parser("list", help="budgets and charges")
-    total = actions.add_parser("total", help="set the total of a budget, which is created if new")
+    listing = actions.add_parser("list", help="list budgets and charges")
+    total = actions.add_parser("total", help="set the total of a new or existing budget")
     total.add_argument("name")
     total.add_argument("--epsilon", required=True)
     total.add_argument("--delta", required=True)
@@ -23,11 +23,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--unit",
         default="basic",
         choices=("basic", "zcdp"),
-        help="quantity that is added up: epsilon and delta, or rho (basic)",
+        help="quantities that are added up: epsilon and delta for basic, rho for zcdp (basic)",
     )
-    export = actions.add_parser("export", help="the whole ledger, to standard output")
+    export = actions.add_parser("export", help="print the whole ledger")
     export.add_argument("--form", default="csv", choices=("csv", "json"), help="(csv)")
-    archived = actions.add_parser("certificates", help="the certificates kept next to the ledger")
+    archived = actions.add_parser(
+        "certificates", help="list the certificates kept next to the ledger"
+    )
     for each in (command, listing, total, export, archived):
         # No default here, so that the option can come before or after the action.
         each.add_argument(
@@ -44,7 +46,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def open_ledger(options: argparse.Namespace) -> Ledger:
-    """The ledger that --ledger names, or the user's own."""
+    """Open the ledger that --ledger names, by default the user's own ledger."""
     return Ledger(getattr(options, "ledger", None))
 
 
@@ -73,7 +75,7 @@ def _details(charge: Charge) -> str:
     """The unit that a charge protects unless it is one row, and the release that it adds to."""
     protects, earlier = protected_by(charge), charge.parameters.get(TOPS_UP)
     words = f" for {protects}" if protects != "one row" else ""
-    return words + (f", with the release {earlier}" if earlier else "")
+    return words + (f", adding to the release {earlier}" if earlier else "")
 
 
 def describe(budget: Budget, spending: Spending) -> str:

@@ -1,4 +1,4 @@
-"""A parameter as a line of text and as JSON."""
+"""Parameters described as lines of text and as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from privcore.parameter import Parameter
 
 
 def parameter_dict(parameter: Parameter) -> dict[str, Any]:
-    """A parameter's declaration as JSON, without the calibrations, which only algorithms have."""
+    """The declaration of a parameter, JSON-ready, without its calibrations."""
     return {
         "name": parameter.option,
         "symbol": parameter.symbol,

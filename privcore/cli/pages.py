@@ -1,4 +1,4 @@
-"""Writing a page to share."""
+"""Writes pages to share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from privcore.text import short
 
 
 def write_page(name: str, page: str) -> None:
-    """Write an HTML file and report its size; raises DataError if it cannot be written."""
+    """Write an HTML file and print its size; raises DataError if the file cannot be written."""
     try:
         write_whole(Path(name), page)
     except (OSError, ValueError):

@@ -36,22 +36,25 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_parameter_options(run)
     add_question_options(command, required=False)
     run.add_argument(
-        "--budget-name", required=True, metavar="NAME", help="see `ledger total` to set one"
+        "--budget-name", required=True, metavar="NAME", help="budget to charge (see `ledger total`)"
     )
     run.add_argument(
         "--accept-caveats",
         action="store_true",
         help="release although the guarantee has caveats, such as rows that were left out; the "
-        "certificate lists them",
+        "certificate lists the caveats",
     )
     run.add_argument(
         "--keep-numbers",
         action="store_true",
-        help="also write the released numbers, signed: they can be searched again at no cost "
-        "(`search-again`) and added to (`topup`)",
+        help="also write the released numbers to a signed file, which can be searched again at no "
+        "cost (`search-again`) and added to (`topup`)",
     )
     run.add_argument(
-        "--out", metavar="DIR", default=".", help="directory for the certificate (the current one)"
+        "--out",
+        metavar="DIR",
+        default=".",
+        help="directory for the certificate (the current directory)",
     )
     run.add_argument("--ledger", metavar="FILE", default=None, help="another ledger file")
     command.set_defaults(run=_release)
@@ -84,7 +87,7 @@ def _release(options: argparse.Namespace) -> None:
 
 INTERRUPTED = ReleaseError(
     "Interrupted; if the release was charged, the charge stays: `ledger list` shows it, and "
-    "`ledger certificates` the certificate, if one was made."
+    "`ledger certificates` lists the certificate, if there is one."
 )
 
 
@@ -113,7 +116,7 @@ def print_release(
     else:
         raise ReleaseError(
             f"The release was made and charged, but the certificate cannot be written to "
-            f"{short(directory, 200)!r}; use the copy {short(made.path, 200)!r}."
+            f"{short(directory, 200)!r}; use the copy in {short(made.path, 200)!r}."
         )
 
 
@@ -127,9 +130,9 @@ def _effect(options: argparse.Namespace) -> EffectPlan | None:
 
 
 def write_release(made: Release, directory: Path) -> list[Path]:
-    """Write the certificate's two files, and the release file if requested; their paths.
+    """Write the certificate as JSON and HTML, and the release file if requested.
 
-    Returns no paths if the files cannot be written.
+    Returns the paths of the files, or an empty list if they cannot be written.
     """
     stem = directory / f"certificate-{made.certificate['id']}"
     texts = {
@@ -147,7 +150,10 @@ def write_release(made: Release, directory: Path) -> list[Path]:
 
 
 def release_directory(name: str) -> Path:
-    """The directory for the certificate, created if missing, before anything is spent."""
+    """Create the directory for the certificate if it is missing, and return its path.
+
+    Raises ReleaseError if the directory cannot be created.
+    """
     directory = Path(name)
     try:
         directory.mkdir(parents=True, exist_ok=True)

@@ -48,7 +48,7 @@ def add_knowledge_options(group: argparse._ActionsContainer) -> None:
         "--tiers",
         default="",
         metavar="A,B;C,D",
-        help="columns in order of time: no arrow leads to an earlier tier",
+        help="columns in tiers, the earliest first; no arrow leads to an earlier tier",
     )
     for verb, meaning in (("forbid", "that is impossible"), ("require", "that exists")):
         group.add_argument(
@@ -56,7 +56,7 @@ def add_knowledge_options(group: argparse._ActionsContainer) -> None:
             action="append",
             default=[],
             metavar="A--B",
-            help=f'an edge {meaning}, or an arrow "a->b"; separate several by ;',
+            help=f'an edge {meaning}, or an arrow "a->b"; separate several with a semicolon',
         )
     group.add_argument(
         "--knowledge", default="", metavar="FILE", help="a file with background knowledge"
@@ -68,13 +68,16 @@ def add_hidden_causes_option(group: argparse._ActionsContainer) -> None:
         f"--{HIDDEN_CAUSES.option}",
         action="store_const",
         const="true",
-        help="allow unobserved confounders: the graph is a PAG, by FCI on the released numbers, at "
-        "no further cost (pc, privpc-star, lapmech, moment-search)",
+        help="allow unobserved confounders: FCI on the released numbers then gives a PAG, at no "
+        "further cost (pc, privpc-star, lapmech, moment-search)",
     )
 
 
 def knowledge_of(options: argparse.Namespace) -> str:
-    """Background knowledge as the parameter's text; raises ParameterError and DataError."""
+    """The background knowledge stated in the options, as text for the parameter `knowledge`.
+
+    Raises ParameterError for invalid statements, and DataError for a file that cannot be read.
+    """
     return stated_knowledge(
         tiers=options.tiers,
         forbid=options.forbid,
@@ -84,7 +87,7 @@ def knowledge_of(options: argparse.Namespace) -> str:
 
 
 def parameters_of(options: argparse.Namespace, algorithm: Algorithm) -> dict[str, Any]:
-    """The parameters from the options, as text; raises ParameterError for --set without a value."""
+    """The algorithm's parameters in the options, by name; raises ParameterError for a bad --set."""
     parameters = {
         name: getattr(options, name)
         for name in (*_DIRECT, HIDDEN_CAUSES.name)

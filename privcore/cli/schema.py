@@ -34,9 +34,9 @@ _QUESTION = "Is all of this known without looking at the rows? Type yes to confi
 def add_options(command: argparse.ArgumentParser) -> None:
     what = command.add_mutually_exclusive_group(required=True)
     what.add_argument(
-        "--csv", metavar="FILE", help="draft a schema of a file that `discover` can read"
+        "--csv", metavar="FILE", help="draft a schema for a file that `discover` can read"
     )
-    what.add_argument("--sample", metavar="NAME", help="or of a sample file (see `samples`)")
+    what.add_argument("--sample", metavar="NAME", help="or for a sample file (see `samples`)")
     what.add_argument(
         "--confirm",
         metavar="FILE",
@@ -47,13 +47,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--kinds",
         action="store_true",
-        help="draft only the kinds, where levels, bounds and cut points are to be bought with "
-        "--buy-domain",
+        help="draft only the kinds of columns; levels, bounds and cut points can then be bought "
+        "with --buy-domain",
     )
     command.add_argument(
         "--yes", action="store_true", help="confirm without prompting, for scripts"
     )
-    add_unit_options(command, "levels and bounds are drafted from these rows")
+    add_unit_options(command, "the levels and bounds of the draft come from these rows")
     command.set_defaults(run=_run)
 
 
@@ -70,7 +70,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.yes:
         raise ParameterError("--yes is for --confirm; a draft has to be reviewed first.")
     if options.unit is None and options.rows_per_unit is not None:
-        raise ParameterError("--rows-per-unit is for --unit here; give both.")
+        raise ParameterError("--rows-per-unit needs --unit here; give both.")
     take_sample(options)
     raw = raw_table(options)
     proposals = triage(raw)
@@ -102,13 +102,13 @@ def _confirm(path: Path, *, ask_first: bool) -> None:
 def _agreed() -> bool:
     if not sys.stdin.isatty():
         raise ParameterError(
-            "There is nobody to ask (no terminal); review these values, and add --yes."
+            "There is no terminal to ask for confirmation; review these values, then add --yes."
         )
     return input(_QUESTION).strip().lower() == "yes"
 
 
 def _kind_alone(column: ColumnSchema, bins: int) -> ColumnSchema:
-    """The column without values read from the rows; bins depends on the number of rows alone."""
+    """The column without the values read from the rows; only numbers get `bins`."""
     numeric = column.kind == "continuous"
     return replace(column, levels=(), bounds=None, cut_points=(), bins=bins if numeric else None)
 

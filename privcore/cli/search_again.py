@@ -28,13 +28,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        help="release files, as `release --keep-numbers` writes them",
+        help="release files written by `release --keep-numbers`",
     )
     command.add_argument(
         "--sites",
         action="store_true",
         help="the files hold different rows of the same columns, each person in only one file; "
-        "without this option they are releases of the same rows",
+        "without this option the files must be releases of the same rows",
     )
     search = command.add_argument_group("search")
     add_parameter_options(search)
@@ -52,8 +52,8 @@ def _run(options: argparse.Namespace) -> None:
     for name in SPENT:
         if name in parameters:
             raise ParameterError(
-                f"{name} is spent already and cannot change; leave it out, or add to the release "
-                "with topup."
+                f"{name} was fixed by the release; leave it out, or add to the release with "
+                "`topup`."
             )
     result = search_files(files, parameters, sites=options.sites)
     if options.html is not None:
@@ -106,10 +106,10 @@ def _words(result: Discovery, unsettled: list[OpenPair]) -> list[str]:
         price = (
             "no budget is enough with this number of rows"
             if entry.epsilon is None
-            else f"about epsilon {entry.epsilon:.2g} in all, "
-            f"{max(entry.epsilon - promise.epsilon, 0):.2g} more"
+            else f"about epsilon {entry.epsilon:.2g} in total, "
+            f"{max(entry.epsilon - promise.epsilon, 0):.2g} more than spent"
         )
         lines.append(f"  {names}: {price}")
     if len(unsettled) > _LISTED:
-        lines.append(f"  and {len(unsettled) - _LISTED} more, in --json")
+        lines.append(f"  and {len(unsettled) - _LISTED} more pairs, listed by --json")
     return lines

@@ -1,4 +1,4 @@
-"""`topup`: a release that adds to an earlier one of the same table."""
+"""`topup`: a release that adds to an earlier release of the same table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_data_options(command)
     run = command.add_argument_group("release")
     run.add_argument(
-        "--epsilon", required=True, help="additional ε; both releases together cost the sum"
+        "--epsilon", required=True, help="additional ε; the two releases together cost the sum"
     )
     run.add_argument(
         "--open-pairs",
@@ -34,11 +34,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--budget-name",
         metavar="NAME",
         default=None,
-        help="another budget than that of the earlier release",
+        help="budget to charge (the budget of the earlier release)",
     )
     run.add_argument("--accept-caveats", action="store_true", help="as for `release`")
     run.add_argument(
-        "--out", metavar="DIR", default=".", help="directory for the certificate (the current one)"
+        "--out",
+        metavar="DIR",
+        default=".",
+        help="directory for the certificate (the current directory)",
     )
     run.add_argument("--ledger", metavar="FILE", default=None, help="another ledger file")
     command.set_defaults(run=_topup)

@@ -1,4 +1,4 @@
-"""Reports of runs, and the commands that reproduce them."""
+"""Releases, reports on runs, and the commands that reproduce runs."""
 
 from privcore.releases.commands import command_line, page_command, python_code
 from privcore.releases.effect import (

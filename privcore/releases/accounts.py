@@ -1,4 +1,4 @@
-"""The privacy loss of a run's plan by each accountant."""
+"""The privacy loss of a run's plan under each accountant."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ PROMISED = "as promised"
 
 
 def accounts(discovery: Discovery, delta: float | None = None) -> list[Account]:
-    """The promised ε, then `side_by_side` of the planned steps at the δ of the guarantee.
+    """List the promised ε, then the ε of the planned steps under each accountant (`side_by_side`).
 
-    The note on a figure below the promised ε states the difference: the plan was made with another
-    accountant, and a plan made with this one could have used less noise.  Empty where the run has
-    no plan because it is not proven or not private.
+    delta: the δ for all accountants; None for the δ of the guarantee.  If an accountant's ε is
+    below the promised ε, its note states the difference: the plan was made with another accountant,
+    and a plan made with this accountant could have used less noise.  The list is empty if the run
+    has no plan, because it is not proven or not private.
     """
     if not discovery.planned:
         return []
@@ -35,7 +36,7 @@ def accounts(discovery: Discovery, delta: float | None = None) -> list[Account]:
 def parse_event(text: str) -> Event:
     """Parse an event, KIND:VALUE or KIND:VALUE:COUNT, such as laplace:0.1:30.
 
-    Raises ParameterError.
+    Raises ParameterError for any other text.
     """
     kind, *numbers = (part.strip() for part in text.split(":"))
     name: Kind | None = next((k for k in KINDS if k == kind.replace("-", " ")), None)
@@ -47,6 +48,6 @@ def parse_event(text: str) -> Event:
         raise
     except ValueError:
         raise ParameterError(
-            f"{short(text)} is not KIND:VALUE:COUNT with one of {', '.join(KINDS)}, such as "
-            "laplace:0.1:30."
+            f"{short(text)} is not KIND:VALUE:COUNT, such as laplace:0.1:30; the kind must be one "
+            f"of {', '.join(KINDS)}."
         ) from None

@@ -1,6 +1,6 @@
 """Sentences on how accurate a run is and what it guarantees, for readers without background.
 
-They are plain text: a page that renders markup has to escape the names in them.
+The sentences are plain text, so a page that renders markup must escape the names in them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _PAG_WORDS: dict[bool, dict[str, str]] = {
 
 
 def class_words(kind: Reference, *graphs: PDAG) -> dict[str, str]:
-    """The legend of edge classes for compared graphs; for a PAG the legend names edge ends."""
+    """The legend text of each class of edges in compared graphs; for a PAG, about edge ends."""
     words = CLASS_WORDS[kind]
     if any(isinstance(graph, PAG) for graph in graphs):
         return {**words, **_PAG_WORDS[kind == "truth"]}
@@ -65,27 +65,27 @@ def class_words(kind: Reference, *graphs: PDAG) -> dict[str, str]:
 
 
 def graph_form(algorithm: Algorithm, *graphs: PDAG) -> str:
-    """The form of an algorithm's graphs: "CPDAG", "DAG", or "PAG" if any of the graphs is one."""
+    """The form of an algorithm's graphs: "CPDAG", "DAG", or "PAG" if any of the graphs is a PAG."""
     if any(isinstance(graph, PAG) for graph in graphs):
         return "PAG"
     return algorithm.output.upper()
 
 
 def hidden_sentence(result: Discovery) -> str:
-    """What a PAG allows and does not state, and when RFCI found it; empty for other graphs."""
+    """A note on how to read a PAG, and whether RFCI found it; empty for other graphs."""
     if result.hidden_stage is None:
         return ""
-    sentence = "This graph allows unobserved confounders. No probability is stated of its marks."
+    sentence = "This graph allows unobserved confounders. No probability is stated for its marks."
     if result.hidden_stage == "rfci":
         sentence += (
-            " Full FCI would need too many tests here, so RFCI was used: it makes fewer tests and "
-            "may leave more ends open."
+            " Full FCI would need too many tests here, so RFCI was used, which makes fewer tests "
+            "and may leave more ends open."
         )
     return sentence
 
 
 def columns_words(dataset: Described) -> str:
-    """How many columns there are: "8 columns", or "7 of 8 columns (smoke hidden)"."""
+    """The number of columns, such as "8 columns" or "7 of 8 columns (smoke hidden)"."""
     if not (isinstance(dataset, Dataset) and dataset.hidden):
         return f"{dataset.p} columns"
     whole = dataset.p + len(dataset.hidden)
@@ -93,7 +93,7 @@ def columns_words(dataset: Described) -> str:
 
 
 def hidden_words(names: Sequence[str]) -> str:
-    """The hidden columns, such as "smoke hidden"; only their number if more than three."""
+    """The hidden columns, such as "smoke hidden"; for more than three, only their number."""
     if len(names) > 3:
         return f"{len(names)} hidden"
     return f"{', '.join(short(name, 20) for name in names)} hidden"
@@ -108,12 +108,12 @@ def answer_sentence(
     *,
     pag: bool = False,
 ) -> str:
-    """How many links of the graph are correct.
+    """A sentence on how many links of the graph are correct.
 
     pag: whether the reference is a PAG, whose links need not be causes.
     here: the graph against the reference.  base: the non-private graph against the truth; None
-    where that graph is the reference, or where the run is not private.  base_title: the name of the
-    algorithm without privacy, or without noise.
+    if the non-private graph is the reference, or if the run is not private.  base_title: the name
+    of the algorithm without privacy, or without noise.
     """
     hits, total, invented = link_count(here)
     right = f"{hits} of {total} true {'link' if total == 1 else 'links'}"
@@ -144,7 +144,7 @@ def answer_sentence(
 
 
 def promise_sentence(guarantee: Guarantee) -> str:
-    """The guarantee for a reader who has never heard of ε."""
+    """A sentence that explains the guarantee to a reader who has never heard of ε."""
     if guarantee.calibration == "none":
         return "No privacy is promised: this graph is computed from the exact rows."
     if guarantee.calibration == "published":
@@ -166,10 +166,11 @@ def promise_sentence(guarantee: Guarantee) -> str:
 
 
 def typical_sentence(same: int, alike: float, rolls: int, wanted: int, pending: bool) -> str:
-    """How typical the shown graph is of further noise draws.
+    """A sentence on how typical the shown graph is among further noise draws.
 
-    same: draws that gave the shown graph.  alike: mean skeleton F1 of the draws against it, 0 to 1.
-    rolls, wanted: number of draws so far, and in total.  pending: whether draws are still running.
+    same: number of draws that gave the shown graph.  alike: mean skeleton F1 of the draws against
+    the shown graph, from 0 to 1.  rolls, wanted: number of draws so far, and in total.
+    pending: whether draws are still running.
     """
     if not rolls:
         return "How typical this graph is: drawing more noise …" if pending else ""

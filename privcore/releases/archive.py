@@ -1,7 +1,7 @@
 """Certificates kept next to the ledger, so that a paid release outlives the session.
 
-Each is a file `certificate-ID.json` in the folder `Ledger.certificates`; the ID is random, so that
-a name reveals nothing.
+Each certificate is a file `certificate-ID.json` in the folder `Ledger.certificates`.  The ID is
+random, so the name of the file reveals nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAME = re.compile(r"certificate-[0-9a-f]{1,64}\.json")
 
 
 class StoredCertificate(NamedTuple):
-    """A certificate kept in the folder, with its statements; `verify` checks these."""
+    """A certificate file, with the time, budget and algorithm that it states, unverified."""
 
     path: Path
     time: str
@@ -30,12 +30,15 @@ class StoredCertificate(NamedTuple):
 
 
 def keep(folder: Path, document: Mapping[str, Any]) -> Path:
-    """Write a certificate into the folder; raises OSError as `write_whole` does."""
+    """Write a certificate into the folder and return its path; raises OSError if that fails."""
     return keep_text(folder, f"certificate-{document['id']}.json", certificate_json(document))
 
 
 def keep_text(folder: Path, name: str, text: str) -> Path:
-    """Write a file into the folder, created if missing; raises OSError as `write_whole` does."""
+    """Write a file into the folder, created if missing, and return its path.
+
+    Raises OSError if the file cannot be written.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / name
     write_whole(path, text)

@@ -1,6 +1,7 @@
-"""The certificate of a release: what was released, and what is guaranteed about it.
+"""The certificate of a release: what was released, and its guarantee.
 
-It adds nothing to the release itself: no counts, no running time, no number of tests.
+A certificate reveals nothing about the rows that the release does not: it contains no counts, no
+running time and no number of tests.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ LIMITS = (
 
 
 def limits(guarantee: Guarantee) -> list[str]:
-    """What the guarantee does not cover, which depends on the protected unit."""
+    """Sentences on what the guarantee does not cover, which depends on the protected unit."""
     unit, relation = understood(guarantee.neighbours)
     if unit.rows > 1:
         first = (
@@ -79,14 +80,14 @@ def certificate(
     effects: Effects | None = None,
     tops_up: str | None = None,
 ) -> dict[str, Any]:
-    """The certificate of a run with secure noise before it is signed, JSON-ready.
+    """Build the unsigned certificate of a run with secure noise, as a JSON-ready dictionary.
 
-    described: the data set; only its public domain is used.  purchase: the purchase of that domain,
-    if there was one.
-    note: how the search ended, if early.  charge, spending: as they were when the budget was
-    charged.  accepted: caveats that the owner accepted.  effects: released with the graph.
-    tops_up: the certificate of an earlier release that this one adds to; the guarantee then covers
-    both.
+    described: the data set; only its public domain is used.  purchase: the plan by which that
+    domain was bought, or None.
+    note: why the search ended early, or empty.  charge, spending: the charge of the release, and
+    the budget's spending with it.  accepted: caveats that the owner accepted.  effects: the effects
+    released with the graph.  tops_up: the certificate ID of an earlier release to which this one
+    adds; the guarantee then covers both releases.
     """
     algorithm, budget = get_algorithm(result.algorithm), spending.budget
     domain = domain_of(described.columns)
@@ -145,7 +146,7 @@ def certificate(
 
 
 def _bought(plan: DomainPlan) -> dict[str, Any]:
-    """The cost of the bought domain, out of the total, and its columns."""
+    """The columns of the bought domain, and its share of the total cost."""
     return {
         "columns": [column.name for column in plan.columns],
         "epsilon": plan.epsilon,
@@ -204,7 +205,7 @@ def _up(number: float) -> float:
 def planned_of(part: Mapping[str, Any]) -> tuple[Event, ...]:
     """The planned steps stated in a part of a certificate.
 
-    Raises ParameterError for impossible ones.
+    Raises ParameterError for impossible steps.
     """
     return tuple(
         Event(step["kind"], step["value"], step["count"], step["delta"]) for step in part["planned"]
@@ -212,7 +213,7 @@ def planned_of(part: Mapping[str, Any]) -> tuple[Event, ...]:
 
 
 def certificate_json(document: Mapping[str, Any]) -> str:
-    """A signed certificate as a file."""
+    """The text of a certificate file: indented JSON."""
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -36,7 +36,7 @@ svg { max-width: 100%; height: auto; }
 
 
 def certificate_html(document: Mapping[str, Any]) -> str:
-    """The signed certificate as HTML; only its JSON can be verified."""
+    """A signed certificate as an HTML page, for reading; only the JSON can be verified."""
     guarantee, ledger = document["guarantee"], document["ledger"]
     algorithm, signature = document["algorithm"], document["signature"]
     graph, pairs = document["released"]["graph"], document["released"].get("pairs", ())
@@ -139,7 +139,7 @@ def _drawing(graph: Mapping[str, Any]) -> str:
 
 def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if released["weights"] is not None:
-        yield "Weights", f"in the JSON; edges are those above {released['weight_threshold']:g}"
+        yield "Weights", f"in the JSON; edges have weights above {released['weight_threshold']:g}"
     if "pairs" in released:
         settled = settled_sentence(released.get("settled"))
         yield (
@@ -153,8 +153,8 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if "tops_up" in released:
         yield (
             "Earlier release",
-            f"this one adds to certificate {released['tops_up']} and takes its place; ε and δ are "
-            "for both together: do not add them up",
+            f"this release adds to certificate {released['tops_up']} and replaces it; ε and δ "
+            "cover both releases together, so do not add them up",
         )
     if released["note"]:
         yield "Note", released["note"]

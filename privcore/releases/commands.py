@@ -14,7 +14,7 @@ _ALWAYS = ("nodes", "density", "graph_seed")
 
 
 def _changed(result: Discovery) -> dict[str, Any]:
-    """Parameters that differ from their defaults, and always the budget."""
+    """Parameters that differ from their defaults, and in any case epsilon and delta."""
     return {
         p.name: result.parameters[p.name]
         for p in get_algorithm(result.algorithm).parameters
@@ -46,8 +46,9 @@ def command_line(
     seed: int,
     output: Sequence[str] = ("--json",),
 ) -> str:
-    """The shell command that repeats a run; an uploaded file appears under its name.  output:
-    options for the output.
+    """The shell command that repeats a run; an uploaded file appears under its name.
+
+    output: the options for the output of the command.
     """
     words = ["python", "-m", "privcore", "discover"]
     sampled = ["--rows", str(dataset.n), "--data-seed", str(data_seed)]
@@ -82,7 +83,7 @@ def page_command(
     sample: Sample | None = None,
     explored: str = "",
 ) -> str:
-    """The shell command that writes a run's page again.
+    """The shell command that writes the page of a run again.
 
     sample: the sample used as the data set.  explored: the confirmation that the user typed for
     their own table.

@@ -15,18 +15,17 @@ _NAMED = 3
 
 
 def effect_sentence(result: Discovery, n: int) -> str:
-    """The significance level, its threshold, and the unconditional effect size at that threshold.
+    """A sentence on the significance level, its threshold, and the effect size at the threshold.
 
-    Such as "Significance level 0.05 at 100,000 rows, noise aside: a pair counts as dependent when
+    n: number of rows.  For a graph from weights, the sentence is on the threshold of the weights.
+    Example: "Significance level 0.05 at 100,000 rows, noise aside: a pair counts as dependent when
     |Z| is above 1.96: Kendall's |τ| above 0.0041."
     """
     if result.weight_threshold is not None:
-        cut = f"Edges with a weight below {result.weight_threshold:g} in size are left out."
+        cut = f"Edges with an absolute weight below {result.weight_threshold:g} are left out."
         if result.noise == "secure":
-            return f"{cut} Another threshold on the released weights costs nothing; a new run does."
-        return (
-            f"{cut} Moving the threshold cuts the same weights at another value and spends nothing."
-        )
+            return f"{cut} Another threshold on the released weights is free; a new run is not."
+        return f"{cut} Moving the threshold cuts the same weights elsewhere and spends no budget."
     level = result.parameters["threshold"]
     reference = get_algorithm(result.algorithm).reference(result.parameters)
     name = reference.get("score") or result.parameters.get("score")
@@ -60,7 +59,7 @@ def effect_sentence(result: Discovery, n: int) -> str:
 
 
 def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
-    """Why a δ of 1/n or more protects little; empty for a smaller δ."""
+    """A warning that a δ of 1/n or more protects little; empty for a smaller δ."""
     if guarantee.calibration == "none" or guarantee.delta * n < 1:
         return ""
     return (
@@ -70,27 +69,27 @@ def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
 
 
 def shape_sentence(result: Discovery) -> str:
-    """How a run measured columns and which dependences this misses; empty where none are missed."""
+    """How a run summarised or cut columns, and which dependences it misses; otherwise empty."""
     if result.in_lines:
         return (
             "With this number of rows and this ε, each column is summarised by a few numbers: "
-            "ordered levels by one trend, other levels by the two most frequent and the rest. A "
-            "dependence that rises and falls again is missed, and so is one between rare levels. "
-            "With more rows, a larger ε or fewer columns, every level is counted."
+            "ordered levels by one trend, other levels by the two most frequent and the rest. "
+            "Dependences that rise and fall again, and dependences between rare levels, are "
+            "missed. With more rows, a larger ε or fewer columns, every level is counted."
         )
     if result.intervals is None:
         return ""
     return (
         "The first releases show non-linear dependence, so the rest of the budget "
-        f"counts numbers in {result.intervals} intervals."
+        f"counts numeric columns in {result.intervals} intervals."
     )
 
 
 def one_level_columns(result: Discovery) -> dict[str, float]:
-    """The columns with one level of estimated probability above 95 %, with that probability.
+    """The columns with a level of estimated probability above 95 %, and that probability.
 
-    Columns with too much noise for this estimate are left out.  Post-processing of the release;
-    empty where the algorithm releases no margins.
+    Columns with too much noise for this estimate are left out.  The estimate is post-processing of
+    the release; the dictionary is empty if the algorithm releases no marginals.
     """
     largest = {
         name: max(margin.probabilities)
@@ -101,10 +100,10 @@ def one_level_columns(result: Discovery) -> dict[str, float]:
 
 
 def overruled_sentence(result: Discovery) -> str:
-    """Where the tests contradict the background knowledge; empty where they do not.
+    """A sentence on where background knowledge overrules the tests; empty if it does not.
 
-    Such as "What was known beforehand is kept against the tests in 2 places, one of them at either,
-    where they would point tub and lung at it."
+    Example: "Background knowledge overrules the tests in 2 places, one of them at either: the
+    tests alone would direct edges from tub and lung into this column."
     """
     if not result.overruled:
         return ""
@@ -113,29 +112,31 @@ def overruled_sentence(result: Discovery) -> str:
     many = len(result.overruled)
     places = "1 place" if many == 1 else f"{many} places, one of them"
     return (
-        f"What was known beforehand is kept against the tests in {places} at {z}, where they would "
-        f"point {x} and {y} at it."
+        f"Background knowledge overrules the tests in {places} at {z}: the tests alone would "
+        f"direct edges from {x} and {y} into this column."
     )
 
 
-# How edges were tested that only unobserved confounders make.
+# The test for edges that are due only to unobserved confounders.
 STAGES = {"possible-d-sep": "FCI with Possible-D-Sep", "rfci": "RFCI"}
 
 
 def hidden_sentence(result: Discovery) -> str:
-    """How unobserved confounders were handled; empty where they are ruled out."""
+    """How unobserved confounders were handled; empty where causal sufficiency is assumed."""
     if result.hidden_stage is None:
         return ""
     if result.hidden_stage == "possible-d-sep":
-        return f"Unobserved confounders are allowed: {STAGES[result.hidden_stage]}."
+        return (
+            f"Unobserved confounders are allowed; the algorithm is {STAGES[result.hidden_stage]}."
+        )
     return (
-        "Unobserved confounders are allowed: RFCI, as Possible-D-Sep would need too many tests. A "
-        "few more edges and circles may remain."
+        "Unobserved confounders are allowed; the algorithm is RFCI, because Possible-D-Sep would "
+        "need too many tests. A few more edges and circles may remain."
     )
 
 
 def one_level_sentence(result: Discovery) -> str:
-    """The columns with little information, as one level has nearly all rows; else empty."""
+    """A sentence on columns with little information because one level has nearly all rows."""
     columns = one_level_columns(result)
     if not columns:
         return ""

@@ -1,4 +1,4 @@
-"""What a run found for each pair of columns, for files and in words."""
+"""What a run found for each pair of columns, in words and for files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SURE_COLUMNS = {"probability": "probability", "probability of the arrow": "direc
 
 
 def sure_columns(result: Discovery) -> dict[str, str]:
-    """The columns of `SURE_COLUMNS` that a run provides; for a PAG without the direction."""
+    """The entries of `SURE_COLUMNS` that a run provides, which for a PAG exclude the direction."""
     if not result.findings:
         return {}
     stated = SURE_COLUMNS.items()
@@ -34,7 +34,7 @@ def sure_columns(result: Discovery) -> dict[str, str]:
 def described_pairs(
     graph: PDAG, findings: Mapping[Edge, PairFinding]
 ) -> list[dict[str, Any]] | None:
-    """The finding for each pair, by name, JSON-ready; None if the algorithm has no findings."""
+    """The finding for each pair of column names, JSON-ready; None if there are no findings."""
     if not findings:
         return None
     return [
@@ -44,17 +44,17 @@ def described_pairs(
 
 
 def line_widths(findings: Mapping[Edge, PairFinding]) -> dict[Edge, float]:
-    """Line widths of edges in pixels, wider for more probable ones; other pairs have none."""
+    """The line width of each edge in pixels, which grows with the probability of the edge."""
     return {pair: width_of(sure) for pair, sure in _sure(findings).items()}
 
 
 def width_of(probability: float) -> float:
-    """The line width of an edge in pixels."""
+    """The line width in pixels of an edge with this probability."""
     return _LEAST + _MORE * probability**2
 
 
 def line_texts(findings: Mapping[Edge, PairFinding]) -> dict[Edge, str]:
-    """The confidence in each edge, one value per line."""
+    """The confidence in each edge as text, one value per line."""
     return {
         pair: "\n".join(
             f"{head}: {share_text(value)}"
@@ -76,7 +76,7 @@ def _sure(findings: Mapping[Edge, PairFinding]) -> dict[Edge, float]:
 def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
     """The number of pairs that probably have no edge, and the number of inconclusive pairs.
 
-    pairs: as `described_pairs` gives them.
+    pairs: the findings from `described_pairs`.
     """
     verdicts = Counter(finding["verdict"] for finding in pairs)
     parts = [
@@ -91,12 +91,12 @@ def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
 
 
 def settled_sentence(settled: bool | None) -> str:
-    """A warning where two samplers disagree; else empty."""
+    """A warning if two samplers disagree; otherwise empty."""
     if settled is None or settled:
         return ""
     return (
-        "The probabilities are not settled: two samplers disagree, so none is stated as close to 0 "
-        "or 1."
+        "The probabilities are not settled: two samplers disagree, so no probability is stated as "
+        "close to 0 or 1."
     )
 
 
@@ -109,7 +109,7 @@ def confidence_text(finding: Mapping[str, Any]) -> str:
 
 
 def share_text(value: float) -> str:
-    """A probability with three digits, never rounded up to 1, which means known beforehand."""
+    """A probability to three digits, never rounded up to 1; "known" if it is exactly 1."""
     if value == 1:
         return "known"
     return f"over {_NEARLY}" if value > _NEARLY else f"{value:.3g}"
@@ -118,7 +118,10 @@ def share_text(value: float) -> str:
 def edge_notes(
     findings: Mapping[Edge, PairFinding],
 ) -> tuple[Sequence[str], dict[Edge, tuple[str, ...]]]:
-    """Column headings, and their values for each edge (i < j)."""
+    """Column headings, and the text under each heading for every edge (i < j).
+
+    Both are empty if there are no findings.
+    """
     notes = {
         pair: tuple(
             "" if value is None else f"{value:.6g}"

@@ -1,4 +1,4 @@
-"""The inconclusive pairs of a release, and the ε that would settle them, as post-processing."""
+"""The inconclusive pairs of a release, and the ε that would settle them (post-processing)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class OpenPair(NamedTuple):
     """An inconclusive pair of a release.
 
     visible: the smallest dependence detected with power 0.9; None if not even a perfect dependence
-    is detected. epsilon: the approximate total of all releases that would detect the reference
-    size; None where no budget suffices for this number of rows.
+    is detected.  epsilon: the approximate total ε, over all releases, that would detect a
+    dependence of the reference size; None if no budget suffices for this number of rows.
     """
 
     pair: Edge
@@ -34,13 +34,13 @@ class OpenPair(NamedTuple):
 
 
 def open_pairs(result: Discovery, statistics: Any) -> list[OpenPair]:
-    """The pairs with the verdict "not enough budget", the cheapest first.
+    """The pairs with the verdict "not enough budget", in increasing order of the ε they need.
 
     result: the result of a moment search; statistics: its released numbers
     (`Released.statistics`).
 
-    The price assumes that the smallest visible dependence of the pair falls with ε as planned for
-    two columns with these numbers of levels (`visible_effects`).
+    The needed ε assumes that the pair's smallest visible dependence falls with ε as planned for two
+    columns with the same numbers of levels (`visible_effects`).
     """
     levels = statistics.levels
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs
@@ -79,7 +79,10 @@ def open_pairs(result: Discovery, statistics: Any) -> list[OpenPair]:
 
 
 def _price(visible: Callable[[float], float | None], target: float, spent: float) -> float | None:
-    """The smallest ε, within a percent, at which a dependence of the target size is visible."""
+    """The smallest ε, within one per cent, at which a dependence of the target size is visible.
+
+    None if no ε within the limit is large enough.
+    """
 
     def enough(epsilon: float) -> bool:
         least = visible(epsilon)

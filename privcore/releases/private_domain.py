@@ -1,4 +1,4 @@
-"""A run that first buys its domain with a share of one total (ε, δ)."""
+"""Runs that first buy their domain with a share of a total (ε, δ)."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ class Split:
 
 
 def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | None) -> Split:
-    """Split a run's ε and δ between domain and run, before any row is read.
+    """Split a total ε and δ between the domain and the run, before any row is read.
 
-    Raises ParameterError for an algorithm without ε, for bad parameters, for a δ that is missing or
-    given twice, and for a guarantee other than for one replaced row; and what `plan_domain` raises.
+    Raises ParameterError for an algorithm without ε, for invalid parameters, for a δ that is
+    missing or given twice, and if the unit of privacy is not one replaced row.  Also raises what
+    `plan_domain` raises.
     """
     purchase = table.purchase
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
@@ -62,7 +63,7 @@ def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | No
     if delta == 0 and purchase.delta is None:
         raise ParameterError(
             f"A bought domain needs a delta above 0, and this run of {chosen.name} has none; give "
-            "the domain one by --domain-delta, such as 1e-6."
+            "the domain its own with --domain-delta, such as 1e-6."
         )
     first = epsilon * purchase.share
     rest = {**checked, "epsilon": _left(epsilon, first)}
@@ -84,19 +85,19 @@ def _left(whole: float, part: float) -> float:
 
 
 def bought_dataset(table: StatedTable, plan: DomainPlan, noise: NoiseSource) -> Dataset:
-    """Buy the domain, and return the data set coded under this domain."""
+    """Buy the domain, and return the data set coded with this domain."""
     return table.with_domain(buy_domain(table.bought_cells, plan, noise))
 
 
 def with_purchase(result: Discovery, wanted: Split) -> Discovery:
-    """The result of a run on a bought domain, with the guarantee of both."""
+    """The result of a run on a bought domain, with the joint guarantee of purchase and run."""
     return replace(result, guarantee=joint(result.guarantee, wanted))
 
 
 def joint(run: Guarantee, wanted: Split) -> Guarantee:
     """The guarantee of the purchase and the run together.
 
-    A run that guarantees less than its share of the budget counts as if it had used all of it.
+    A run with a smaller ε or δ than its share of the budget counts as if it had used the share.
     """
     plan = wanted.plan
     return replace(

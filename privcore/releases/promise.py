@@ -1,4 +1,4 @@
-"""Plain-text sentences on what a guarantee promises, and to whom."""
+"""Plain-text sentences on what a guarantee promises, and whom it protects."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ def odds_sentence(
     seen: str = "the private graph",
     whom: Protection = ONE_ROW,
 ) -> str:
-    """What ε means for an attacker with prior probability one half; seen: what is released."""
+    """What ε means for an attacker with prior probability one half.
+
+    seen: what is released, in words.  whom: the protected unit and the neighbouring relation.
+    """
     top = guessing_bound(epsilon, delta)
     unit, there = whom.unit, whom.relation == ADDED
     person = "person" if unit.rows == 1 else unit.name
@@ -60,7 +63,7 @@ def odds_sentence(
     if delta > 0:
         which = f"which of two equally likely values {whose} has"
         if unit.rows > 1:
-            which = f"which of two equally likely things {whose} say"
+            which = f"which of two equally likely sets of values {whose} have"
         if there:
             which = f"whether {statement.removeprefix('that ')}, which is as likely as not,"
         return (
@@ -85,5 +88,5 @@ def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
             "under Guarantee."
         )
     if guarantee.caveats:
-        return f"Proven {amount}, but with a gap: {guarantee.caveats[0]}."
+        return f"Proven {amount}, but with a caveat: {guarantee.caveats[0]}."
     return f"Proven: {amount}, fixed before the run; neighbours: {guarantee.neighbours}."

@@ -1,4 +1,4 @@
-"""Synthetic rows from the public domain alone, to rehearse a run before it is charged."""
+"""Synthetic rows, drawn from the public domain alone, to rehearse a run before it is charged."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from privcore.data.sampling import MAX_ROWS
 
 
 def rehearsal_rows(dataset: Described) -> Dataset:
-    """Synthetic rows over the same columns, as many as the table has, up to 10,000,000.
+    """Draw a synthetic row over the same columns for each row of the table, up to 10,000,000 rows.
 
-    Each column follows the previous one in half of the rows, so that there are edges to find;
-    otherwise its levels, or the values between its bounds, are uniform.
+    In half of the rows a column follows the previous column, so that there are edges to find; in
+    the other rows its levels, or its values between the bounds, are uniform.
     """
     drawn = np.random.default_rng(1)
     rows = min(dataset.n, MAX_ROWS)

@@ -1,6 +1,6 @@
 """Releasing a graph: charged first, computed once with secure noise, then shown.
 
-A release has the graph, its weights where there are any, and the guarantee: nothing that the
+A release contains the graph, its weights if there are any, and the guarantee, but nothing that the
 guarantee does not cover.  The run's log, times and counts are never kept.
 """
 
@@ -57,9 +57,9 @@ _ENDED = {
     "budget": "The search ended when its budget was used up; untested pairs stay as edges.",
     "noise": "The search ended when the remaining budget would have bought mostly noise; "
     "untested pairs stay as edges.",
-    "work": "The search ended at its limit of tests; untested pairs stay as edges.",
-    "size": "Tests that could need more than 67 million cells, by the levels and the number of "
-    "rows, were skipped; pairs that only these would have separated stay as edges.",
+    "work": "The search ended at its limit on tests; untested pairs stay as edges.",
+    "size": "Tests that could need more than 67 million cells, judging by the levels and the "
+    "number of rows, were skipped; pairs that only these tests would have separated stay as edges.",
 }
 
 
@@ -70,9 +70,9 @@ class Release:
     weights, weight_threshold, convergence: as in `Discovery`, where the graph comes from
     thresholded weights.  findings, settled: as in `Discovery`, where the algorithm provides them.
     effects: the requested effect, if any, as from `Effects.as_dict`.
-    note: how the search ended, if early; this follows from the noisy answers.
-    certificate: signed, with all of this except the convergence.  path: path of the certificate's
-    copy, None if the copy could not be written.
+    note: why the search ended early, or empty; the reason follows from the noisy answers.
+    certificate: the signed certificate, with all fields above except the convergence.  path: path
+    of the certificate's copy, None if the copy could not be written.
     numbers: the signed release file, if requested; see `release_file`.
     """
 
@@ -108,20 +108,19 @@ def release(
 ) -> Release:
     """Charge `budget`, run once with secure noise, and sign a certificate.
 
-    If only the kinds of columns are stated, the domain is bought first, with the same charge.
+    If only the kinds of columns are stated, the domain is bought first, under the same charge.
 
-    content: the file that the data set was made from, if there is one, so that another preparation
-    of it finds the same budget; not needed for a table in Parquet files.  The signing key and a
-    copy of the certificate are kept next to the ledger.
-    effect: the effect of a cause on an outcome to release as well, from the same ε.
+    content: the file that the data set was made from, if there is one, so that a data set prepared
+    differently from this file is charged to the same budget; not needed for a table in Parquet
+    files.  The signing key and a copy of the certificate are kept next to the ledger.
+    effect: an effect of a cause on an outcome to release with the graph, from the same ε.
     keep_numbers: whether to return the released numbers, signed, and keep them next to the
     certificate.
-    adds_to, only: an earlier release of the same table, as for `check_release`; its file must come
-    from this ledger.
+    adds_to, only: as for `check_release`; the earlier release must come from this ledger.
     checkpoint: called at each of `STEPS`.
 
-    Raises what `check_release` raises, BudgetError for an overspend and LedgerError, all of them
-    before anything is charged; and ReleaseError if the run fails afterwards.
+    Raises what `check_release` raises, and BudgetError or LedgerError if the release cannot be
+    charged; in these cases nothing is charged.  Raises ReleaseError if the run fails afterwards.
     """
     check = check_release(
         dataset,
@@ -148,8 +147,8 @@ def release(
             or mark_of(ledger, content_of_rows, adds_to.nonce)[1] != adds_to.mark
         ):
             raise ReleaseError(
-                "The earlier release is not one of this table from this ledger: rows, preparation "
-                "or ledger differ; release anew."
+                "The earlier release was not made from this table with this ledger: the rows, "
+                "their preparation or the ledger differ; make a new release."
             )
     fingerprints = [ledger.fingerprint(pieces) for pieces in _contents(dataset, content)]
     settings = checked_parameters(algorithm, parameters)
@@ -206,7 +205,7 @@ def release(
             raise
         raise ReleaseError(
             "The release failed after it was charged, and the charge stays; the reason is not "
-            "shown, as it could depend on the data: try the settings on simulated data."
+            "shown, because it could depend on the data; try the settings on simulated data."
         ) from None
     checkpoint("certified")
     warnings, path = check.warnings, None
@@ -220,12 +219,15 @@ def release(
     except OSError:
         warnings = (
             *warnings,
-            "No copy of the certificate could be written next to the ledger; save it yourself now.",
+            "No copy of the certificate could be written next to the ledger; save it now.",
         )
     try:
         ledger.finish(charge.sequence, "released")
     except LedgerError as error:
-        warnings = (*warnings, f"The release is charged, but not marked as made: {error}")
+        warnings = (
+            *warnings,
+            f"The release was charged and made, but is not recorded as made: {error}",
+        )
     warnings = (*warnings, *_mixed(ledger, charge))
     checkpoint("released")
     return Release(
@@ -254,8 +256,8 @@ def _mixed(ledger: Ledger, charge: Charge) -> tuple[str, ...]:
     if len(others) < 2:
         return ()
     return (
-        f"The charges of this budget protect different units ({', '.join(sorted(others))}): its "
-        "sums hold only for those whom all of them protect.",
+        f"The charges of this budget protect different units ({', '.join(sorted(others))}): the "
+        "sums hold only for a unit that every charge protects.",
     )
 
 
@@ -265,7 +267,7 @@ def _computed(
     settings: Mapping[str, Any],
     check: Check,
 ) -> tuple[Described, Discovery, Effects | None]:
-    """Run with secure noise; the result and its data set.  Raises as `_check_result` does."""
+    """Run with secure noise; returns the data set, the result and the effects, if any."""
     noise = SecureNoise()
     if not isinstance(dataset, StatedTable):
         answer, plan = None, check.effect
@@ -313,7 +315,7 @@ def owner_of(
 def _contents(
     dataset: Dataset | ParquetTable | StatedTable, content: bytes | None
 ) -> Iterator[Iterable[bytes]]:
-    """Fingerprints of the data: of the prepared rows, and of the files they were read from.
+    """The bytes to fingerprint: of the prepared rows, and of the files they were read from.
 
     Raises ReleaseError for files that cannot be read within the memory allowed.
     """
@@ -325,7 +327,7 @@ def _contents(
     source, _ = own_level_of(cast(CountSource, source_of(dataset)))
     if not isinstance(source, InMemoryCounts):
         # `check_release` has checked the memory for the rows, so reading the files is what failed.
-        raise ReleaseError("The files cannot be read within the memory allowed; allow more.")
+        raise ReleaseError("The files cannot be read within the memory allowed; allow more memory.")
     yield canonical_bytes_of_unique(dataset, *source.unique())
     for file in dataset.files:
         yield _read(file)

@@ -1,4 +1,4 @@
-"""The charge of a release, and whether it is refused, from public facts at no cost."""
+"""Checks whether a release is possible, and what it costs, from public facts alone."""
 
 from __future__ import annotations
 
@@ -39,14 +39,15 @@ from privcore.unit import ADDED
 class Check:
     """The charge of a release before it is made.
 
-    rho: None where the cost in zCDP is not known.  planned: the steps of the charge; for a bought
-    domain also the steps of the run, with the most levels that can be bought.  caveats: accepted
-    sentences that limit the guarantee.  warnings: to be read before going on.  split: the split of
-    the budget between a domain to be bought and the run.  effect: the effect released with the
-    graph.  rows_private: whether the number of rows is private.
-    adds_to: the release that this one adds to; only: the pairs that it measures, none for all.
-    epsilon, delta and rho are then its cost on top of the earlier one.
-    promised: ε and δ that the result states; for both releases where there was an earlier one.
+    rho: None if the cost in zCDP is not known.  planned: the steps of the charge; for a bought
+    domain, the steps of the purchase and of a run with the maximum number of levels that can be
+    bought.  caveats: accepted sentences that limit the guarantee.  warnings: sentences to read
+    before the release.  split: the split of the budget between a domain to be bought and the run.
+    effect: the effect released with the graph.  rows_private: whether the number of rows is
+    private.
+    adds_to: the earlier release to which this one adds; epsilon, delta and rho are then the
+    additional cost.  only: the pairs to measure; empty for all pairs.
+    promised: (ε, δ) that the result states; it covers both releases if there is an earlier one.
     """
 
     epsilon: float
@@ -88,19 +89,20 @@ def check_release(
     adds_to: ReleaseFile | None = None,
     only: Collection[Edge] = (),
 ) -> Check:
-    """Check a release from public facts, so that it is refused before anything is spent.
+    """Check a release from public facts, so that any refusal comes before anything is spent.
 
     accepted: the caveats of the data set (`Dataset.caveats`) that the owner accepts, word for word;
     levels and bounds that were read from the rows cannot be accepted.  effect: an effect to release
-    with the graph, from moment search's own numbers.
-    adds_to: an earlier release of the same table to add to; parameters then have the total ε of
-    both, and the same delta.  only: pairs to measure, none for all.  The run is rehearsed on rows
-    drawn from the public domain, so that settings that it refuses are refused before the charge.
+    with the graph, from the numbers of moment search.
+    adds_to: an earlier release of the same table to add to; parameters then hold the total ε of
+    both releases, and the same delta.  only: pairs to measure; empty for all pairs.  The run is
+    rehearsed on rows drawn from the public domain, so that settings that the algorithm refuses are
+    refused before the charge.
 
-    Raises ParameterError for an algorithm or calibration without a proven guarantee and for bad
-    parameters, ReleaseError for columns that are not declared, for facts that only the owner knows
-    and has not stated, and for caveats that are not accepted, DataError for files whose rows may
-    not fit into the memory allowed, and whatever the rehearsal raises.
+    Raises ParameterError for an algorithm or calibration without a proven guarantee and for invalid
+    parameters.  Raises ReleaseError for columns that are not declared, for facts that only the
+    owner knows and has not stated, and for caveats that are not accepted.  Raises DataError for
+    files whose rows may not fit into the memory allowed, and whatever the rehearsal raises.
     """
     _check_questions(dataset, parameters)
     if effect is not None:
@@ -109,7 +111,7 @@ def check_release(
         check_adding(dataset, algorithm, parameters, adds_to)
         if effect is not None:
             raise ParameterError(
-                "A release that adds to another has no effect; leave the effect out."
+                "A release that adds to another cannot include an effect; leave the effect out."
             )
     if isinstance(dataset, StatedTable):
         return _check_bought(dataset, algorithm, parameters, accepted)
@@ -129,8 +131,8 @@ def check_release(
     missing = [caveat for caveat in dataset.caveats if caveat not in accepted]
     if missing:
         raise ReleaseError(
-            f"The guarantee would not hold unconditionally ({'; '.join(missing)}): accept this "
-            "explicitly, or prepare the table differently."
+            f"The guarantee would not hold unconditionally ({'; '.join(missing)}): accept these "
+            "caveats explicitly, or prepare the table differently."
         )
     if isinstance(dataset, ParquetTable):
         # Imported here, as few runs read files.
@@ -171,7 +173,10 @@ def check_release(
 
 
 def with_further_charge(check: Check, adds_to: ReleaseFile, only: frozenset[Edge]) -> Check:
-    """The additional cost of a release that adds to another; check: the check of both together."""
+    """The check of a release that adds to another, with its additional cost.
+
+    check: the check of both releases together.
+    """
     epsilon, rho = further_charge(check.epsilon, check.planned, adds_to)
     return replace(
         check,
@@ -193,8 +198,8 @@ def _check_effect(
     """Raises ParameterError if no effect can be released with the graph."""
     if algorithm != EFFECTS:
         raise ParameterError(
-            f"Effects are computed from what {EFFECTS} releases; choose it, or leave the effect "
-            "out."
+            f"Effects are computed from the numbers that {EFFECTS} releases; choose this "
+            "algorithm, or leave the effect out."
         )
     if isinstance(dataset, StatedTable):
         raise ParameterError(
@@ -206,7 +211,7 @@ def _check_effect(
 
 
 def size_warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:
-    """Warnings on (ε, δ) for this number of rows."""
+    """A warning if δ is too large for this number of rows; otherwise empty."""
     guarantee = Guarantee(epsilon, delta, "", (), "proven", "", "")
     return tuple(filter(None, (large_delta_sentence(guarantee, rows),)))
 
@@ -217,11 +222,11 @@ def _check_bought(
     parameters: Mapping[str, Any] | None,
     accepted: Sequence[str],
 ) -> Check:
-    """Rehearse the purchase, and a run with the most levels that can be bought."""
+    """Check the purchase, and a run with the maximum number of levels that can be bought."""
     if table.unconfirmed:
         raise ReleaseError(
             f"The kind of column {short(table.unconfirmed[0])!r} is not confirmed as public: "
-            "confirm the schema with `python -m privcore schema --confirm FILE` (on the page, "
+            "confirm the schema with `python -m privcore schema --confirm FILE` (in the dashboard, "
             "confirm the kinds under Data)."
         )
     wanted = split(table, algorithm, parameters)
@@ -229,8 +234,8 @@ def _check_bought(
         rest = check_release(table.largest(), algorithm, wanted.parameters, accepted=accepted)
     except DataError as error:
         raise DataError(
-            f"With as many levels as can be bought, {MOST_LEVELS} and two for each column of "
-            f"categories, the run would be refused: {error}"
+            f"With the maximum number of levels that can be bought, {MOST_LEVELS} and two reserved "
+            f"levels for each categorical column, the run would be refused: {error}"
         ) from None
     epsilon, delta = wanted.epsilon, wanted.delta
     planned = (*wanted.plan.events, *rest.planned)
@@ -239,7 +244,7 @@ def _check_bought(
 
 
 def unconfirmed(dataset: Described) -> str:
-    """The error for public values that the owner has not confirmed, with what to do."""
+    """The error message for levels or bounds that the owner has not confirmed as public."""
     undeclared = dataset.undeclared
     named = ", ".join(short(name, 20) for name in undeclared[:3])
     more = f" and {len(undeclared) - 3} more" if len(undeclared) > 3 else ""
@@ -247,7 +252,7 @@ def unconfirmed(dataset: Described) -> str:
         f"The {dataset.public_noun} of {named}{more} are not confirmed as public: draft a schema "
         "with `python -m privcore schema --csv FILE --out schema.json`, correct it to what is "
         "known without the rows, confirm it with `python -m privcore schema --confirm "
-        "schema.json`, and give it as --schema (on the page, confirm the values under Data)."
+        "schema.json`, and give it as --schema (in the dashboard, confirm the values under Data)."
     )
 
 

@@ -1,7 +1,8 @@
 """The release file: the signed numbers of a run, so that anyone can search them again.
 
-It is kept next to the certificate and holds the noisy numbers themselves.  The same guarantee
-covers them, so searching them with other settings, or by a later version, costs nothing.
+The file is kept next to the certificate and holds the noisy numbers of the release.  The guarantee
+of the release covers these numbers, so searching them with other settings, or by a later version,
+costs nothing.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ class ReleaseFile:
     id: the certificate's ID.  columns: the public domain, as from `domain_of`.
     parameters: the run's parameters.  guarantee: the guarantee for the numbers.
     planned: the steps that were charged.  statistics: the released numbers.
-    holds: ids of the releases that this one adds to, the latest first.
-    budget: the charged budget.  signer: fingerprint of the key that signed it.
+    holds: IDs of the releases to which this one adds, the latest first.
+    budget: the charged budget.  signer: fingerprint of the key that signed the file.
     nonce, mark: see `mark_of`.
     """
 
@@ -89,7 +90,7 @@ class ReleaseFile:
         return tuple(str(column["name"]) for column in self.columns)
 
     def total(self, more: float) -> float:
-        """ε of this release and of `more` together, never above the exact sum of the two."""
+        """The sum of this release's ε and the additional ε `more`, never above the exact sum."""
         exact = Fraction(repr(self.guarantee.epsilon)) + Fraction(repr(more))
         total = float(exact)
         # Users read the shortest text of a number, and the ledger adds up the same text.
@@ -108,13 +109,13 @@ def content_of(
     mark: tuple[str, str],
     holds: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The content of a release file before it is signed.
+    """Build the content of a release file before it is signed, as a JSON-ready dictionary.
 
     Raises ReleaseError for an algorithm that does not return its released numbers.
     """
     check_keeps(result.algorithm)
     if result.released is None or result.released.statistics is None:
-        raise ReleaseError("This run returns no numbers that could be kept.")
+        raise ReleaseError("This run returns no numbers to keep; leave the release file out.")
     statistics = result.released.statistics
     # If an effect or a domain took a part of ε, the joint cost of the numbers and a further release
     # is not known.
@@ -175,8 +176,8 @@ def keep_file(folder: Path, document: Mapping[str, Any]) -> Path:
 def read_release_file(path: Path | str) -> ReleaseFile:
     """Read a release file, and check its signature.
 
-    Raises DataError for a file that cannot be read, CertificateError for one that is not a release
-    file or was changed.
+    Raises DataError for a file that cannot be read, CertificateError for a file that is not a
+    release file or was changed.
     """
     content = read_most(path, LARGEST)
     if len(content) > LARGEST:
@@ -185,7 +186,7 @@ def read_release_file(path: Path | str) -> ReleaseFile:
 
 
 def parsed_file(content: bytes) -> ReleaseFile:
-    """Check the content of a release file; raises CertificateError."""
+    """Parse and check the content of a release file; raises CertificateError if it is invalid."""
     try:
         text = content.decode("utf-8")
         document = json.loads(text, parse_constant=_no_number, parse_float=_finite)
@@ -226,12 +227,14 @@ def parsed_file(content: bytes) -> ReleaseFile:
     except (KeyError, TypeError, ValueError, AttributeError, ParameterError, DataError):
         raise CertificateError("The release file is not complete; get the original.") from None
     if not fitting:
-        raise CertificateError("The release file names other columns than its numbers have.")
+        raise CertificateError(
+            "The columns and the numbers of the release file do not fit together; get the original."
+        )
     return file
 
 
 def _own_levels(columns: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
-    """The number of levels of each column of a public domain; 0 for numbers."""
+    """The number of levels of each column of a public domain; 0 for a numeric column."""
     names = [column["name"] for column in columns]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError
@@ -250,12 +253,12 @@ def _finite(text: str) -> float:
 def put_together(
     files: Sequence[ReleaseFile], *, sites: bool
 ) -> tuple[ReleasedStatistics, Guarantee]:
-    """The numbers of several files as one release, and their joint guarantee.
+    """Combine the numbers of several files into one release, with a joint guarantee.
 
     sites: whether the files hold different rows of the same columns; otherwise they are separate
     releases of the same rows.
 
-    Raises ReleaseError for files that do not fit together.
+    Raises ReleaseError for files that cannot be combined.
     """
     first = files[0]
     if len(files) == 1:
@@ -263,8 +266,8 @@ def put_together(
     for file in files[1:]:
         if file.columns != first.columns or file.algorithm != first.algorithm:
             raise ReleaseError(
-                "The files have different columns, levels or bounds; only releases of one public "
-                "domain can be combined."
+                "The files have different columns, levels or bounds; only releases with the same "
+                "public domain can be combined."
             )
         if file.guarantee.neighbours != first.guarantee.neighbours:
             raise ReleaseError(
@@ -274,14 +277,14 @@ def put_together(
     known = [file.id for file in files]
     for file in files:
         if known.count(file.id) > 1:
-            raise ReleaseError("A file is given twice; give each once.")
+            raise ReleaseError("A file is given twice; give each file once.")
         if not set(known).isdisjoint(file.holds):
             raise ReleaseError(
-                "One of the files adds to another one and contains it; give the later one alone."
+                "One of the files adds to another and already contains it; give only the later one."
             )
         if sites and _same_table(file, files):
             raise ReleaseError(
-                "Two of the files were charged to one budget of one ledger, so they are of the "
+                "Two of the files were charged to one budget of one ledger, so they are from the "
                 "same rows; leave --sites out."
             )
     try:
@@ -324,7 +327,7 @@ def search_files(
 ) -> Discovery:
     """Search the numbers of one or more release files again, at no further cost.
 
-    parameters: the parameters of the search, by name; by default as in the first file.
+    parameters: the parameters of the search, by name; the first file gives the defaults.
     """
     statistics, guarantee = put_together(files, sites=sites)
     first = files[0]

@@ -40,17 +40,17 @@ def non_private_reference(
     reference: NonPrivate = "non_private",
     hooks: Hooks | None = None,
 ) -> Discovery:
-    """A run without noise to compare a private one with; not private.
+    """Run without noise, to compare a private run with; the result is not private.
 
     reference: "non_private" is PC (or NOTEARS) with the run's settings, the usual alternative.
-    "same" is the run's own algorithm as ε grows without bound, with the plan of its ε
-    (`privcore.privacy.mechanisms.no_noise`): the difference is the cost of noise alone.
-    A run that has no noise is its own reference.
+    "same" is the run's own algorithm in the limit of large ε, with the plan for the actual ε
+    (`privcore.privacy.mechanisms.no_noise`): it differs from the run by the cost of noise alone.
+    A run without noise is its own reference.
 
     PC ends after 500,000 tests, or at the order at which tables of the columns with the most levels
-    would become too large; `reference_sentence` states this.  Where a run summarised columns by a
-    few numbers, PC tests these.  The same algorithm ends after 500,000 tests, or the number that
-    the run needed, if that is larger.  Raises ParameterError for another reference.
+    would become too large; `reference_sentence` states this.  If a run summarised columns by a few
+    numbers, PC tests these numbers.  "same" ends after 500,000 tests, or after the number of tests
+    in the run if that is larger.  Raises ParameterError for another reference.
     """
     if reference not in NON_PRIVATE:
         raise ParameterError(
@@ -90,7 +90,7 @@ def _largest_order(levels: tuple[int, ...]) -> int | None:
 
 
 def reference_sentence(result: Discovery, reference: Discovery) -> str:
-    """Where the non-private search ended early, in words; else empty."""
+    """A sentence on where the non-private search ended early; otherwise empty."""
     if reference is result:
         return ""
     same = reference.algorithm == result.algorithm
@@ -108,7 +108,7 @@ def reference_sentence(result: Discovery, reference: Discovery) -> str:
         return ""
     return (
         f"PC without noise conditions on no more than {order} columns here: with these levels, "
-        f"larger tables would have more than {_CELLS:,} cells."
+        f"tables for larger sets would have more than {_CELLS:,} cells."
     )
 
 
@@ -117,9 +117,9 @@ def references_of(
 ) -> dict[str, PDAG]:
     """The reference graphs by name: `truth`, if known, `non_private`, and `same`, if given.
 
-    non_private, same: as `non_private_reference` makes them.  The true graph is compared as its
-    CPDAG or PAG, with the directions of background knowledge, or as a DAG with algorithms that
-    output one.
+    non_private, same: results of `non_private_reference`.  The true graph is given as its CPDAG or
+    PAG, with the directions that follow from background knowledge, or as a DAG for algorithms that
+    output a DAG.
     """
     references = {}
     if dataset.true_edges is not None:
@@ -141,7 +141,7 @@ def references_of(
 def price_sentence(result: Discovery, references: Mapping[str, PDAG]) -> str:
     """The cost of noise in words and, where the truth is known, the gain from the algorithm.
 
-    references: as `references_of` returns them.  Empty without `same`.
+    references: the graphs from `references_of`; without `same` among them the sentence is empty.
     """
     if "same" not in references:
         return ""

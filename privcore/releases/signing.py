@@ -1,7 +1,7 @@
-"""Canonical JSON, its hash, and an Ed25519 signature of it (RFC 8032).
+"""Canonical JSON, its SHA-256 hash, and its Ed25519 signature (RFC 8032).
 
-A signature shows that a document was not changed since this key signed it; it does not show whose
-key that is.
+A signature shows that a document was not changed after the key signed it; the signature does not
+show who owns the key.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def signed(content: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]
 
 
 def check_signature(document: Mapping[str, Any]) -> str:
-    """The fingerprint of the key that signed the rest of the document.
+    """Check the signature of a document; returns the fingerprint of the key that signed it.
 
     Raises CertificateError if there is no signature, or if anything was changed after signing.
     """
@@ -62,19 +62,19 @@ def check_signature(document: Mapping[str, Any]) -> str:
     if not isinstance(signature, Mapping) or set(signature) != _FIELDS:
         raise CertificateError("The certificate has no complete signature; get the original.")
     if signature["algorithm"] != ALGORITHM:
-        raise CertificateError(f"The signature is not an {ALGORITHM} one; get the original.")
+        raise CertificateError(f"The signature is not an {ALGORITHM} signature; get the original.")
     content = {name: value for name, value in document.items() if name != "signature"}
     text = canonical(content)
     if hashlib.sha256(text).hexdigest() != signature["content_sha256"]:
         raise CertificateError(
-            "The certificate was changed: its content does not have the hash that it states."
+            "The certificate was changed: its content does not have the stated hash."
         )
     try:
         public = bytes.fromhex(signature["public_key"])
         Ed25519PublicKey.from_public_bytes(public).verify(bytes.fromhex(signature["value"]), text)
     except (ValueError, TypeError, InvalidSignature):
         raise CertificateError(
-            "The certificate was changed: its signature is not one of its content by its key."
+            "The certificate was changed: its signature does not fit its content and key."
         ) from None
     # fromhex accepts other case and spaces, but they are changes all the same.
     if public.hex() != signature["public_key"] or fingerprint(public) != signature["fingerprint"]:

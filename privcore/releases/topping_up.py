@@ -1,8 +1,8 @@
-"""A release that adds to an earlier one of the same table: its conditions and its cost.
+"""Conditions and cost of a release that adds to an earlier release of the same table.
 
-Both together equal one release at the sum of their ε: counts are refined, and sums are measured
-again and weighted by their noise.  So the second release costs the difference from the total, and δ
-is paid once.  Proof: docs/proofs/topping_up.md.
+The two releases together equal one release at the sum of their ε: counts are refined, and sums are
+measured again and averaged with weights that depend on the noise.  So the second release costs the
+difference from the total, and δ is paid only once.  Proof: docs/proofs/topping_up.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def check_adding(
     parameters: Mapping[str, Any] | None,
     file: ReleaseFile,
 ) -> None:
-    """Check that a release can add to the one in a file.
+    """Check that a release can add to the earlier release in a file.
 
     Raises ReleaseError for another table or algorithm, and ParameterError for another δ or another
     protected unit.
@@ -40,24 +40,24 @@ def check_adding(
             "A release with a bought domain has its own domain and cannot add to another one."
         )
     if algorithm != file.algorithm:
-        raise ReleaseError(f"The earlier release is one of {file.algorithm}; choose it again.")
+        raise ReleaseError(f"The earlier release was made by {file.algorithm}; choose it again.")
     if domain_of(dataset.columns) != list(file.columns):
         raise ReleaseError(
-            "The earlier release is of other columns, levels or bounds; prepare the table as it "
-            "was."
+            "The earlier release has other columns, levels or bounds; prepare the table as for "
+            "that release."
         )
     checked, source = checked_parameters(algorithm, parameters), source_of(dataset)
     protection = Protection.of(checked, source.unit)
     if protection.sentence != file.guarantee.neighbours:
         raise ParameterError(
-            f"The earlier release protects this: {file.guarantee.neighbours}; choose the same, "
-            "with --unit and --rows-per-unit as they were."
+            f"The earlier release protects another unit ({file.guarantee.neighbours}); set --unit "
+            "and --rows-per-unit as for that release."
         )
     delta = planned_delta(algorithm, checked, source, file.statistics)
     if file.guarantee.delta not in (0.0, delta):
         raise ParameterError(
-            f"The earlier release has δ = {file.guarantee.delta:g}, and this one {delta:g}; choose "
-            "the same."
+            f"The earlier release has δ = {file.guarantee.delta:g}, and this one has {delta:g}; "
+            "choose the same δ."
         )
 
 
@@ -66,7 +66,7 @@ def further_charge(
 ) -> tuple[float, float | None]:
     """ε and ρ charged for a further release; ρ is None where it is not known.
 
-    epsilon: ε of both releases together. planned: the steps of both.
+    epsilon: ε of both releases together.  planned: the steps of both releases.
     """
     exact = Fraction(repr(epsilon)) - Fraction(repr(file.guarantee.epsilon))
     more = float(exact)

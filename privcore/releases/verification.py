@@ -1,4 +1,4 @@
-"""Verifying a certificate: that nothing was changed, and that its guarantee is proven."""
+"""Verifies that a certificate was not changed, and that its guarantee is proven."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ class Verified(NamedTuple):
 
 
 def verify(text: str, key: str | None = None) -> Verified:
-    """Verify a certificate's JSON; key: the fingerprint of the expected signer.
+    """Verify the JSON of a certificate; key: the fingerprint of the expected signer.
 
-    Raises CertificateError, with what is wrong, unless every statement holds.
+    Raises CertificateError, which states what is wrong, unless every check succeeds.
     """
     document = _parsed(text)
     _check_parts(document)
@@ -98,11 +98,11 @@ def verify(text: str, key: str | None = None) -> Verified:
         f"The certificate has the form {SCHEMA}; the calibration is proven, the noise secure, and "
         "the plain words fit ε and δ.",
     ]
-    limits = ["That the program which signed it ran as stated."]
+    limits = ["That the program that signed the certificate ran as stated."]
     if key is None:
         limits.append(
-            "Whose key it is: anyone can make a key and sign with it; ask its owner for the "
-            "fingerprint, and give it as --key."
+            "Whose key it is: anyone can make a key and sign with it; ask the releaser for the "
+            "fingerprint of their key, and give it as --key."
         )
     else:
         done.append("The key has the expected fingerprint.")
@@ -110,13 +110,15 @@ def verify(text: str, key: str | None = None) -> Verified:
     if recomputed:
         done.append(recomputed)
     else:
-        limits.append("That ε and δ follow from the steps: what sub-sampling adds is not repeated.")
+        limits.append(
+            "That ε and δ follow from the steps: the effect of sub-sampling is not recomputed."
+        )
     done.append(
-        f"The public domain below, of {len(domain)} columns, has the SHA-256 "
+        f"The public domain below, with {len(domain)} columns, has the SHA-256 hash "
         f"{document['domain']['sha256']}."
     )
     limits.append(f"That the public domain is {document['domain']['basis']}.")
-    limits.append("That the ledger was kept, and holds all releases from these records.")
+    limits.append("That the ledger was kept and contains all releases from these records.")
     accepted = document["accepted_caveats"]
     limits += [f"The owner takes responsibility for this caveat: {caveat}." for caveat in accepted]
     return Verified(tuple(done), tuple(limits), signer, domain)
@@ -124,7 +126,9 @@ def verify(text: str, key: str | None = None) -> Verified:
 
 def _parsed(text: str) -> dict[str, Any]:
     if len(text) > LARGEST:
-        raise CertificateError("The file is too large for a certificate.")
+        raise CertificateError(
+            "The file is too large for a certificate; give the certificate's JSON."
+        )
     try:
         document = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
     except CertificateError:
@@ -151,17 +155,19 @@ def _no_constant(name: str) -> float:
 def _check_parts(document: Mapping[str, Any]) -> None:
     if document.get("schema") != SCHEMA:
         stated = short(document.get("schema"))
-        raise CertificateError(f"The file is no certificate of the form {SCHEMA}: {stated!r}.")
+        raise CertificateError(f"The file is not a certificate of the form {SCHEMA}: {stated!r}.")
     if set(document) != _WHOLE:
         names = ", ".join(sorted(set(document) ^ _WHOLE))
         raise CertificateError(
-            f"The certificate lacks these fields, or should not have them: {short(names, 200)}."
+            f"The certificate lacks these fields or should not have them: {short(names, 200)}."
         )
     for name, fields in _PARTS.items():
         part = document[name]
         known = isinstance(part, dict) and set(part) - _OPTIONAL.get(name, set())
         if known != set(fields):
-            raise CertificateError(f"The part {name!r} of the certificate is not complete.")
+            raise CertificateError(
+                f"The part {name!r} of the certificate is not complete; get the original."
+            )
     for name in ("accepted_caveats", "limits", "meaning"):
         if not _sentences(document[name]):
             raise CertificateError(f"The part {name!r} of the certificate is not a list of texts.")
@@ -179,7 +185,7 @@ def _check_promise(document: Mapping[str, Any]) -> None:
     if not (_number(epsilon) and _number(delta) and epsilon > 0 and 0 <= delta < 1):
         raise CertificateError("The certificate states no finite ε and δ.")
     if document["mechanism"]["noise"] != "secure":
-        raise CertificateError("The noise was simulated, which is never a release.")
+        raise CertificateError("The noise was simulated, so this is not a release.")
     if not _sentences(promise["caveats"]) or promise["caveats"] != document["accepted_caveats"]:
         raise CertificateError("The guarantee has caveats that the owner has not accepted.")
     _check_unit(document)
@@ -202,7 +208,7 @@ def _check_unit(document: Mapping[str, Any]) -> None:
     same = known.get("rows_per_unit") in (None, unit.rows)
     if not same or known.get("neighbours", REPLACED) != relation:
         raise CertificateError(
-            "The guarantee of the certificate protects another unit than its parameters state."
+            "The guarantee and the parameters of the certificate state different protected units."
         )
 
 
@@ -214,12 +220,16 @@ def _checked_domain(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         same = domain_sha256(domain["columns"]) == domain["sha256"]
         nodes = list(document["released"]["graph"]["nodes"])
     except (KeyError, TypeError, ValueError, IndexError):
-        raise CertificateError("The public domain of the certificate is not complete.") from None
+        raise CertificateError(
+            "The public domain of the certificate is not complete; get the original."
+        ) from None
     if not same or not isinstance(domain["basis"], str):
-        raise CertificateError("The public domain of the certificate has another SHA-256.")
+        raise CertificateError(
+            "The public domain of the certificate does not have the stated SHA-256 hash."
+        )
     if [name for name, _ in lines] != nodes:
         raise CertificateError(
-            "The public domain of the certificate has other columns than the graph."
+            "The public domain and the graph of the certificate have different columns."
         )
     return lines
 
@@ -229,9 +239,10 @@ def _number(value: Any) -> bool:
 
 
 def _recomputed(document: Mapping[str, Any]) -> str:
-    """A sentence if the planned steps come to the guarantee; sub-sampling is not recomputed.
+    """A sentence if the planned steps cost no more than the guarantee; otherwise empty.
 
-    The steps of a bought domain and of the run are recomputed separately and added up.
+    Sub-sampling is not recomputed.  The steps of a bought domain and of the run are recomputed
+    separately and added up.
     """
     promise = document["guarantee"]
     epsilon, delta = promise["epsilon"], promise["delta"]
@@ -241,7 +252,7 @@ def _recomputed(document: Mapping[str, Any]) -> str:
         first, own = _cost_of(bought)
         if not (first < epsilon and own <= delta):
             raise CertificateError(
-                "The bought domain of the certificate costs more than its total."
+                "The bought domain costs more than the total of the certificate."
             )
         parts = [
             (bought, first, own, "The planned steps of the bought domain"),
@@ -272,7 +283,7 @@ def _cost_of(bought: Any) -> tuple[float, float]:
 
 
 def _account(part: Mapping[str, Any], epsilon: float, delta: float, what: str) -> str:
-    """A sentence if the planned steps of a part come to no more than (ε, δ) by some accountant."""
+    """A sentence if some accountant finds that a part's planned steps cost at most (ε, δ)."""
     try:
         events = planned_of(part)
     except (ParameterError, KeyError, TypeError):
@@ -287,14 +298,14 @@ def _account(part: Mapping[str, Any], epsilon: float, delta: float, what: str) -
 
 
 def _counted(part: Mapping[str, Any], epsilon: float) -> float:
-    """ε of the first step, the number of rows; raises CertificateError if it is missing."""
+    """ε of the first step, which measures the number of rows; raises CertificateError."""
     try:
         steps = planned_of(part)
     except (ParameterError, KeyError, TypeError):
         raise CertificateError("The planned steps of the certificate are impossible.") from None
     first = steps[0] if len(steps) > 1 else None
     if first is None or (first.kind, first.count, first.delta) != ("pure", 1, 0.0):
-        raise CertificateError("The number of rows is private, and no step of the plan buys it.")
+        raise CertificateError("The number of rows is private, but no step of the plan buys it.")
     if not first.value < epsilon:
         raise CertificateError("The number of rows costs the whole ε of the certificate.")
     return first.value

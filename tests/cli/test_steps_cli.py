@@ -60,7 +60,7 @@ def test_from_a_release_to_its_top_up_and_back(files, capsys):
     code, out, _ = run(capsys, "search-again", path, "--set", "reference_effect=0.4")
     assert code == 0
     assert shows(out, "edge-missed", size="0.4")
-    assert "in all, " in out
+    assert "in total, " in out
     code, out, _ = run(capsys, "search-again", path, "--json", "--forbid", "a--b")
     said = json.loads(out)
     assert code == 0

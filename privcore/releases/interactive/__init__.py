@@ -1,4 +1,4 @@
-"""Pages to share: a run over ε, or a release, as one self-contained HTML file."""
+"""Pages to share: a run at several ε, or a release, as one self-contained HTML file."""
 
 from privcore.releases.interactive.page import interactive_page
 from privcore.releases.interactive.released import certificate_page, numbers_page

@@ -1,4 +1,4 @@
-"""The page itself: one self-contained HTML file, which loads nothing from the network."""
+"""Builds the page: one self-contained HTML file that loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ from privcore.version import __version__
 
 # A mark in every picture of the user's own table.
 EXPLORATION = "Exploration: not private, not a release"
-_NO_PROMISE = "This page guarantees nothing. A release would:"
+_NO_PROMISE = "This page guarantees nothing. A release would guarantee this:"
 _NAME_LIMIT = 60
 
 
 def interactive_page(
     series: Series, *, command: str = "", positions: Positions | None = None
 ) -> str:
-    """Both graphs over ε, their accuracy and the guarantee, as one HTML file.
+    """Make one HTML file with the private and non-private graphs at each ε, and the guarantee.
 
-    command: a shell command that makes the page again, empty if there is none.  positions: of the
-    nodes, as returned by `shared_layout`.  The user's own table is marked as exploration; whether a
-    page of it is allowed is checked before (`check_may_be_sent`).
+    command: a shell command that makes the page again, or empty.  positions: the positions of the
+    nodes, from `shared_layout`.  A page of the user's own table is marked as exploration; whether
+    such a page is allowed is checked beforehand (`check_may_be_sent`).
     """
     dataset, algorithm = series.dataset, series.algorithm
     mark = "" if is_built_in(dataset) else EXPLORATION
@@ -95,7 +95,7 @@ def interactive_page(
             f"{short(dataset.name, _NAME_LIMIT)}: {dataset.n:,} rows, {columns_words(dataset)}",
         ),
         ("Algorithm", algorithm_words(algorithm)),
-        ("Settings", "; ".join(settings) or "the usual ones"),
+        ("Settings", "; ".join(settings) or "the defaults"),
         ("Noise", f"seed {series.seed}. {SIMULATED}" if private else "none"),
         ("Without privacy", f"{NOT_PRIVATE}" if base is not result else ""),
         ("Curve", _curve_words(series) if content["curve"] else ""),
@@ -122,7 +122,10 @@ def _base_title(series: Series) -> str:
 def _compared(
     series: Series, epsilon: float, kind: Reference
 ) -> tuple[Comparison, Comparison | None, PDAG]:
-    """The graph at an ε, and the one without privacy if it is not the reference."""
+    """Comparisons of the graph at an ε and of the non-private graph, and their reference.
+
+    The second comparison is None if the non-private graph is itself the reference.
+    """
     result, base = series.results[epsilon], series.bases[epsilon]
     reference = references_of(series.dataset, base)[kind]
     name = "truth" if kind == "truth" else f"{_base_title(series)} without privacy"
@@ -174,7 +177,7 @@ def _pane(
 def _step(
     series: Series, epsilon: float, kind: Reference, drawn: Mapping[str, Any], mark: str
 ) -> dict[str, Any]:
-    """The texts and pictures of the page at an ε."""
+    """The texts and pictures of the page for one ε."""
     result = series.results[epsilon]
     here, before, reference = _compared(series, epsilon, kind)
     guarantee = result.guarantee
@@ -209,7 +212,7 @@ def promised(guarantee: Guarantee, algorithm: Algorithm) -> list[str]:
 
 
 def facts(guarantee: Guarantee) -> list[tuple[str, str]]:
-    """The guarantee in numbers and words."""
+    """The guarantee as pairs of name and value; empty if the run is not private."""
     if guarantee.calibration == "none":
         return []
     return [
@@ -267,10 +270,10 @@ def _curve(series: Series, kind: Reference) -> dict[str, Any]:
 def _curve_words(series: Series) -> str:
     runs = 1 + len(series.others[series.shown])
     if runs == 1:
-        return "F1 over pairs of the graphs of this page"
+        return "F1 over pairs for the graphs on this page"
     return (
-        f"at each ε the mean F1 over pairs of {runs} runs with different noise, with the "
-        "5th–95th percentile as a band; the ring marks the graph shown"
+        f"at each ε, the mean F1 over pairs for {runs} runs with different noise, with a band from "
+        "the 5th to the 95th percentile; the ring marks the shown graph"
     )
 
 
@@ -293,9 +296,11 @@ def html_page(
     command: str = "",
     banner: str = "",
 ) -> str:
-    """The HTML file with the content of its script; all names are escaped as text.
+    """Build the HTML text of a page; all names are escaped.
 
-    content: scene, steps, start and curve.  about: headings and texts of the small print.
+    content: the data for the page's script, with the keys scene, steps, start and curve.  about:
+    headings and texts of the small print; empty texts are left out.  command: a shell command that
+    makes the page again.  banner: a warning at the top.
     """
     first = content["steps"][content["start"]]
     # In braces, so that its names do not clash with the drawing code.

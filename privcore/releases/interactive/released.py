@@ -1,4 +1,4 @@
-"""A page of a release: one graph and its guarantee, and nothing that it does not cover."""
+"""Pages of releases: one graph, its guarantee, and nothing that the guarantee does not cover."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OF_LINKS = (
 )
 _OF_PAG = (
     "This graph allows unobserved confounders. A link is a statistical dependence, estimated with "
-    "noise; its marks are explained below the graph, and no probability is stated of them."
+    "noise; its marks are explained below the graph, and no probability is stated for the marks."
 )
 
 
@@ -66,12 +66,15 @@ def certificate_page(document: Mapping[str, Any]) -> str:
         texts,
         widths,
         about,
-        "To check it, run causalveil verify on the certificate; this page is not signed.",
+        "This page is not signed; to check the release, run causalveil verify on the certificate.",
     )
 
 
 def numbers_page(result: Discovery, names: Sequence[str]) -> str:
-    """The graph of a search of released numbers as one HTML file; names: of the files."""
+    """The graph from a search of released numbers as one HTML file.
+
+    names: names of the release files.
+    """
     about = [
         ("Released numbers", ", ".join(short(name, 60) for name in names)),
         ("Note", settled_sentence(result.settled)),
@@ -83,8 +86,8 @@ def numbers_page(result: Discovery, names: Sequence[str]) -> str:
         line_texts(result.findings),
         line_widths(result.findings),
         about,
-        "To make it again, run causalveil search-again on the release file; this page is not "
-        "signed.",
+        "This page is not signed; to make it again, run causalveil search-again on the release "
+        "file.",
     )
 
 
@@ -123,7 +126,7 @@ def _page(
         *about,
         (
             "Reading it",
-            f"{_OF_PAG if isinstance(graph, PAG) else _OF_LINKS} Hover over it to see its "
+            f"{_OF_PAG if isinstance(graph, PAG) else _OF_LINKS} Hover over a link to see its "
             "confidence, where the algorithm estimates one.",
         ),
         ("Checking it", check),

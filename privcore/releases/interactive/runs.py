@@ -25,7 +25,7 @@ CONFIRMATION = "this page is not private"
 
 
 def is_built_in(dataset: Described) -> bool:
-    """Whether the rows come from a network, an example or a sample, so that they are nobody's."""
+    """Whether the rows come from a network, an example or a sample, and so from no real person."""
     if not isinstance(dataset, Dataset):
         return False
     if dataset.recipe is not None or dataset.source not in ("", UPLOADED, BOUGHT):
@@ -38,10 +38,10 @@ def check_may_be_sent(dataset: Described, confirmation: str = "") -> None:
     """Raises ReleaseError for the user's own table, unless the confirmation is typed exactly."""
     if not is_built_in(dataset) and confirmation != CONFIRMATION:
         raise ReleaseError(
-            "A page of this table would show results computed from its exact rows: make one of "
-            "a release instead (search-again RELEASE --html FILE, or verify CERTIFICATE --html "
-            f'FILE), or type --explored "{CONFIRMATION}" for a page of this exploration, marked '
-            "as such."
+            "A page of this table would show results computed from its exact rows: make a page "
+            "of a release instead (search-again RELEASE --html FILE, or verify CERTIFICATE --html "
+            f'FILE), or type --explored "{CONFIRMATION}" to make a page that is marked as '
+            "exploration."
         )
 
 
@@ -49,8 +49,9 @@ def check_may_be_sent(dataset: Described, confirmation: str = "") -> None:
 class Series:
     """Runs at several ε with the same noise seed.
 
-    results: by ε, increasing; 0 for a run without ε.  bases: for each one the run without privacy.
-    others: graphs with the noise of further seeds.  shown: the chosen ε.
+    results: the run at each ε, in increasing order; the key is 0 for an algorithm without ε.
+    bases: the run without privacy at each ε.  others: graphs from further seeds at each ε.  shown:
+    the chosen ε.
     """
 
     dataset: Described
@@ -76,13 +77,13 @@ def run_series(
     made: Callable[[float, int], Discovery | None] = lambda epsilon, seed: None,
     on_progress: Callable[[float, str], None] = lambda share, text: None,
 ) -> Series:
-    """Run at the chosen ε and at `EPSILONS`, with the noise of `runs` seeds from `seed` on.
+    """Run at the chosen ε and at `EPSILONS`, each with `runs` noise seeds counted up from `seed`.
 
-    source: the counts or rows of the data set.  made: runs that exist already, by ε and seed.
-    on_progress: called before each run with the share that is done and a text; its exceptions end
-    the series.
+    source: the counts or rows of the data set.  made: returns the run at an ε and a seed if it
+    exists already, or None.  on_progress: called before each run with the completed share and a
+    text; an exception that it raises ends the series.
 
-    Raises ParameterError or DataError where the run at the chosen ε does; any other ε that is
+    Raises ParameterError or DataError if the run at the chosen ε is refused; any other ε that is
     refused is left out.
     """
     chosen = ALGORITHMS[algorithm]

@@ -1,1 +1,1 @@
-"""The ledger: a chained and signed record of what data sets have spent."""
+"""The ledger: a chained and signed record of the budget spent on each data set."""

@@ -1,9 +1,8 @@
-"""The entries of the ledger as a chain: each holds the hash of the one before, and is signed.
+"""The entries of the ledger as a chain: the signed hash of each entry covers all earlier entries.
 
-The hash of an entry is SHA-256 of the hash before it and of its content, so that an entry that is
-edited, left out, put in between or moved gives another hash to all that follow; the signature of
-the last one is of the whole chain.  It cannot show that the chain was cut short: see
-`ledger_witnesses`.
+The hash of an entry is SHA-256 of the previous entry's hash and of its own content.  Editing,
+removing, inserting or moving an entry therefore changes all later hashes, and the signature of the
+last entry covers the whole chain.  The chain cannot show that it was cut short; see `witnesses`.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ TABLE = (
     "CREATE TABLE entries (sequence INTEGER PRIMARY KEY, content BLOB NOT NULL, "
     "hash BLOB NOT NULL, signature BLOB NOT NULL)"
 )
-# Prefix of what is signed, so that no other signature of the key can pass as one of an entry.
+# Prefix of the signed text, so that no other signature by the key can pass for an entry's.
 _PURPOSE = b"causalveil ledger entry\n"
 
 
 class Chain:
-    """All entries, checked, within an open transaction.
+    """The checked entries of the ledger, within an open transaction.
 
-    books: the state after all entries.  hashes: of the entries, in order.
+    books: the state after all entries.  hashes: the hash of each entry, in order.
 
     Raises LedgerError if any entry was changed, or cannot follow the entries before it.
     """
@@ -60,7 +59,7 @@ class Chain:
     def add(self, entry: Entry) -> None:
         """Append an entry; raises ValueError, KeyError or TypeError if it cannot come next."""
         content = json.dumps(entry, allow_nan=False).encode()
-        # As it will be read again, rather than as it was given.
+        # As the entry will be read from the file.
         self.books.add(json.loads(content))
         digest = self._next(content)
         self._connection.execute(
@@ -78,7 +77,7 @@ class Chain:
         except (InvalidSignature, TypeError):
             raise LedgerError(
                 f"The ledger {short(self._path, 200)!r} was not signed by the key in {FILE} next "
-                f"to it, so that one of them was changed; {advice(self._path)}."
+                f"to it, so the ledger or the key was changed; {advice(self._path)}."
             ) from None
 
 

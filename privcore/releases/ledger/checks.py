@@ -1,4 +1,4 @@
-"""Checks of a budget's name, its total and its charges."""
+"""Checks of the name, the total and the charges of a budget."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ from privcore.text import short
 
 
 def checked_name(name: str) -> str:
-    """A checked budget name; raises ParameterError for a blank or unprintable one."""
+    """Return a budget's name; raises ParameterError if it is blank, too long or unprintable."""
     cleaned = short(name, 100)
     if not cleaned or cleaned != name:
         raise ParameterError(
             f"The budget's name is {short(repr(name))}; it must have 1 to 100 printable "
-            "characters, without spaces around it."
+            "characters, without spaces at either end."
         )
     return name
 
 
 def checked_total(epsilon: float, delta: float, unit: Unit) -> float | None:
-    """ρ of a total in zCDP, else None; raises ParameterError for an invalid total."""
+    """Check a total; returns ρ for a total in zCDP, and None otherwise.
+
+    Raises ParameterError for an invalid total.
+    """
     if unit not in get_args(Unit):
         raise ParameterError(f"The unit is {short(unit)}; it must be basic or zcdp.")
     if not (math.isfinite(epsilon) and epsilon > 0):
@@ -45,7 +48,10 @@ def checked_total(epsilon: float, delta: float, unit: Unit) -> float | None:
 def check_amounts(epsilon: float, delta: float, rho: float | None) -> None:
     """Raises ParameterError unless these numbers can be the cost of a release."""
     if not (math.isfinite(epsilon) and epsilon > 0 and 0 <= delta < 1):
-        raise ParameterError(f"({epsilon}, {delta}) is no privacy guarantee that can be charged.")
+        raise ParameterError(
+            f"({epsilon}, {delta}) cannot be charged: ε must be above 0, and δ at least 0 and "
+            "below 1."
+        )
     if rho is not None and not (math.isfinite(rho) and rho > 0):
         raise ParameterError(f"rho is {rho}; a charge must be a positive number.")
 
@@ -61,6 +67,6 @@ def check_record(
         texts.append(None)
     if not all(isinstance(text, str) for text in texts):
         raise ParameterError(
-            f"The settings of {short(algorithm)} cannot be written into the ledger; use texts and "
+            f"The settings of {short(algorithm)} cannot be written into the ledger; use text and "
             "finite numbers."
         )

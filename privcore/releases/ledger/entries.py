@@ -1,9 +1,9 @@
 """Entries of the ledger, and the books that follow from them.
 
 An entry is a JSON object that records one event.  Its `kind` is the name of a method of `Books`,
-and its other fields are that method's arguments: "opened" comes first and once; then "total" sets
-or changes the total of a budget, "data" binds data to a budget, "charge" charges a release, and
-"state" records how one ended.
+and its other fields are that method's arguments: "opened" comes first and only once; then
+"total" sets or changes the total of a budget, "data" binds data to a budget, "charge" charges a
+release, and "state" records how a release ended.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from privcore.releases.ledger.sums import Budget, Charge, State, Unit
 from privcore.text import short
 
 Entry = Mapping[str, Any]
-# Stored with the parameters of a charge: certificate of the release that it adds to.
+# Stored with the parameters of a charge: certificate ID of the release that it adds to.
 TOPS_UP = "tops_up"
 
 
@@ -26,9 +26,9 @@ TOPS_UP = "tops_up"
 class Books:
     """The state of the ledger after its entries so far.
 
-    salt: the key of the fingerprints.  budgets: by name, with their current totals.  totals: every
-    total that was set.  charges: all of them; charge `sequence` is at sequence − 1.  owners: the
-    budget of each fingerprint.
+    salt: the key for the fingerprints.  budgets: the budgets by name, with their current totals.
+    totals: every total that was set.  charges: all charges; number `sequence` is at index
+    sequence − 1.  owners: the budget of each fingerprint.
     """
 
     salt: bytes = b""
@@ -38,14 +38,14 @@ class Books:
     owners: dict[str, str] = field(default_factory=dict)
 
     def add(self, entry: Entry) -> None:
-        """Raises ValueError, KeyError or TypeError for an entry that cannot come next."""
+        """Apply an entry; raises ValueError, KeyError or TypeError if it cannot come next."""
         fields = dict(entry)
         kind = fields.pop("kind")
         _require((kind == "opened") == (not self.salt))
         _KINDS[kind](self, **fields)
 
     def budget(self, name: str) -> Budget:
-        """The budget of this name; raises LedgerError if there is none."""
+        """The budget with this name; raises LedgerError if there is none."""
         budget = self.budgets.get(name)
         if budget is None:
             raise LedgerError(
@@ -55,15 +55,15 @@ class Books:
 
     @property
     def topped_up(self) -> set[Any]:
-        """Certificates of the releases that later ones added to."""
+        """Certificate IDs of the releases to which later releases added."""
         return {charge.parameters.get(TOPS_UP) for charge in self.charges} - {None}
 
     def certificates_of(self, name: str) -> set[str]:
-        """Certificates of the releases charged to a budget."""
+        """Certificate IDs of the releases charged to a budget."""
         return {charge.certificate for charge in self.charges_of(name)}
 
     def charges_of(self, name: str) -> list[Charge]:
-        """The entries in order."""
+        """The charges of a budget, in order."""
         return [charge for charge in self.charges if charge.budget == name]
 
     def _opened(self, salt: str) -> None:

@@ -3,10 +3,10 @@
 A *budget* is a name and a total (ε, δ) set by the data owner.  Every release is charged before it
 is computed, in the transaction that checks the total, so that neither a crash nor two concurrent
 processes can release what is not paid for; a charge is never refunded.  The file is a chain of
-signed entries, and nothing outside of it counts.
+signed entries, and only these entries count.
 
-Releases are chosen after seeing earlier ones.  Each has its own (ε, δ), fixed before it runs, and
-the totals are privacy filters, which hold for such adaptive choices: sums of ε and δ (Rogers, Roth,
+Releases are chosen after seeing earlier releases.  Each has its own (ε, δ), fixed before the run.
+The totals are privacy filters, which hold for such adaptive choices: sums of ε and δ (Rogers, Roth,
 Ullman & Vadhan 2016, Section 3), or the sum of ρ, converted once (Feldman & Zrnic 2021, Theorem 3.1
 at every order; Whitehouse, Ramdas, Rogers & Wu 2023).
 """
@@ -52,9 +52,9 @@ VARIABLE = "CAUSALVEIL_DATA_DIR"
 def data_directory() -> Path:
     """The directory in CAUSALVEIL_DATA_DIR, or the platform's directory for a user's data.
 
-    The latter is %LOCALAPPDATA% on Windows, ~/Library/Application Support on macOS, and elsewhere
-    $XDG_DATA_HOME, or ~/.local/share (XDG Base Directory Specification).  Raises LedgerError for
-    the home directory of an unknown user.
+    The platform's directory is %LOCALAPPDATA% on Windows, ~/Library/Application Support on macOS,
+    and elsewhere $XDG_DATA_HOME, or ~/.local/share (XDG Base Directory Specification).  Raises
+    LedgerError for the home directory of an unknown user.
     """
     chosen = os.environ.get(VARIABLE)
     if chosen:
@@ -88,7 +88,7 @@ _COLUMNS = (
 
 
 def as_csv(charges: Sequence[Mapping[str, Any]]) -> str:
-    """The charges as CSV, one a line, with parameters as JSON."""
+    """The charges as CSV, one per line, with parameters as JSON."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_COLUMNS)
@@ -113,13 +113,13 @@ _WAIT = 10.0
 
 
 class Ledger:
-    """The ledger in a file; every call opens it anew, so it may be shared by threads.
+    """A ledger in a file; every call opens the file anew, so threads may share a ledger.
 
-    path: of the file; by default in `data_directory()`.  timeout: seconds that a call waits for
-    other processes.  clock: gives the time, for the record only.
+    path: the path of the file; None for a file in `data_directory()`.  timeout: seconds that a call
+    waits for other processes.  clock: returns the time, which is only recorded.
 
-    Raises LedgerError for a path that cannot be a file's; every method raises it if the file cannot
-    be used, or is not the state written last; see `ledger_store`.
+    Raises LedgerError for a path that cannot name a file; every method raises LedgerError if the
+    file cannot be used, or is not in the state written last (see `store`).
     """
 
     def __init__(
@@ -142,11 +142,11 @@ class Ledger:
         return certificates_folder(self.path)
 
     def set_total(self, name: str, epsilon: float, delta: float, unit: Unit = "basic") -> Budget:
-        """Set the total of a budget, which is created if new; spending stays as it is.
+        """Set the total of a new or existing budget; its spending stays as it is.
 
-        Earlier totals are kept, with their times.  Raises ParameterError for a blank name or
-        numbers out of range, BudgetError for a total below the spending, or one in zCDP where a
-        charge has no ρ.
+        Earlier totals are kept, with their times.  Raises ParameterError for an invalid name or
+        numbers out of range, and BudgetError for a total below the spending, or for a total in zCDP
+        if a charge has no ρ.
         """
         name = checked_name(name)
         rho = checked_total(epsilon, delta, unit)
@@ -171,28 +171,28 @@ class Ledger:
         return list(self._books().budgets.values())
 
     def budget(self, name: str) -> Budget:
-        """The budget of a name; raises LedgerError if there is none."""
+        """The budget with this name; raises LedgerError if there is none."""
         return self._books().budget(name)
 
     def fingerprint(self, content: Iterable[bytes]) -> str:
-        """A fingerprint of data, given in pieces: HMAC-SHA256 with a random key from the file."""
+        """The fingerprint of data passed in pieces: HMAC-SHA256 with the ledger's random key."""
         digest = hmac.new(self._books().salt, digestmod="sha256")
         for piece in content:
             digest.update(piece)
         return digest.hexdigest()
 
     def budget_of(self, fingerprints: Sequence[str]) -> str | None:
-        """The budget that the data were charged to before; None if they never were."""
+        """The budget to which the data were charged before; None if they were never charged."""
         owners = map(self._books().owners.get, fingerprints)
         return next((owner for owner in owners if owner is not None), None)
 
     def charges(self, name: str | None = None) -> list[Charge]:
-        """The charges of one budget, or of all, in order."""
+        """The charges of one budget, or of all budgets, in order."""
         books = self._books()
         return books.charges if name is None else books.charges_of(books.budget(name).name)
 
     def spending(self, name: str) -> Spending:
-        """The spending of a budget, and its remainder."""
+        """The spending of a budget, and the remainder of its total."""
         books = self._books()
         return spending_of(books.budget(name), books.charges_of(name))
 
@@ -210,16 +210,16 @@ class Ledger:
         tops_up: str | None = None,
         checkpoint: Callable[[str], None] = lambda step: None,
     ) -> tuple[Charge, Spending]:
-        """Charge a release before it is computed; returns the charge, and the spending with it.
+        """Charge a release before it is computed; returns the charge and the spending including it.
 
         One transaction checks the total, binds the data to the budget and writes the charge.
-        fingerprints: of the data set, and of the file that it came from if there is one.
-        tops_up: certificate of an earlier release that this one adds to.  Only one release can add
-        to it, as the cost of two would not be the sum.
+        fingerprints: the fingerprints of the data set and, if there is one, of its file.
+        tops_up: certificate ID of an earlier release to which this one adds.  Only one release can
+        add to an earlier one, because the joint cost of two would not be their sum.
 
-        Raises BudgetError, and changes nothing, if the total would be exceeded, the data belong to
-        another budget, or the earlier release was added to before or not charged to this one;
-        ParameterError for amounts or parameters that cannot be stored.
+        Raises BudgetError, and changes nothing, if the total would be exceeded, if the data belong
+        to another budget, or if the earlier release was added to before or was not charged to this
+        budget; ParameterError for amounts or parameters that cannot be stored.
         """
         check_amounts(epsilon, delta, rho)
         check_record(algorithm, parameters, certificate, fingerprints)
@@ -230,17 +230,17 @@ class Ledger:
                 if owner != name:
                     raise BudgetError(
                         f"These data were charged to the budget {short(owner)!r} before; charge "
-                        "this release to it too."
+                        "this release to that budget too."
                     )
             if tops_up is not None and tops_up not in books.certificates_of(name):
                 raise BudgetError(
-                    f"The budget {short(name)!r} has no charge of the earlier release; charge "
-                    "this one to the budget of the earlier release."
+                    f"The budget {short(name)!r} has no charge for the earlier release; charge "
+                    "this release to the budget of the earlier one."
                 )
             if tops_up is not None and tops_up in books.topped_up:
                 raise BudgetError(
-                    "That release was added to before, which is possible only once; add to the "
-                    "later one, or make a new release."
+                    "The earlier release was added to before, which is possible only once; add to "
+                    "the later release, or make a new one."
                 )
             new = [mark for mark in dict.fromkeys(fingerprints) if mark not in books.owners]
             if new:

@@ -1,6 +1,6 @@
 """The Ed25519 key that signs the ledger's entries and the certificates (RFC 8032).
 
-It is created once, in the data directory, and only its owner can read it.
+The key is created once, in the data directory, and only its owner can read it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ FILE = "signing_key.pem"
 
 
 def load_key(directory: Path) -> Ed25519PrivateKey:
-    """The key in `directory`, created if there is none.
+    """Load the signing key in `directory`, and create it if there is none.
 
-    Raises LedgerError if it cannot be read or written, or if others can read it.
+    Raises LedgerError if the key cannot be read or written, or if other users can read it.
     """
     path = directory / FILE
     name = short(path, 200)
@@ -35,7 +35,7 @@ def load_key(directory: Path) -> Ed25519PrivateKey:
             _make(path)
         if os.name == "posix" and path.stat().st_mode & 0o077:
             raise LedgerError(
-                f"Others can read the signing key {name!r}; make it private (chmod 600)."
+                f"Other users can read the signing key {name!r}; make it private (chmod 600)."
             )
         key = load_pem_private_key(path.read_bytes(), password=None)
     except OSError:
@@ -46,14 +46,14 @@ def load_key(directory: Path) -> Ed25519PrivateKey:
     except (ValueError, TypeError) as error:
         if isinstance(error, LedgerError):
             raise
-        raise LedgerError(f"The file {name!r} is not a signing key; move it away.") from None
+        raise LedgerError(f"The file {name!r} is not a signing key; move it elsewhere.") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise LedgerError(f"The file {name!r} is not an Ed25519 key; move it away.")
+        raise LedgerError(f"The file {name!r} is not an Ed25519 key; move it elsewhere.")
     return key
 
 
 def _make(path: Path) -> None:
-    """Write a new key atomically, never over that of another process."""
+    """Write a new key atomically, without replacing a key that another process has written."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     pem = Ed25519PrivateKey.generate().private_bytes(
         Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()

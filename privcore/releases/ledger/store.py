@@ -1,6 +1,7 @@
-"""The ledger's file: the table of entries, older formats, and errors of files.
+"""The ledger's file: its table of entries, upgrades of older formats, and file errors.
 
-Every opening checks the chain of entries, also against the head and certificates next to the file.
+Whenever the file is opened, its chain of entries is checked, also against the head and the
+certificates next to the file.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ TABLES = ("secret", "budgets", "totals", "fingerprints", "charges")
 
 
 def entries_of(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
-    """The rows of older tables as entries; raises ValueError or TypeError for invalid values.
+    """Convert the rows of older tables to entries; raises ValueError or TypeError if invalid.
 
-    Rows of an unknown budget have None for its name, which is not a valid entry either.
+    A row of an unknown budget gives an entry whose budget is None, which is invalid as well.
     """
     (salt,) = connection.execute("SELECT salt FROM secret").fetchone()
     yield {"kind": "opened", "salt": salt.hex()}
@@ -131,16 +132,16 @@ VERSION = len(MIGRATIONS)
 
 @contextmanager
 def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterator[Chain]:
-    """The checked entries in one transaction: committed at the end, or undone by an error.
+    """Open the checked entries in one transaction, committed at the end or undone by an error.
 
-    It locks the file from its beginning, unless it only reads.
+    reading: whether the transaction only reads; otherwise it locks the file from the start.
 
-    Creates the file, or upgrades an older one, in separate transactions.  Waits up to `timeout`
-    seconds for other processes.  Raises LedgerError if the file cannot be used, or is not the state
-    written last.
+    Creates the file, or upgrades an older file, in separate transactions.  Waits up to `timeout`
+    seconds for other processes.  Raises LedgerError if the file cannot be used, or is not in the
+    state written last.
     """
     with _explained(path):
-        # Before the file: what they record was in it before they were written.
+        # Read before the file: it held each recorded entry before the record was written.
         seen = witnesses(path)
         _create(path, seen)
         with closing(sqlite3.connect(path, timeout=timeout, isolation_level=None)) as connection:
@@ -172,7 +173,7 @@ def _create(path: Path, seen: Witnesses) -> None:
 def _opened(
     connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey, seen: Witnesses
 ) -> Chain:
-    """The entries; raises LedgerError unless they are complete and as written last."""
+    """The entries; raises LedgerError unless they are complete and in the state written last."""
     # A trigger, for example, could undo what is written here.
     rest = "SELECT type, name, sql FROM sqlite_master WHERE name != 'sqlite_sequence'"
     if connection.execute(rest).fetchall() != [("table", "entries", TABLE)]:
@@ -201,7 +202,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises LedgerError for a file that is damaged, of another program, or of a later version."""
+    """Raises LedgerError for a file that is damaged, or from another program or later version."""
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if not tables:
         return
@@ -245,7 +246,7 @@ def _migrate(connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey)
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turns errors of the database or the disk into a LedgerError of one sentence."""
+    """Turns errors from the database or the disk into a LedgerError of one sentence."""
     name = short(path, 200)
     try:
         yield

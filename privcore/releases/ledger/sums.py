@@ -20,9 +20,9 @@ State = Literal["charged", "released", "failed"]
 class Budget:
     """A budget: a name and its current total.
 
-    unit: what is added up and kept below the total, ε and δ ("basic") or ρ ("zcdp").
-    rho: the total in zCDP, None for "basic".  created, changed: times in UTC, of the name and of
-    the total.
+    unit: what is added up and limited by the total, ε and δ ("basic") or ρ ("zcdp").
+    rho: the total in zCDP, None for "basic".  created, changed: times in UTC at which the budget
+    was created and its current total was set.
     """
 
     name: str
@@ -38,8 +38,8 @@ class Budget:
 class Charge:
     """The charge of one release; `sequence` orders charges, as a clock may be wrong.
 
-    state: "charged" until the release is made, and for ever if the process died in between.
-    rho: None where only (ε, δ) is known.
+    state: "charged" until the release is made, and for ever if the process ends before that.
+    rho: None if only (ε, δ) is known.
     """
 
     sequence: int
@@ -55,7 +55,7 @@ class Charge:
 
 
 def protected_by(charge: Charge) -> str:
-    """The unit that a charge protects: "one row", "up to 5 rows of a person, added or removed"."""
+    """The unit that a charge protects, such as "up to 5 rows of a person, added or removed"."""
     rows = charge.parameters.get("rows_per_unit") or 1
     words = "one row" if rows == 1 else f"up to {rows} rows of a person"
     relation = charge.parameters.get("neighbours", REPLACED)
@@ -66,12 +66,14 @@ def protected_by(charge: Charge) -> str:
 class Spending:
     """The sums of all charges of a budget, whatever their state.
 
-    budget: with its total at that time.
-    epsilon, delta: sums, by basic composition.  rho: the sum, None where some charge has none.
-    zcdp_epsilon: at the total's δ, by zCDP where charges have a ρ and by sums for the rest; None
-    where that δ is used up.  It is the privacy loss of the charges so far, and enforced only if the
-    unit is "zcdp".
-    left_epsilon, left_delta: of the total if the unit is "basic"; left_rho: if it is "zcdp".
+    budget: the budget, with its total at that time.  charges: the number of charges.
+    epsilon, delta: sums over the charges, by basic composition.  rho: the sum of ρ; None if a
+    charge has no ρ.
+    zcdp_epsilon: the ε of all charges at the total's δ, by zCDP for charges with a ρ and by basic
+    composition for the others; None if that δ is used up.  The total limits this ε only if the unit
+    is "zcdp".
+    left_epsilon, left_delta: the remainder of the total if the unit is "basic".  left_rho: the
+    remainder of the total if the unit is "zcdp".
     """
 
     budget: Budget
@@ -89,7 +91,7 @@ class Spending:
 
 
 def _exact(numbers: Iterable[float]) -> Fraction:
-    """The exact sum of decimal numbers as they are written: ten times 0.1 is 1."""
+    """The exact sum of the numbers as written in decimal, so that ten times 0.1 is 1."""
     return sum((Fraction(repr(number)) for number in numbers), Fraction(0))
 
 
@@ -109,13 +111,13 @@ def check_charge(budget: Budget, charges: Sequence[Charge]) -> None:
         left = _exact([total]) - _exact(spent[:-1])
         if _exact(spent[-1:]) > left:
             raise BudgetError(
-                f"The budget {short(budget.name)!r} does not cover this: it costs {symbol} = "
-                f"{spent[-1]:.6g}, and {max(float(left), 0.0):.6g} is left."
+                f"The budget {short(budget.name)!r} does not cover this release: it costs "
+                f"{symbol} = {spent[-1]:.6g}, and {max(float(left), 0.0):.6g} is left."
             )
 
 
 def _kept(budget: Budget, charges: Sequence[Charge]) -> list[tuple[str, float, list[float]]]:
-    """What must not exceed a total: symbol, total, and the charges in that unit."""
+    """The limited quantities: for each, its symbol, its total, and the cost of each charge."""
     if budget.rho is None:
         return [
             ("ε", budget.epsilon, [charge.epsilon for charge in charges]),
@@ -125,15 +127,15 @@ def _kept(budget: Budget, charges: Sequence[Charge]) -> list[tuple[str, float, l
     if len(rhos) < len(charges):
         unknown = next(charge.algorithm for charge in reversed(charges) if charge.rho is None)
         raise BudgetError(
-            f"The total of {short(budget.name)!r} is kept in zCDP, where the cost of "
-            f"{short(unknown)} with its settings is not known; choose other settings, or a total "
-            "of the unit basic."
+            f"The total of the budget {short(budget.name)!r} is in zCDP, but the zCDP cost of "
+            f"{short(unknown)} with its settings is not known; choose other settings, or set the "
+            "total in the unit basic."
         )
     return [("ρ", budget.rho, rhos)]
 
 
 def spending_of(budget: Budget, charges: Sequence[Charge]) -> Spending:
-    """The sums of the charges of a budget, and the remainder of its total."""
+    """The sums over the charges of a budget, and the remainder of its total."""
     epsilon = _exact(charge.epsilon for charge in charges)
     delta = _exact(charge.delta for charge in charges)
     known = [charge.rho for charge in charges if charge.rho is not None]

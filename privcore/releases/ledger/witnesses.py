@@ -1,8 +1,9 @@
-"""Files next to the ledger's file that reveal whether it was reset to an older state.
+"""Files next to the ledger's file that reveal whether the ledger was reset to an older state.
 
-The head names the last entry at the time it was written, and every kept certificate names a charge.
-Both are written after their entry is on the disk, and read before the ledger's file, so that
-neither a kill nor another process makes them name an entry that is not there yet.
+The head file names the last entry at the time of writing, and every kept certificate names a
+charge.  These files are written after their entry is on the disk, and read before the ledger's
+file.  They therefore never name an entry that is not there yet, even if a process is killed or
+another process writes.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ _LONGEST_HEAD = 1_000
 
 
 class Witnesses(NamedTuple):
-    """The head, number and hash of an entry or None, and the IDs of certificates."""
+    """The number and hash of the entry in the head, or None, and the IDs of certificates."""
 
     head: tuple[int, str] | None
     certificates: frozenset[str]
 
 
 def certificates_folder(path: Path) -> Path:
-    """The folder of a ledger's certificates; each name of a ledger has its own folder."""
+    """The folder for a ledger's certificates; each ledger file name has its own folder."""
     return path.with_name(FOLDER if path.name == FILE else f"{path.name}.{FOLDER}")
 
 
@@ -42,7 +43,7 @@ def head_file(path: Path) -> Path:
 
 
 def witnesses(path: Path) -> Witnesses:
-    """Read the files next to a ledger; raises LedgerError for an invalid head, and OSError."""
+    """Read the files next to a ledger; raises LedgerError for an invalid head, or OSError."""
     try:
         names = [entry.name for entry in certificates_folder(path).iterdir()]
     except (FileNotFoundError, NotADirectoryError):
@@ -84,13 +85,13 @@ def check_witnesses(
         reasons.append(one + others)
     if reasons:
         raise LedgerError(
-            f"The ledger {short(path, 200)!r} does not hold {', or '.join(reasons)}, so that an "
-            f"old copy was put back, or it was emptied or deleted; {advice(path)}."
+            f"The ledger {short(path, 200)!r} does not contain {', or '.join(reasons)}: an old "
+            f"copy was restored, or the ledger was emptied or deleted; {advice(path)}."
         )
 
 
 def write_head(path: Path, seen: Witnesses, hashes: Sequence[bytes]) -> None:
-    """Write the last entry to the head; a head that cannot be written lags behind harmlessly."""
+    """Write the last entry to the head; if this fails, the head names an earlier entry."""
     latest = (len(hashes), hashes[-1].hex())
     if latest != seen.head:
         with suppress(OSError):
@@ -102,6 +103,6 @@ def advice(path: Path) -> str:
     """Advice for a ledger that was changed or replaced."""
     folder = certificates_folder(path).name
     return (
-        f"put back the latest copy, or move it, {head_file(path).name} and the folder {folder} "
-        "away and set new totals, less what was spent"
+        f"restore the latest copy, or move the ledger, {head_file(path).name} and the folder "
+        f"{folder} elsewhere and set new totals, reduced by what was spent"
     )
