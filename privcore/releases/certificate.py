@@ -29,17 +29,21 @@ from privcore.version import __version__
 SCHEMA = "causalveil-certificate/2"
 PRIORS = (0.01, 0.1, 0.5)
 
+# A verifier compares the sentences of `limits` and `meaning` word for word: with other words,
+# certificates of earlier versions fail, so that a change needs a new SCHEMA.
 _OTHERS = (
-    "Nothing here covers other releases from the same records, unless they are in the ledger, or "
-    "what is known from elsewhere."
+    "Other releases from the same records are covered only if they are in the ledger. Knowledge "
+    "from other sources is not covered."
 )
+_ONE_ROW = "The guarantee protects one row."
 LIMITS = (
-    "One record is one row: somebody with several rows is protected less, with k rows at most k "
-    "times ε where δ is 0.",
-    "What was public, as listed, is not protected, and neither is that this data set was used.",
-    "Noise is sampled exactly, and added to whole numbers, exact sums, or numbers whose rounding "
-    "is part of the sensitivity; arithmetic by IEEE 754 and the libraries used are trusted.",
-    "How long the release took, memory, caches, and whether it failed are not covered.",
+    f"{_ONE_ROW} For a person with k rows the guarantee is weaker: where δ is 0, ε is k times as "
+    "large.",
+    "The facts listed as public are not protected, nor is the fact that this data set was used.",
+    "Noise is sampled exactly and added to whole numbers, to exact sums, or to numbers whose "
+    "rounding error is part of the sensitivity. IEEE 754 arithmetic and the libraries used are "
+    "trusted.",
+    "Running time, memory use, caches, and whether the release failed are not covered.",
     _OTHERS,
     "The graph describes statistical dependence in the data with noise added; it is not proof of "
     "cause and effect.",
@@ -51,13 +55,14 @@ def limits(guarantee: Guarantee) -> list[str]:
     unit, relation = understood(guarantee.neighbours)
     if unit.rows > 1:
         first = (
-            f"Protected is {unit.words}: a {unit.name} with more rows in the table that was "
-            "counted, such as under several identifiers, is protected less."
+            f"The guarantee protects {unit.words}. A {unit.name} with more rows, for instance "
+            "under several identifiers, is protected less."
         )
         if relation != ADDED:
-            first += f" How many rows a {unit.name} has is not protected."
+            first += f" The number of rows of each {unit.name} is not protected."
     elif relation == ADDED:
-        first = LIMITS[0].replace("One record is one row", "One record, there or not, is one row")
+        protected = "The guarantee protects one row, including whether it is in the table."
+        first = LIMITS[0].replace(_ONE_ROW, protected)
     else:
         return list(LIMITS)
     others = (
@@ -165,12 +170,12 @@ def meaning(guarantee: Guarantee) -> list[str]:
     factor = _up(math.exp(min(epsilon, 700.0)))
     plus = f", plus {delta:g}" if delta else ""
     unless = f", unless a failure of probability at most {delta:g} happens" if delta else ""
-    differ, suspects = _who(guarantee.neighbours)
+    differ, known, suspicion = _who(guarantee.neighbours)
     sentences = [
         f"For any two tables {differ}, any set of results is at most "
         f"{factor:.3g} times as probable from one as from the other{plus}.",
-        f"Whoever knows {suspects}, has the odds of "
-        f"that suspicion changed by a factor of at most {factor:.3g}{unless}.",
+        f"For someone who knows {known}, the odds {suspicion} change by a factor of at most "
+        f"{factor:.3g}{unless}.",
     ]
     for prior in PRIORS:
         bound = min(math.ceil(posterior_bound(epsilon, prior) * 1e5 - 1e-6) / 1e5, 1.0)
@@ -178,22 +183,17 @@ def meaning(guarantee: Guarantee) -> list[str]:
     return sentences
 
 
-def _who(neighbours: str) -> tuple[str, str]:
-    """How two neighbouring tables differ, and an attacker's knowledge and suspicion, in words."""
+def _who(neighbours: str) -> tuple[str, str, str]:
+    """How two neighbouring tables differ, the attacker's knowledge, and the suspicion, in words."""
     unit, relation = understood(neighbours)
     if relation == ADDED:
-        return (
-            f"of which one has {unit.words} more",
-            f"all other rows, and suspects that this {unit.name} is among them",
-        )
+        differ = f"of which one has {unit.words} more"
+        return differ, "all other rows", f"that this {unit.name} is in the table"
+    differ = f"that differ in {unit.words}"
     if unit.rows > 1:
-        known = (
-            f"every row of every other {unit.name}, and suspects something that the rows of this "
-            "one say"
-        )
-    else:
-        known = "every other record, and suspects something about this one"
-    return f"that differ in {unit.words}", known
+        known = f"every row of every other {unit.name}"
+        return differ, known, f"of any statement about the rows of this {unit.name}"
+    return differ, "every other record", "of any statement about this record"
 
 
 def _up(number: float) -> float:

@@ -32,9 +32,10 @@ class SampledGaussian:
 
     @property
     def accountant(self) -> str:
-        exact = self.rows == self.n
-        rest = "exact Gaussian composition, or Rényi accounting of the sub-sampling if smaller"
-        return "exact Gaussian composition" if exact else rest
+        exact = "exact Gaussian composition"
+        if self.rows == self.n:
+            return exact
+        return f"{exact}, or Rényi accounting for sampling without replacement if smaller"
 
     def epsilon(self, multiplier: float, delta: float, tests: int) -> float:
         """The ε at δ of `tests` tests whose σ is `multiplier` times the sensitivity.

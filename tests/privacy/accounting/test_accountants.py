@@ -155,7 +155,7 @@ def test_steps_with_a_delta_of_their_own_are_charged_for_it():
     assert with_own == without
     spent = side_by_side([Event("pure", 0.1, 50, delta=1e-7)], DELTA)
     assert all(account.epsilon is None for account in spent)
-    assert "leaves nothing" in spent[0].note
+    assert "leaves no δ" in spent[0].note
     assert total_rho([Event("pure", 0.1, 50, delta=1e-8)]) is None
 
 
