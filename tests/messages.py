@@ -282,7 +282,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "two-edges-of-a-pair": "more than one edge",
         "bad-ends": "the ends of an edge are",
         "no-such-class-of-edges": "'{name}' is not a class of edges",
-        "no-such-picture": "'{name}' is not one of {names}",
+        "no-such-picture": "'{name}' is unknown; choose one of {names}",
         "no-picture-of-chart": "Charts of type {chart} cannot be saved as pictures yet",
     },
     "Background knowledge": {
