@@ -880,7 +880,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "order-from-literature": "Use an order from the literature",
         "is-parent": "is a parent of",
         "has-no-edge": "has no edge with",
-        "is-no-parent": "is no parent of",
+        "is-no-parent": "is not a parent of",
         "what-worth": "What does it gain?",
         "preset-broken": "published constant broken",
         "play-with-panel": "Play with this panel",

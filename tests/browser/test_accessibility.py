@@ -25,11 +25,13 @@ PAGES = {
     "Glossary": "glossary",
 }
 QUICK = {("Discover", "dark")}
-# Streamlit's own markup, which a page cannot change: (rule, what the element is, why).
+# Streamlit's own markup, which a page cannot change: (rule, what the element is).
 STREAMLIT = {
     # The menu's groups are <div> between its <ul> and <li>; its links are named and in order.
     ("list", 'data-testid="stSidebarNavItems"'),
     ("listitem", '<li class="st-emotion-cache-'),
+    # The area of an upload has a name, which a presentation has no use for.
+    ("presentation-role-conflict", 'data-testid="stFileUploaderDropzone"'),
 }
 
 

@@ -20,7 +20,7 @@ def shown(page, text):
 def test_a_direction_its_curve_and_its_accuracy(server, visit):
     page = visit(f"{server.url}/direction?pair_rows=1000")
     settle(page, TITLE)
-    shown(page, "Proven: (ε = 1, δ = 0)")
+    shown(page, "Proven guarantee: (ε = 1, δ = 0)")
     shown(page, "X → Y")
     page.get_by_role("tab", name="Decision against ε").click()
     shown(page, label("simulated-releases", releases=100))
@@ -43,7 +43,7 @@ def test_two_columns_of_a_file_from_upload_to_a_decision(server, visit, tmp_path
     shown(page, label("read-not-covered"))
     settle(page, TITLE)
     page.get_by_text(label("known-these-bounds")).click()
-    shown(page, "Proven: (ε = 1")
+    shown(page, "Proven guarantee: (ε = 1")
     settle(page, TITLE)
     assert "private" not in page.url
     bad = tmp_path / "bad.csv"
@@ -56,12 +56,12 @@ def test_two_columns_of_a_file_from_upload_to_a_decision(server, visit, tmp_path
 def test_a_link_holds_what_was_chosen(server, visit):
     page = visit(f"{server.url}/direction?pair_generator=periodic&direction_epsilon=5")
     settle(page, TITLE)
-    shown(page, "Proven: (ε = 5,")
+    shown(page, "Proven guarantee: (ε = 5,")
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Discover").click()
     settle(page, "Discover")
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=TITLE).click()
     settle(page, TITLE)
-    shown(page, "Proven: (ε = 5,")
+    shown(page, "Proven guarantee: (ε = 5,")
     assert re.search("direction_epsilon=5", page.url)
 
 

@@ -34,7 +34,7 @@ _KEY = "known_editor"
 # Possible statements about two columns: the verb and the mark, and the words.
 _RULES: dict[str, tuple[str, Mark]] = {
     "has no edge with": ("forbid", "--"),
-    "is no parent of": ("forbid", "->"),
+    "is not a parent of": ("forbid", "->"),
     "has an edge with": ("require", "--"),
     "is a parent of": ("require", "->"),
 }
