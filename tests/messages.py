@@ -708,7 +708,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "cut-at": "ordinal, cut at",
     },
     "Pages": {
-        "used-of-planned": "Used … of the planned",
+        "used-of-planned": "used … of the planned",
         "total-would-have": "A total ε of {epsilon} with {paid} deletions paid for would have",
         "no-finite-number-in-url": "Ignored {name} in the URL: not a finite number.",
         "in-url": "{what}. The default is shown.",
@@ -810,7 +810,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "show-of-it": "Neighbourhood to show",
         "show-all-columns": "Show all columns",
         "reference-pc": "reference: non-private PC",
-        "taken-as-public": "Taken as public",
+        "taken-as-public": "Public: the number of rows",
         "run-cancelled": "The run was cancelled",
         "log-not-private": "this log is not private",
         "deletions-used-up": "The {paid} deletions that were paid for are used up",

@@ -95,11 +95,9 @@ def searched_whole(
     separating: dict[Edge, frozenset[int]] = {}
     stage = None
     if parameters.hidden_causes:
-        # The DAG with the remaining edges.
-        dag = tuple(
-            frozenset(cause for cause, effect in edges if effect == column)
-            for column in range(len(names))
-        )
+        # The best DAG with all of its edges: two DAGs can explain a confounder by different edges,
+        # so that none of these is probable, and without all of them no DAG explains the numbers.
+        dag = known.repaired(best.parents)
         evidence = TableEvidence(moments, parameters.penalty)
         searched = pag_of(run, dag, evidence)
         graph, stage = searched.graph, searched.hidden_stage
