@@ -37,7 +37,7 @@ class Unit:
     def __post_init__(self) -> None:
         if not 1 <= self.rows <= MOST_ROWS:
             raise ParameterError(
-                f"A unit has {short(self.rows)} rows; it must have from 1 to {MOST_ROWS:,} rows."
+                f"A unit has {short(self.rows)} rows; it must have 1 to {MOST_ROWS:,} rows."
             )
         if not self.noun.strip():
             raise ParameterError("The unit has no name; give the unit a name, such as patient.")

@@ -321,7 +321,7 @@ def _has_gaps(source: MomentSource | MixedRows) -> bool:
 
 
 def cut_sentence(source: MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]) -> str:
-    """A sentence on how a run treats numeric columns in a table that also has columns with levels."""
+    """A sentence on how a run treats numeric columns if other columns of the table have levels."""
     if algorithm.mixed is not None:
         return algorithm.mixed(source, checked)
     return (

@@ -69,8 +69,8 @@ RADIUS = Parameter(
     high=1.0,
     slider=(0.05, 1.0),
     help="The p columns are scaled to −1 … 1, and rows longer than R times √p are shortened "
-    "to that length. A smaller R needs less Gaussian noise but shortens more rows; R = 1 shortens none. "
-    "R is public, so choose it without looking at the rows.",
+    "to that length. A smaller R needs less Gaussian noise but shortens more rows; R = 1 shortens "
+    "none. R is public, so choose it without looking at the rows.",
     source="docs/proofs/second_moments.md",
     calibrations=("proven",),
     only_with=("mechanism", ("gaussian",)),

@@ -37,8 +37,8 @@ NUMBER_SHARE = Parameter(
     high=1.0,
     open_high=True,
     slider=(0.1, 0.9),
-    help="Share of a round's budget for choosing how many neighbours to remove; the rest chooses "
-    "which ones. The paper uses a half.",
+    help="Share of a round's budget for choosing how many neighbours to remove; the rest is for "
+    "choosing which ones. The paper uses a half.",
     source=SOURCE,
     calibrations=("proven",),
 )

@@ -121,7 +121,8 @@ class PublishedUtilities:
 def published_counts(distances: Vector) -> Vector:
     """q₂ of Xu, Yuan & Wu 2017: utilities of removing 0 to a of the candidates, shape (a + 1,).
 
-    distances: in decreasing order, shape (a,); positive for independent pairs.
+    distances: the candidates' distance scores in decreasing order, shape (a,); positive for
+    independent pairs.
     """
     a = distances.size
     quality = np.empty(a + 1)

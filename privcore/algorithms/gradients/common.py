@@ -124,7 +124,7 @@ def check_finite(numbers: Matrix) -> None:
 
 
 def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
-    """Raise DataError for constant or collinear columns, a check that uses the exact data."""
+    """Raise DataError for constant or collinear columns. The check uses the exact data."""
     variances = np.diag(sigma)
     for name, variance in zip(names, variances, strict=True):
         if variance <= _CONSTANT:

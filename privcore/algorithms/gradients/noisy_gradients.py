@@ -115,8 +115,9 @@ SEARCH_SHARE = 0.25
 
 
 def run_proven(run: Run[DescentParameters], shares: Sequence[float]) -> Outcome:
-    """Find weights and graph from noisy gradients, one per entry of `shares` (which sum to 1).
+    """Find the weights and the graph from noisy gradients, one for each entry of `shares`.
 
+    shares: each gradient's share of the part of μ² that pays for gradients; they add up to 1.
     Raises DataError for values that are not finite, and ParameterError if the noise would exceed
     even a single gradient with the whole budget.
     """
@@ -133,7 +134,7 @@ def run_proven(run: Run[DescentParameters], shares: Sequence[float]) -> Outcome:
 
 
 def planned_gradients(run: Run[DescentParameters], shares: Sequence[float]) -> tuple[Event, ...]:
-    """All Gaussian releases of `run_proven`, with equal ones merged."""
+    """All Gaussian releases of `run_proven`; equal releases are merged into one event."""
     mu = planned_mu(run.parameters.epsilon, run.parameters.delta)
     columns, gradients, searches = _split(run, shares)
     counted = Counter(share for share in (columns, *gradients, *searches) if share > 0)

@@ -62,8 +62,8 @@ WEIGHT_THRESHOLD = Parameter(
     auto_help=auto_help("weight_threshold"),
     slider=(0.0, 1.0),
     help="Edges with an absolute weight below this threshold are left out. The threshold is "
-    "public; choose it without the true graph. Changing it afterwards costs no privacy. Columns "
-    "with levels have weaker linear effects than numeric columns.",
+    "public; choose it without looking at the true graph. Changing it afterwards costs no "
+    "privacy. Columns with levels have weaker linear effects than numeric columns.",
     source=f"{ZHENG}, Section 4.2",
 )
 UNITS = Parameter(
@@ -114,9 +114,10 @@ RADIUS = Parameter(
     optional=True,
     auto_help=auto_help("radius"),
     slider=(0.05, 1.0),
-    help="Rows longer than R times √p, with p columns scaled to −1 … 1, are shortened to that "
-    "length; R = 1 shortens none. A smaller R needs less noise, and shortened rows keep their "
-    "direction, which matters most here. R is public, so choose it without looking at the rows.",
+    help="The p columns are scaled to −1 … 1, and rows longer than R times √p are shortened "
+    "to that length; R = 1 shortens none. A smaller R needs less noise. Shortened rows keep their "
+    "direction, which matters more here than their length. R is public, so choose it without "
+    "looking at the rows.",
     source="docs/proofs/weighted_moments.md",
 )
 ITERATIONS = Parameter(

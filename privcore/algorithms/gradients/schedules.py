@@ -90,7 +90,8 @@ def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
         low, high = high, 2 * high
         if high > _MOST:
             raise ParameterError(
-                "More than ten million iterations would fit; raise the first iteration's epsilon."
+                "More than ten million iterations would fit into the budget; raise the first "
+                "iteration's epsilon."
             )
     while high - low > 1:
         middle = (low + high) // 2
@@ -101,8 +102,8 @@ def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
 def published_schedules(epsilon: float, first: float) -> dict[str, NDArray[np.float64]]:
     """The ε of each iteration that Lemma 2 allows for (ε_total, ε₀), by schedule.
 
-    Schedules without any iteration are left out, and so are schedules of more than ten thousand
-    iterations, which no figure could show.
+    Schedules with no iterations are left out, as are schedules with more than ten thousand
+    iterations, which are too long for a figure.
     """
     counts = {name: lemma_count(name, epsilon, first) for name in SCHEDULES}
     return {

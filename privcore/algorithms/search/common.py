@@ -1,4 +1,4 @@
-"""Shared by all algorithms: recording steps, stating guarantees, and finishing a search."""
+"""Functions shared by all algorithms: they record steps, state guarantees and finish a search."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def outcome(
 def proven_guarantee(
     run: Run[PrivateParameters], accountant: str, proofs: tuple[str, ...], delta: float
 ) -> Guarantee:
-    """The guarantee of a proven run: its total (ε, δ), fixed before the run."""
+    """The guarantee of a proven run, with the total (ε, δ) that was fixed before the run."""
     if run.parameters.knowledge:
         proofs = (*proofs, "docs/proofs/background_knowledge.md")
     return Guarantee(
@@ -153,10 +153,14 @@ def published_guarantee(
 
 
 def checked_rows(n: int, rate: float) -> int:
-    """Rows of a sub-sample: n times the rate, rounded down; raises ParameterError below 2."""
+    """Number of rows in a sub-sample: n times the rate, rounded down.
+
+    Raises ParameterError if fewer than 2 rows remain.
+    """
     rows = int(n * rate)
     if rows < 2:
         raise ParameterError(
-            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; raise the rate to keep 2."
+            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; raise the rate to "
+            "keep at least 2 rows."
         )
     return rows
