@@ -45,7 +45,7 @@ def round_up(exact: Fraction) -> float:
 
 
 def largest(holds: Callable[[float], bool], guess: float) -> float:
-    """The largest finite double for which `holds` is true; 0 if there is no positive one.
+    """The largest positive finite double for which `holds` is true; 0 if there is none.
 
     holds: a function that is true up to some number and false above it.  guess: where the search
     starts; a poor guess only costs time.

@@ -104,7 +104,9 @@ def discover(
     protection = of_source(chosen, checked, counted)
     noise = noise or SimulatedNoise(0)
     if chosen.needs == "tables" and not isinstance(counted, MixedRows):
-        require_levels(counted, chosen.name, "an algorithm for numbers, such as privpc-star")
+        require_levels(
+            counted, chosen.name, "an algorithm for numeric columns, such as privpc-star"
+        )
     noisy = chosen.private and noise.kind != "none"
     if noisy:
         counted = protection.sized(counted, checked["epsilon"], noise)
@@ -175,7 +177,9 @@ def search_again(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
 ) -> Discovery:
-    """Search released numbers with different settings, which is post-processing and costs nothing.
+    """Search released numbers again with different settings.
+
+    The search is post-processing and costs nothing.
 
     statistics: the released numbers (`Released.statistics`). columns: column names. parameters:
     settings of the search, by name; the budget is not used. guarantee: the guarantee of the
@@ -249,8 +253,8 @@ def _discovery(
 def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None:
     """Check that the outcome of a run has the requested guarantee and a graph that is allowed.
 
-    Raises ParameterError if the guarantee differs from the requested one, if the graph's columns
-    are not the data's columns, or if the graph contradicts the background knowledge.
+    Raises ParameterError if the guarantee differs from the requested guarantee, if the graph's
+    columns are not the data's columns, or if the graph contradicts the background knowledge.
     """
     requested = _calibration(run)
     stated = outcome.guarantee

@@ -35,7 +35,7 @@ MAX_TESTS = Parameter(
     scale="log",
     slider=(1, 10_000),
     help="The budget is split evenly over this many tests; the number is fixed before the run. "
-    "When all are used up, the remaining edges stay.",
+    "When all tests are used up, the remaining edges stay.",
     source="docs/guarantees.md",
     calibrations=("proven",),
 )

@@ -22,9 +22,9 @@ from privcore.privacy.mechanisms import SieveAndExamine, SieveScales
 
 _SOURCE = "Wang, Pang & Song 2020, Algorithm 2"
 _FLAW = (
-    "the paper's noise scales do not add up to ε per round with sub-sampling, the threshold is "
-    "reused after a failed examination, and the total is computed after the run from a count that "
-    "depends on the data"
+    "with sub-sampling, the costs of the paper's noise do not add up to ε per round, the threshold "
+    "is reused after a failed examination, and the total is computed after the run from a count "
+    "that depends on the data"
 )
 
 
@@ -39,9 +39,9 @@ TWEAK = Parameter(
     slider=(0.0, 20.0),
     unit="standard deviations of Z",
     help="The sieve passes a pair on to the examination if the pair's noisy |Z| is below the "
-    "threshold plus t. The examination then tests the pair again with less noise. Without this "
-    "margin, the sieve's coarse noise would hold back many independent pairs. With p-values, t is "
-    "converted to their scale; with votes of blocks, t is a number of blocks.",
+    "threshold plus t. The examination then tests the pair again with less noise. Without the "
+    "margin t, the sieve's coarse noise would hold back many independent pairs. With p-values, t "
+    "is converted to their scale; with votes of blocks, t is a number of blocks.",
     source=f"{_SOURCE} and Theorem 2",
 )
 RATE_MODE = Parameter(

@@ -43,7 +43,7 @@ Planned = Callable[[Mapping[str, Any]], Sequence[Event]]
 class Protection:
     """The unit of privacy and the relation between neighbouring tables.
 
-    unit: whose rows are protected together. relation: how neighbouring tables differ.
+    unit: the unit whose rows are protected together. relation: how neighbouring tables differ.
     """
 
     unit: Unit

@@ -106,7 +106,7 @@ def most_tests(columns: int, order: int, degree: int | None = None) -> int:
 
 
 def searches_by_tests(algorithm: str) -> bool:
-    """Whether an algorithm searches by independence tests, whose number measures its work."""
+    """Whether the work of an algorithm is measured by its number of independence tests."""
     names = {parameter.name for parameter in get_algorithm(algorithm).parameters}
     return "stable" in names or algorithm == "em-pc"
 

@@ -102,7 +102,7 @@ class PublishedRounds:
         )
 
     def guarantee(self) -> Guarantee:
-        """The guarantee that the paper claims, with its flaw."""
+        """The guarantee that the paper claims, with the reason why the claim is not proven."""
         epsilon = self._run.parameters.epsilon
         return common.published_guarantee(self._run, epsilon, 0.0, "basic composition", (FLAW,))
 

@@ -22,7 +22,10 @@ from privcore.rounding import down, sum_up
 
 
 class Removal(NamedTuple):
-    """A removed pair: the node whose neighbour was removed, the neighbour, and the candidate."""
+    """A removed pair: the node whose neighbour was removed, the neighbour, and the candidate.
+
+    The candidate contains the possible separating sets of the pair.
+    """
 
     node: int
     other: int

@@ -23,8 +23,8 @@ from privcore.privacy.mechanisms.selection import count_utilities
 class Candidate(NamedTuple):
     """A neighbour that may be removed, with its utility and the conditioning sets of its tests.
 
-    best: the conditioning set of the most independent test, which is not private: it may be
-    released only through a private selection.
+    best: the conditioning set of the most independent test. This set depends on the exact data, so
+    it may be released only through a private selection.
     """
 
     node: int

@@ -28,7 +28,7 @@ _EXPONENT = 300.0
 
 
 class WeightsTooLarge(DataError):
-    """The weights are so large that the constraint overflows."""
+    """The weights are so large that the acyclicity constraint overflows."""
 
 
 def safe_weight(nodes: int) -> float:
@@ -118,9 +118,9 @@ def solve(
     """Minimise a loss over weights with h(W) near 0, starting from W = 0.
 
     inner: maps weights and a penalty to better weights, or raises Exhausted if it cannot find any.
-    objective: returns the value of the objective at the weights, without the penalties on h; used
-    only for the convergence record. watch: called after each iteration
-    with its number (from 1) and its values; an exception raised by `watch` ends the run.
+    objective: returns the objective at the weights, without the penalties on h; used only for the
+    record of convergence. watch: called after each iteration with the iteration's number (from 1)
+    and values; an exception raised by `watch` ends the run.
     """
     with one_thread():
         return _solve(inner, nodes, settings, objective, watch)

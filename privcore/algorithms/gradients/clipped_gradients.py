@@ -90,8 +90,8 @@ def clipped_mean(
 def residuals_of(x: Matrix, weights: Matrix) -> Matrix:
     """Residuals x − Wᵀx of the rows, computed exactly after rounding W to about 20 bits.
 
-    x: rows from `scaled_blocks`. The residual of a row therefore does not depend on the position of
-    the row or on the BLAS kernel.
+    Because the computation is exact, the residual of a row does not depend on the position of the
+    row or on the BLAS kernel. x: rows from `scaled_blocks`.
     """
     largest = math.frexp(float(np.abs(weights).max(initial=0.0)))[1]
     bits = 52 - _ROW_BITS - 1 - len(weights).bit_length()

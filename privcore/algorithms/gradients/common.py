@@ -59,7 +59,7 @@ def strong_edges(
 
 
 def weight_limits(run: Run[WeightParameters], limit: float) -> Matrix:
-    """Bound on each absolute weight, shape (p, p): 0 for arrows that knowledge rules out."""
+    """Bound on each |W[i, j]|, shape (p, p): 0 for arrows that background knowledge rules out."""
     return np.where(run.known.allowed, limit, 0.0)
 
 

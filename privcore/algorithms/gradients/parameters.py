@@ -178,8 +178,8 @@ GRADIENTS = Parameter(
     high=100_000,
     scale="log",
     slider=(10, 1000),
-    help="Number of noisy gradients, fixed before the run. More gradients come closer to the "
-    "optimum, but each gets more noise.",
+    help="Number of noisy gradients, fixed before the run. With more gradients, the search comes "
+    "closer to the optimum, but each gradient gets more noise.",
     source="docs/proofs/clipped_gradients.md",
 )
 STAGES = Parameter(
@@ -295,9 +295,9 @@ REACH = Parameter(
     scale="log",
     slider=(1.0, 20.0),
     unit="standard deviations",
-    help="Assumed distance of the public bounds from their middle, in standard deviations. λ, C "
-    "and the step size are in units of the variance that this assumption implies, so no variance "
-    "has to be estimated from the data.",
+    help="Assumed distance from the middle of a column's public bounds to either bound, in "
+    "standard deviations. λ, C and the step size are in units of the variance that this assumption "
+    "implies, so no variance has to be estimated from the data.",
     source=_OURS,
     calibrations=("proven",),
     only_with=("centring", ("middle",)),

@@ -28,7 +28,7 @@ def public_facts(run: Run[GraphParameters]) -> tuple[str, ...]:
     known = Knowledge.read(run.parameters.knowledge).words
     return (
         f"number of rows ({run.source.n:,})",
-        "column names and bounds" if numeric else "column names, and their levels in order",
+        "column names and bounds" if numeric else "column names, and each column's levels in order",
         "every parameter of the run",
         *([f"background knowledge: {'; '.join(known)}"] if known else []),
     )
@@ -82,7 +82,7 @@ def outcome(
     epsilon_to_finish: float | None = None,
     rounds_to_finish: int = 0,
 ) -> Outcome:
-    """The outcome of a search, from its oriented skeleton.
+    """The outcome of a search, given the oriented skeleton.
 
     epsilon_to_finish: the total ε that would have paid for all remaining tests as well, split over
     `rounds_to_finish` planned rounds.

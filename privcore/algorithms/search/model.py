@@ -235,7 +235,7 @@ class Algorithm:
             ("published" in had) != bool(self.published_flaw),
             (
                 "needs a published_flaw that states why its published calibration is not "
-                "proven; leave it empty without such a calibration"
+                "proven; leave it empty if there is no such calibration"
             ),
         )
         yield (

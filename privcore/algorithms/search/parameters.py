@@ -153,10 +153,10 @@ CONFLICT_RULE = Parameter(
         ("overwrite", "The last stays"),
     ),
     help="What happens when two v-structures orient one edge in opposite directions. strength: "
-    "the v-structure stays for which there is stronger evidence that its ends are dependent given "
-    "the middle. With the rule first, the v-structure with the smaller separating set stays. drop: "
-    "neither stays. bi-directed: the edge is drawn a ↔ b. keep first, overwrite: the first or the "
-    "last in the order of the columns stays, so the graph depends on that order and may have "
+    "the v-structure with the stronger evidence stays (evidence that its ends are dependent given "
+    "the middle). With the rule first, the v-structure with the smaller separating set stays. "
+    "drop: neither stays. bi-directed: the edge is drawn a ↔ b. keep first, overwrite: the first or "
+    "the last in the order of the columns stays, so the graph depends on that order and may have "
     "a cycle.",
     source="causal-learn (strength, keep first, overwrite); Colombo & Maathuis 2014 (bi-directed); "
     "choice made here (drop)",
@@ -253,7 +253,7 @@ SCORE = Parameter(
     ),
     help="How dependence is measured. With a proven sensitivity: "
     f"{_titled(_PROVEN)}; {' and '.join(BLOCK_SCORES)}: blocks of the rows vote with G² or χ². In "
-    f"both calibrations: {' and '.join(MEDIAN_SCORES)}, the median p-value of blocks. With a "
+    f"both calibrations: {' and '.join(MEDIAN_SCORES)}, the median p-value over the blocks. With a "
     f"published sensitivity only: {_titled(_PUBLISHED)}.",
     source=f"{_WANG}, Appendix D–F and Algorithm 6",
 )
@@ -362,8 +362,9 @@ KNOWLEDGE = Parameter(
     default="",
     read=canonical,
     help="A time order (tiers), forbidden edges and required edges, as JSON; empty for none. "
-    "Background knowledge is public, so it must not come from these rows. Every graph obeys it, "
-    "and algorithms that test pair by pair spend no budget on edges that it decides.",
+    "Background knowledge is public, so it must not come from these rows. Every graph respects "
+    "this knowledge, and algorithms that test pair by pair spend no budget on edges that the "
+    "knowledge decides.",
     source="Meek 1995; docs/how-to/knowledge.md",
 )
 

@@ -186,7 +186,7 @@ class PerTest(Generic[T], Decision):
 
     @abstractmethod
     def published_steps(self) -> list[float]:
-        """ε of each step that the published form charges; these are known only after the run."""
+        """The ε of each step that the published form charges; the list is known after the run."""
 
     def rounds_to_finish(self, skeleton: Skeleton) -> int:
         """Number of rounds that would have been enough to finish the search."""

@@ -63,7 +63,7 @@ class Step(NamedTuple):
     def noiseless(
         cls, x: int, y: int, among: Columns, value: float, threshold: float, independent: bool
     ) -> Step:
-        """A test given the columns `among` that adds no noise and costs nothing."""
+        """A step for a test given the columns `among`, without noise and at no cost."""
         order = len(among)
         return cls(order, x, y, among, "test", value, 0.0, value, threshold, independent)
 
@@ -237,7 +237,7 @@ class Keepable(Protocol):
     def closed(self) -> Keepable: ...
 
     def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether the columns had these numbers of levels, with 0 for numeric columns."""
+        """Whether the released columns had these numbers of levels (0 for numeric columns)."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready content of a file of this form."""
@@ -301,16 +301,16 @@ class Discovery:
     been detected; empty if the algorithm does not compute findings; covered by the same guarantee.
     margins: level probabilities of every column, if the algorithm releases them; covered by the
     same guarantee.
-    intervals: number of intervals into which a run cut numeric columns, because its first release
-    showed dependence that is not linear; None if it did not cut them.
+    intervals: number of intervals into which the run cut numeric columns because its first release
+    showed dependence that is not linear; None if no columns were cut for this reason.
     overruled: v-structures x → z ← y, as (x, z, y), that tests showed and background knowledge
     rules out; covered by the same guarantee.
     settled: for a run that samples DAGs, whether two samplers agree on the probabilities of all
     edges; None for other runs.
     released: the released numbers, if the algorithm returns them.
     hidden_stage: if the graph is a PAG, how edges due to unobserved confounders alone were tested:
-    given sets of more distant columns ("possible-d-sep"), or if there are too many such sets, by
-    RFCI ("rfci").
+    given sets of more distant columns ("possible-d-sep"), or by RFCI if there are too many such
+    sets ("rfci").
     rows: if the number of rows is private, the number that the run used, which the guarantee
     covers; otherwise None.
     seconds: engine time without data loading.  trace: the steps of the run, which are not private.

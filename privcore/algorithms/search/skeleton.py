@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 
 class Decision(ABC):
-    """The decision whether two columns are independent given others; each algorithm has its own."""
+    """Decides whether two columns are independent given others; each algorithm has a subclass."""
 
     @abstractmethod
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
@@ -105,10 +105,10 @@ def search_skeleton(
     """Find the skeleton by PC: remove edges from the complete graph, order by order.
 
     Two columns are adjacent in every DAG that is faithful to the distribution if no set of other
-    columns makes them independent.  If some set makes the two columns independent, the parents of
-    one of the columns also do, and parents are neighbours.  In order k, each pair is therefore
-    tested given sets of k neighbours of either end.  The search ends when no column has k further
-    neighbours (Spirtes, Glymour & Scheines 2000, Section 5.4.2).
+    columns makes them independent.  If some set makes them independent, the parents of one of the
+    two columns also make them independent, and parents are neighbours.  In order k, each pair is
+    therefore tested given sets of k neighbours of either end.  The search ends when no column has k
+    further neighbours (Spirtes, Glymour & Scheines 2000, Section 5.4.2).
 
     stable: whether adjacencies are frozen while an order is tested, so that the result does not
         depend on the order of the columns (Colombo & Maathuis 2014). Otherwise adjacencies change
@@ -117,9 +117,9 @@ def search_skeleton(
     start: a graph to begin with in place of the complete one.
     prepare: called before each order, if given, with the sets of columns that the tests will use.
     limit: maximum number of tests, None for no limit.
-    known: background knowledge. Edges that it forbids or requires are not tested, and conditioning
-        sets are taken from neighbours that may be parents, because the parents of one end separate
-        a pair that is not adjacent.
+    known: background knowledge. Forbidden and required edges are not tested. Conditioning sets are
+        taken from neighbours that may be parents, because the parents of one end separate a pair
+        that is not adjacent.
 
     If the decision raises BudgetError or the limit is reached, edges that are not yet removed stay.
     A conditioning set for which no test is possible (`decision.fits`) is skipped, and so removes no
