@@ -155,9 +155,9 @@ CONFLICT_RULE = Parameter(
     help="What happens when two v-structures orient one edge in opposite directions. strength: "
     "the v-structure with the stronger evidence stays (evidence that its ends are dependent given "
     "the middle). With the rule first, the v-structure with the smaller separating set stays. "
-    "drop: neither stays. bi-directed: the edge is drawn a ↔ b. keep first, overwrite: the first or "
-    "the last in the order of the columns stays, so the graph depends on that order and may have "
-    "a cycle.",
+    "drop: neither stays. bi-directed: the edge is drawn a ↔ b. keep first, overwrite: the first "
+    "or the last in the order of the columns stays, so the graph depends on that order and may "
+    "have a cycle.",
     source="causal-learn (strength, keep first, overwrite); Colombo & Maathuis 2014 (bi-directed); "
     "choice made here (drop)",
     only_with=("hidden_causes", (False,)),
