@@ -1,4 +1,4 @@
-"""Array types for signatures; the docstring of a function gives the shapes."""
+"""Array types for function signatures. Each function's docstring gives the shapes."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class DataError(PrivcoreError):
 
 
 class ParameterError(PrivcoreError):
-    """A parameter is outside its range, or unknown."""
+    """A parameter is unknown, or its value is not allowed."""
 
 
 class BudgetError(PrivcoreError):

@@ -1,9 +1,10 @@
-"""Rows in fixed point, so that sums over rows are exact in any order and with any kernel.
+"""Rounds rows to fixed point: sums over rows are then exact in any order and with any BLAS kernel.
 
-Every number in a row is rounded to a multiple of a step: a power of two that depends only on the
-public number of rows.  Sums of products of two such numbers are then at most 2⁵⁰ squared steps,
-which floating point represents exactly.  Each row is rounded by a fixed sequence of operations on
-the row's own numbers, so the result does not depend on the row's position.
+Every number in a row is rounded to a multiple of a step.  The step is a power of two that depends
+only on the public number of rows.  Sums of products of two such numbers are then at most 2⁵⁰
+squared steps, so floating point represents the sums exactly.  Each row is rounded by a fixed
+sequence of operations on the row's own numbers, so the result does not depend on the row's
+position.
 Proof: docs/proofs/fixed_point.md.
 """
 
@@ -46,7 +47,8 @@ def sum_of_columns(rows: Matrix) -> Vector:
 def within(rows: Matrix, radius: float, step: float) -> Matrix:
     """Rows shortened to norm at most `radius` and rounded to the grid; entries stay in [−1, 1].
 
-    Rows are first shortened to slightly less, since rounding moves each entry by up to half a step.
+    Rows are first shortened to a norm slightly below `radius`, since rounding moves each entry by
+    up to half a step.
     """
     room = radius * (1 - _HAIR) - step / 2 * math.sqrt(rows.shape[1])
     shrink = np.minimum(1.0, max(room, 0.0) / np.maximum(lengths(rows), 1e-300))
@@ -54,7 +56,10 @@ def within(rows: Matrix, radius: float, step: float) -> Matrix:
 
 
 def moment_sums(rows: Matrix, multiplicities: Vector | None = None) -> Matrix:
-    """Exact sum of (1, x)(1, x)ᵀ over rows x on the grid, with multiplicities, (p + 1, p + 1)."""
+    """Exact sum of (1, x)(1, x)ᵀ over rows x, shape (p + 1, p + 1).
+
+    rows: rows on the grid.  multiplicities: how often each row counts; by default, once.
+    """
     full = np.column_stack((np.ones(len(rows)), rows))
     left = full if multiplicities is None else full * multiplicities[:, None]
     return np.asarray(left.T @ full)

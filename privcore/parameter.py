@@ -1,4 +1,4 @@
-"""Declarations of parameters, which define their sliders, options, checks and docs."""
+"""Declarations of parameters: each defines a slider, an option, checks and documentation."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Parameter:
     low, high: bounds of the allowed values; open_low, open_high: whether the bound itself is
         excluded.
     slider: the range of the slider, if it is narrower than the allowed range.
-    optional: whether None ("auto") is allowed; `auto_help` says what it means.
+    optional: whether None ("auto") is allowed; `auto_help` explains what "auto" means.
     calibrations: the calibrations in which the parameter has an effect.
     only_with: name of another parameter, and the values of that parameter with which this parameter
         has an effect.
     limited: (calibration, choices) for each calibration that offers only some of the choices.
-    labels: (choice, words) for choices whose names do not explain themselves.
+    labels: (choice, words) for choices whose names are not self-explanatory.
     advanced: whether a page may hide the parameter among advanced settings.
     read: for a text parameter, a function that converts a value to the canonical text or raises
         ParameterError.
@@ -78,7 +78,7 @@ class Parameter:
         yield (
             (self.kind == "choice") != bool(self.choices),
             f"is a {self.kind} with {len(self.choices)} choices; "
-            "a choice needs some, and other kinds have none",
+            "the kind choice needs choices, and other kinds must not have any",
         )
         yield len(set(self.choices)) < len(self.choices), "lists a choice twice; leave one out"
         yield (
@@ -91,7 +91,7 @@ class Parameter:
         )
         yield (
             self.optional != bool(self.auto_help),
-            "must explain in auto_help what auto means if it is optional, and only then",
+            "needs an auto_help that explains what auto means if it is optional, and only then",
         )
         yield not self.takes(self.default), f"does not allow its own default, {self.default}"
         inside = self.slider is None or (
@@ -104,7 +104,7 @@ class Parameter:
         )
         for calibration, choices in self.limited:
             known = calibration in self.calibrations and set(choices) <= set(self.choices)
-            yield not known, f"limits {calibration} to choices that it does not have"
+            yield not known, f"limits {calibration} to choices that the parameter does not have"
         unknown = {choice for choice, _ in self.labels} - set(self.choices)
         yield bool(unknown), f"has labels for choices that it does not have: {sorted(unknown)}"
         yield self.only_with is not None and self.only_with[0] == self.name, "depends on itself"
@@ -145,7 +145,7 @@ class Parameter:
         return dataclasses.replace(self, choices=tuple(choices), limited=(), labels=kept)
 
     def label(self, choice: str) -> str:
-        """The label of a choice (or "auto") in a list: plain words, then the name if different.
+        """The label of a choice (or "auto") in a list: plain words, and the name if it differs.
 
         Example:
             >>> from privcore.algorithms.search.parameters import SCORE
@@ -186,7 +186,10 @@ class Parameter:
         return f"one of {', '.join(each)}" + (", auto" if self.optional else "")
 
     def parse(self, value: Any) -> Any:
-        """Check a value and convert it from text; raises ParameterError if it is not allowed."""
+        """Check a value and return it, converted from text if necessary.
+
+        Raises ParameterError if the value is not allowed.
+        """
         if value is None or (isinstance(value, str) and value.strip().lower() == "auto"):
             if self.optional:
                 return None
@@ -264,7 +267,9 @@ def parse_all(
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """Values of an algorithm's parameters, one field with the name and type of each parameter.
+    """Values of an algorithm's parameters.
+
+    A subclass has one field for each parameter, with the name and type of the parameter.
 
     Example:
         >>> from privcore.algorithms.search.parameters import EPSILON
@@ -288,8 +293,8 @@ class Parameters:
             parameter = field.metadata.get("declared")
             if parameter is None or parameter.name != field.name:
                 raise ParameterError(
-                    f"The field {field.name!r} of {cls.__name__} must be made by `field` of "
-                    "a parameter of that name."
+                    f"The field {field.name!r} of {cls.__name__} must be made by the "
+                    "method `field` of a parameter with that name."
                 )
             parameters.append(parameter)
         return tuple(sorted(parameters, key=lambda parameter: parameter.advanced))

@@ -1,4 +1,4 @@
-"""Conservative rounding: shares go down; scales and costs go up.
+"""Conservative rounding: shares are rounded down; scales and costs are rounded up.
 
 Plans and noise scales come from formulas of a few dozen floating-point operations, each with a
 relative error of at most 1.1e-16.  `down` and `up` move the result by far more than the total error
@@ -45,7 +45,7 @@ def round_up(exact: Fraction) -> float:
 
 
 def largest(holds: Callable[[float], bool], guess: float) -> float:
-    """The largest finite double for which `holds` is true; 0 if it is false for all positive ones.
+    """The largest positive finite double for which `holds` is true; 0 if there is none.
 
     holds: a function that is true up to some number and false above it.  guess: where the search
     starts; a poor guess only costs time.

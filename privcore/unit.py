@@ -24,7 +24,7 @@ class Unit:
     noun: name of the unit, such as "patient".  rows: maximum number of rows per unit.  column: the
     column that identified the units; empty if there is none.
 
-    Raises ParameterError unless rows is 1 to 10,000 and the noun is not blank.
+    Raises ParameterError if rows is not between 1 and 10,000, or if the noun is blank.
 
     >>> Unit("patient", 5).sentence("added or removed")
     'one patient with at most 5 rows, added or removed; number of rows private'
@@ -37,7 +37,7 @@ class Unit:
     def __post_init__(self) -> None:
         if not 1 <= self.rows <= MOST_ROWS:
             raise ParameterError(
-                f"A unit has {short(self.rows)} rows; it must have 1 to {MOST_ROWS:,}."
+                f"A unit has {short(self.rows)} rows; it must have 1 to {MOST_ROWS:,} rows."
             )
         if not self.noun.strip():
             raise ParameterError("The unit has no name; give the unit a name, such as patient.")
@@ -82,7 +82,7 @@ _SENTENCES: tuple[tuple[Relation, re.Pattern[str]], ...] = (
 def understood(sentence: str) -> tuple[Unit, Relation]:
     """The unit and the neighbouring relation that a sentence of a guarantee states.
 
-    Raises ParameterError for a sentence that `Unit.sentence` does not write.
+    Raises ParameterError for a sentence that `Unit.sentence` cannot have produced.
 
     >>> understood("one patient with at most 5 rows, added or removed; number of rows private")
     (Unit(noun='patient', rows=5, column=''), 'added or removed')
@@ -94,7 +94,9 @@ def understood(sentence: str) -> tuple[Unit, Relation]:
             unit = Unit(match["noun"], int((match["rows"] or "1").replace(",", "") or 0))
             if unit.sentence(relation) == sentence:
                 return unit, relation
-    raise ParameterError(f"{short(sentence, 120)!r} does not state who is protected.")
+    raise ParameterError(
+        f"{short(sentence, 120)!r} does not state who is protected; use an unaltered file."
+    )
 
 
 def noun_of(column: str) -> str:

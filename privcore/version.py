@@ -1,3 +1,3 @@
-"""The version number, from which the wheel, certificates and saved results take theirs."""
+"""The version number, which the wheel, certificates and saved results also contain."""
 
 __version__ = "1.0.0"

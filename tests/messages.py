@@ -44,7 +44,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "public-with-budget": "spends nothing",
         "no-program-name": "a program can use",
         "unknown-kind": "has the unknown kind",
-        "choices-without-choice": "a choice needs some",
+        "choices-without-choice": "the kind choice needs choices",
         "choice-twice": "twice",
         "default-not-taken": "its own default",
         "empty-range": "no values",
@@ -58,7 +58,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "dof-without-chi2": "degrees of freedom",
         "proof-without-sensitivity": "a named proof, or neither",
         "published-without-reason": "the reason why",
-        "field-of-another-name": "of a parameter of that name",
+        "field-of-another-name": "of a parameter with that name",
         "private-without-parameters": "is private; let OwnParameters extend Proven",
     },
     "Sources of noise, sensitivities and accountants": {
@@ -414,7 +414,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "full-table-of": "{name} on {data}: The full table",
     },
     "Releases and what adds to them": {
-        "file-names-other-columns": "names more or fewer columns than its numbers have",
+        "file-names-other-columns": "number of column names in the release file does not match",
         "files-of-other-domain": "The earlier release has other columns, levels or bounds",
         "earlier-at-other-delta": "The earlier release has δ = {delta}, and this one has {this}",
         "earlier-protects-others": "set --unit and --rows-per-unit as for that release",

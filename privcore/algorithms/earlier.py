@@ -1,4 +1,4 @@
-"""Runs that add to an earlier release of the same rows."""
+"""Checks whether a run can add to an earlier release of the same rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def check_before(
         )
     if chosen.again is not None and before.n == source.n and not before.fits(_own_levels(source)):
         raise DataError(
-            "The earlier release has other columns or levels; give the table that it was made from."
+            "The earlier release has other columns or levels than this table; give the table that "
+            "the release was made from."
         )
     if not all(0 <= a < b < len(source.names) for a, b in only):
         raise ParameterError(
@@ -49,8 +50,8 @@ def check_before(
         )
     if protection.relation == ADDED:
         raise ParameterError(
-            "A release that hides the number of rows uses a random choice of rows, so it cannot be "
-            "added to; make a new release."
+            "A release that hides the number of rows uses a random choice of rows, so an earlier "
+            "release cannot be added to; make a new release."
         )
     if not before.topped:
         raise ParameterError(

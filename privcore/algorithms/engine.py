@@ -81,13 +81,14 @@ def discover(
     parameters: values by name; all other parameters take their defaults.
     seed: seed of simulated noise; noise: a noise source, such as `SecureNoise()`. Private
         algorithms need one of the two. With `NoNoise()` there is no guarantee (see `no_noise`).
-    test_limit: maximum number of tests if the search works by tests, None for no limit; edges that
-        are not tested within the limit stay (see `work`).
+    test_limit: maximum number of tests for a search by tests, None for no limit; edges that are not
+        tested within the limit stay (see `work`).
     before: the release of an earlier run on the same rows (`Released.statistics`), to which this
         run adds; epsilon is then the total for both runs.
     only: pairs of column positions (i < j) to measure; empty for all pairs.
 
-    Raises ParameterError or DataError, and Cancelled if `hooks.cancelled` returns True.
+    Raises ParameterError if a parameter is not allowed, DataError if the algorithm cannot use the
+    data, and Cancelled if `hooks.cancelled` returns True.
     """
     chosen = get_algorithm(algorithm)
     checked = checked_parameters(algorithm, parameters)
@@ -103,7 +104,9 @@ def discover(
     protection = of_source(chosen, checked, counted)
     noise = noise or SimulatedNoise(0)
     if chosen.needs == "tables" and not isinstance(counted, MixedRows):
-        require_levels(counted, chosen.name, "an algorithm for numbers, such as privpc-star")
+        require_levels(
+            counted, chosen.name, "an algorithm for numeric columns, such as privpc-star"
+        )
     noisy = chosen.private and noise.kind != "none"
     if noisy:
         counted = protection.sized(counted, checked["epsilon"], noise)
@@ -174,11 +177,13 @@ def search_again(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
 ) -> Discovery:
-    """Search released numbers with different settings, which is post-processing and costs nothing.
+    """Search released numbers again with different settings.
 
-    statistics: see `Released`. columns: column names. parameters: settings of the search, by name;
-    the budget is not used. guarantee: the guarantee of the release, which covers all results
-    computed from it.
+    The search is post-processing and costs nothing.
+
+    statistics: the released numbers (`Released.statistics`). columns: column names. parameters:
+    settings of the search, by name; the budget is not used. guarantee: the guarantee of the
+    release, which covers all results computed from the released numbers.
 
     Raises ParameterError if the algorithm keeps no released numbers, and DataError if the release
     has a different number of columns.
@@ -191,7 +196,7 @@ def search_again(
     source = PublicColumns(tuple(columns), statistics.n, statistics.levels)
     if len(source.own_levels) != len(columns):
         raise DataError(
-            "The release file names more or fewer columns than its numbers have; use an "
+            "The number of column names in the release file does not match its numbers; use an "
             "unaltered file."
         )
     run = Run(
@@ -246,10 +251,10 @@ def _discovery(
 
 
 def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None:
-    """Check the outcome of a run before it reaches a page or a certificate.
+    """Check that the outcome of a run has the requested guarantee and a graph that is allowed.
 
-    Raises ParameterError if the guarantee is not the requested guarantee, or if the graph has other
-    columns than the data or contradicts the background knowledge.
+    Raises ParameterError if the guarantee differs from the requested guarantee, if the graph's
+    columns are not the data's columns, or if the graph contradicts the background knowledge.
     """
     requested = _calibration(run)
     stated = outcome.guarantee
@@ -293,7 +298,7 @@ def levelled(
     """Convert a source to the form that an algorithm needs.
 
     A mixed source becomes counts, with numeric columns cut into levels, or numbers throughout.
-    Raises DataError if the algorithm can use neither, and for values missing at random if the
+    Raises DataError if the algorithm can use neither form, and for values missing at random if the
     algorithm cannot handle such values.
     """
     if _has_gaps(source) and not algorithm.available_cases:
@@ -320,7 +325,7 @@ def _has_gaps(source: MomentSource | MixedRows) -> bool:
 
 
 def cut_sentence(source: MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]) -> str:
-    """A sentence on how a run treats numeric columns in a table that also has levels."""
+    """A sentence on how a run treats numeric columns if other columns of the table have levels."""
     if algorithm.mixed is not None:
         return algorithm.mixed(source, checked)
     return (
@@ -340,7 +345,10 @@ def planned_events(
 
     The steps follow from public facts of the source alone: the number of rows and the columns'
     names, levels or bounds.
-    before, only: see `discover`; the steps of the earlier run are included.  Raises ParameterError.
+    before, only: see `discover`; the steps of the earlier run are included.
+
+    Raises ParameterError or DataError if the algorithm cannot run with these parameters on this
+    source.
     """
     return _row_level(algorithm, parameters, source, Earlier(before, frozenset(only)))[1]
 
@@ -348,11 +356,10 @@ def planned_events(
 def row_parameters(
     algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
 ) -> dict[str, Any]:
-    """Parameters for the run on rows, with the budget that gives each person the requested
-    guarantee.
+    """Parameters for the run on rows, whose budget gives each person the requested guarantee.
 
-    The parameters are unchanged if the unit is one replaced row. Uses the same public facts as
-    `planned_events`; raises ParameterError.
+    The parameters are unchanged if the unit is one replaced row. The function uses the same public
+    facts as `planned_events` and raises the same errors.
     """
     return _row_level(algorithm, parameters, source)[0]
 
@@ -396,7 +403,7 @@ def _fixed(
     protection: Protection,
     earlier: Earlier,
 ) -> dict[str, Any]:
-    """The parameters, with every value that must be fixed before a person's budget is split."""
+    """The parameters, with all values filled in that must be fixed before the budget is split."""
     run = _public_run(chosen, checked, source, earlier)
     private = protection.relation == ADDED
     return {**checked, **chosen.fixed(run, protection.unit.rows, private)}
@@ -408,8 +415,9 @@ def planned_delta(
     source: MomentSource | MixedRows | PublicColumns,
     before: Keepable | None = None,
 ) -> float:
-    """Total δ of a proven run, from the public facts that `planned_events` uses; raises
-    ParameterError.
+    """Total δ of a proven run, computed from the same public facts as `planned_events`.
+
+    before: see `discover`.  Raises the same errors as `planned_events`.
     """
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
@@ -448,9 +456,10 @@ def _public_run(
 
 
 def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-    """All parameters of an algorithm by name: checked values, and defaults for the rest.
+    """All parameters of an algorithm by name: the given values, checked, and defaults for the rest.
 
-    Raises ParameterError.
+    Raises ParameterError for an unknown algorithm, as in `parse_all`, and if unobserved confounders
+    are to be allowed but the algorithm assumes that there are none.
     """
     chosen, stated = get_algorithm(algorithm), dict(parameters or {})
     if not any(parameter.name == HIDDEN_CAUSES.name for parameter in chosen.parameters):
@@ -474,7 +483,10 @@ def _calibration(run: Run[GraphParameters]) -> Literal["proven", "published", "n
 
 
 def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:
-    """Counts or moments of a data set (see `count`) or of Parquet files; raises DataError."""
+    """Counts or moments of a data set (see `count`) or of Parquet files.
+
+    Raises DataError if a column is constant, or if Parquet files need too much memory.
+    """
     if isinstance(data, Dataset):
         return count(data)
     # Imported here, as few runs read files.

@@ -1,4 +1,4 @@
-"""Laplace-PC: the naive baseline, Laplace noise on every test (Wang et al. 2020, Section 1)."""
+"""Laplace-PC: the naive baseline with Laplace noise on every test (Wang et al. 2020, Section 1)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from privcore.parameter import Parameter
 from privcore.privacy.accounting.events import Event
 
 _FLAW = (
-    "the total is computed after the run from the number of tests, which depends on the data, "
-    "so it is not a bound fixed in advance"
+    "the total is computed after the run from the number of tests, and this number depends on the "
+    "data, so the total is not a bound fixed in advance"
 )
 
 MAX_TESTS = Parameter(
@@ -34,8 +34,8 @@ MAX_TESTS = Parameter(
     auto_help="enough for every test of order 0 and 1",
     scale="log",
     slider=(1, 10_000),
-    help="The budget is split evenly over this many tests, fixed before the run; when they are "
-    "used up, the remaining edges stay.",
+    help="The budget is split evenly over this many tests; the number is fixed before the run. "
+    "When all tests are used up, the remaining edges stay.",
     source="docs/guarantees.md",
     calibrations=("proven",),
 )
@@ -55,8 +55,9 @@ class LaplacePCParameters(parameters.PerTestParameters):
 
 
 def default_tests(p: int, max_order: int | None) -> int:
-    """The default number of tests: each pair marginally and, if the order allows, given each other
-    column.
+    """The default number of tests: per pair, one marginal test and one given each other column.
+
+    With `max_order` 0, only the marginal tests are counted.
     """
     pairs = comb(p, 2)
     return pairs if max_order == 0 else pairs * (p - 1)

@@ -61,7 +61,7 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
     if cells > MAX_CELLS:
         raise DataError(
             f"The full table over {len(run.source.names)} columns has {cells:.2g} cells, more than "
-            f"{MAX_CELLS:,}; leave columns out, merge rare levels (--merge-rare), or "
+            f"the limit of {MAX_CELLS:,}; leave columns out, merge rare levels (--merge-rare), or "
             "choose moment-search."
         )
     proven = parameters.calibration == "proven"
@@ -106,7 +106,8 @@ LAPMECH = Algorithm(
     title="LapMech",
     citation=_SOURCE,
     summary="Noise is added once to every cell of the full contingency table, including empty "
-    "cells; PC then tests the noisy counts at no further cost. Suitable only for few columns.",
+    "cells; PC then uses the noisy counts at no further cost. Suitable only for tables with few "
+    "columns.",
     takes=LapMechParameters,
     calibrations=("proven", "published"),
     run=_run,

@@ -108,7 +108,7 @@ class Threshold(FreeDecision):
 
 
 def score_of(source: MomentSource, name: str | None) -> Score:
-    """The requested score; by default G² for columns with levels and Fisher's z for numeric ones.
+    """The requested score; by default, G² for columns with levels and Fisher's z for numbers.
 
     Raises DataError if the score needs levels and the columns are numeric.
     """

@@ -22,9 +22,9 @@ from privcore.privacy.mechanisms import SieveAndExamine, SieveScales
 
 _SOURCE = "Wang, Pang & Song 2020, Algorithm 2"
 _FLAW = (
-    "the paper's noise scales do not add up to ε per round with sub-sampling, the threshold is "
-    "reused after a failed examination, and the total is computed after the run from a count that "
-    "depends on the data"
+    "with sub-sampling, the costs of the paper's noise do not add up to ε per round, the threshold "
+    "is reused after a failed examination, and the total is computed after the run from a count "
+    "that depends on the data"
 )
 
 
@@ -38,10 +38,10 @@ TWEAK = Parameter(
     high=100.0,
     slider=(0.0, 20.0),
     unit="standard deviations of Z",
-    help="The sieve passes a pair on to the examination if its noisy |Z| is below the threshold "
-    "plus t. Without this margin, the sieve's coarse noise would hold back many independent pairs. "
-    "The examination then tests the pair with less noise. For p-values t is converted to their "
-    "scale; for votes of blocks t is a number of blocks.",
+    help="The sieve passes a pair on to the examination if the pair's noisy |Z| is below the "
+    "threshold plus t. The examination then tests the pair again with less noise. Without the "
+    "margin t, the sieve's coarse noise would hold back many independent pairs. With p-values, t "
+    "is converted to their scale; with votes of blocks, t is a number of blocks.",
     source=f"{_SOURCE} and Theorem 2",
 )
 RATE_MODE = Parameter(
@@ -69,9 +69,9 @@ MAX_ROUNDS = Parameter(
     optional=True,
     auto_help="two rounds for each pair of columns",
     slider=(1, 200),
-    help="The budget is split evenly over this many rounds, fixed before the run. Each pair that "
-    "passes the sieve uses one round, whether or not the examination deletes its edge; when the "
-    "rounds are used up, the remaining edges stay.",
+    help="The budget is split evenly over this many rounds; the number is fixed before the run. "
+    "Each pair that passes the sieve uses one round, whether or not the examination deletes the "
+    "pair's edge. When all rounds are used up, the remaining edges stay.",
     source="docs/guarantees.md",
     calibrations=("proven",),
 )

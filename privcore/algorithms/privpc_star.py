@@ -68,9 +68,9 @@ RADIUS = Parameter(
     open_low=True,
     high=1.0,
     slider=(0.05, 1.0),
-    help="Rows longer than R times √p, with p columns scaled to −1 … 1, are shortened to that "
-    "length. A smaller R needs less Gaussian noise but shortens more rows; R = 1 shortens none. "
-    "R is public, so choose it without looking at the rows.",
+    help="The p columns are scaled to −1 … 1, and rows longer than R times √p are shortened "
+    "to that length. A smaller R needs less Gaussian noise but shortens more rows; R = 1 shortens "
+    "none. R is public, so choose it without looking at the rows.",
     source="docs/proofs/second_moments.md",
     calibrations=("proven",),
     only_with=("mechanism", ("gaussian",)),
@@ -121,9 +121,10 @@ class PrivPCStarParameters(parameters.OrientedParameters, parameters.PrivatePara
 
 
 class Released(NamedTuple):
-    """A noisy covariance matrix of the scaled columns, positive definite.
+    """A noisy covariance matrix of the scaled columns.
 
-    scale: scale of the noise; deviation: standard deviation of the noise on each entry.
+    sigma: the matrix, positive definite, shape (p, p). scale: scale of the noise. deviation:
+    standard deviation of the noise on each entry.
     """
 
     sigma: Matrix
@@ -132,7 +133,7 @@ class Released(NamedTuple):
 
 
 def release(run: Run[PrivPCStarParameters]) -> Released:
-    """Add noise to the moments once; everything else is computed from the result."""
+    """Release a noisy covariance matrix, from which everything else is computed."""
     if run.parameters.calibration == "published":
         return _published(run)
     parameters, p, n = run.parameters, len(run.source.names), run.source.n
@@ -226,7 +227,10 @@ def _regressed(
 
 
 class NoisyFisher(FreeDecision):
-    """Compares √(n − k − 3) |z| with a normal quantile, raised for the noise variance if chosen."""
+    """Compares √(n − k − 3) |z|, for a test given k columns, with a normal quantile.
+
+    With the null "sampling and noise", the noise variance raises the quantile.
+    """
 
     def __init__(
         self, run: Run[PrivPCStarParameters], released: Released, recorder: common.Recorder
@@ -269,8 +273,8 @@ class NoisyFisher(FreeDecision):
 
 
 _FLAW = (
-    "its sensitivity p(p + 1)/(2(n − 1)) assumes that the squares of every record add up to p; "
-    "without a bound, one record can change a covariance by any amount"
+    "the claimed sensitivity p(p + 1)/(2(n − 1)) assumes that the squared values of every record "
+    "add up to p; without a bound on the values, one record can change a covariance by any amount"
 )
 
 
@@ -313,7 +317,7 @@ PRIVPC_STAR = Algorithm(
     title="PrivPC*",
     citation=SOURCE,
     summary="For numeric columns: noise is added once to the second moments; PC with Fisher's z "
-    "then tests the noisy matrix at no further cost. Levels are coded −1 … 1 in their order.",
+    "then uses the noisy matrix at no further cost. Levels are coded −1 … 1 in their order.",
     takes=PrivPCStarParameters,
     calibrations=("proven", "published"),
     run=_run,

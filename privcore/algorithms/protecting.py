@@ -43,7 +43,7 @@ Planned = Callable[[Mapping[str, Any]], Sequence[Event]]
 class Protection:
     """The unit of privacy and the relation between neighbouring tables.
 
-    unit: whose rows are protected together. relation: how neighbouring tables differ.
+    unit: the unit whose rows are protected together. relation: how neighbouring tables differ.
     """
 
     unit: Unit
@@ -68,7 +68,7 @@ class Protection:
         return cls(Unit(unit.noun, rows), checked["neighbours"])
 
     def stated(self, checked: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters, with the number of protected rows filled in."""
+        """The parameters, with the number of protected rows per unit filled in."""
         if self.unit.rows == 1:
             return dict(checked)
         return {**checked, "rows_per_unit": self.unit.rows}
@@ -89,7 +89,7 @@ class Protection:
     def row_parameters(
         self, checked: Mapping[str, Any], delta: float, planned: Planned
     ) -> tuple[dict[str, Any], tuple[Event, ...]]:
-        """Parameters for the run on rows, and the steps of the run at their cost for the unit.
+        """Parameters for the run on rows, and the steps of the run with their cost per unit.
 
         checked: parameters of the whole run. delta: δ that the run uses, 0 if it needs none.
         planned: a function from the parameters of a run on rows to the steps of that run. If the
@@ -115,9 +115,11 @@ class Protection:
     ) -> MomentSource | MixedRows:
         """The table for the run on rows, resized if the number of rows is private.
 
-        epsilon: total for the whole run. Raises DataError if the rows are not in memory, and
-        ParameterError if ε is so small that the noise on the number of rows would exceed the size
-        of any table; this check uses public facts only.
+        epsilon: total for the whole run.
+
+        Raises DataError if the rows are not in memory, and ParameterError if ε is so small that the
+        noise on the number of rows would exceed the size of any table. The check of ε uses public
+        facts only.
         """
         if self.relation == REPLACED:
             return source
@@ -137,7 +139,7 @@ class Protection:
     def promised(
         self, outcome: Outcome, checked: Mapping[str, Any], size: int, bounded: int
     ) -> Outcome:
-        """The outcome of a run on rows, with its guarantee and cost converted to the unit.
+        """The outcome of a run on rows, with the guarantee and the cost converted to cover a unit.
 
         size: number of rows that the run used. bounded: the table's maximum number of rows per
         unit.
@@ -186,7 +188,7 @@ def of_source(
     checked: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
 ) -> Protection:
-    """The unit of protection for a run on a source."""
+    """The protection that a run of the algorithm gives in the table of a source."""
     return Protection.of(checked, source.unit) if algorithm.private else Protection(Unit())
 
 
@@ -196,5 +198,5 @@ def _with_budget(values: Mapping[str, Any], epsilon: float, delta: float) -> dic
 
 
 def _with_delta(guarantee: Guarantee, checked: Mapping[str, Any]) -> Guarantee:
-    """The guarantee with the whole δ of the run, if it needs any: the run spends all of it."""
+    """The guarantee with the whole δ of the run; unchanged if the run needs no δ."""
     return replace(guarantee, delta=float(checked["delta"])) if guarantee.delta > 0 else guarantee

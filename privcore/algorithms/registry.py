@@ -9,7 +9,7 @@ from privcore.algorithms.search.model import Algorithm
 from privcore.errors import ParameterError
 from privcore.text import short
 
-# Name and place of declaration, in the order of all lists.
+# Name and place of declaration, in the order in which algorithms are listed.
 _PLACES = {
     "pc": "pc:PC",
     "moment-search": "moment_search.algorithm:MOMENT_SEARCH",

@@ -28,8 +28,8 @@ from privcore.privacy.accounting.sampled_gaussian import SampledGaussian
 from privcore.rounding import up
 
 _FLAW = (
-    "the total is computed after the run from the number of tests, which depends on the data, "
-    "so it is not a bound fixed in advance"
+    "the total is computed after the run from the number of tests, and this number depends on the "
+    "data, so the total is not a bound fixed in advance"
 )
 SAMPLE_RATE = replace(
     parameters.RATE,

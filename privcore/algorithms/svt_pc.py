@@ -36,9 +36,9 @@ MAX_DELETIONS = Parameter(
     optional=True,
     auto_help="one for each pair of columns",
     slider=(1, 200),
-    help="The budget is split evenly over this many deletions, fixed before the run; tests with "
-    "the answer “dependent” are free. With fewer deletions than pairs, each gets more "
-    "budget, but the search ends once all are used.",
+    help="The budget is split evenly over this many deletions; the number is fixed before the run. "
+    "Tests with the answer “dependent” are free. With fewer deletions than pairs, each deletion "
+    "gets more budget, but the search ends once all deletions are used.",
     source="Wang, Pang & Song 2020, Algorithm 5",
 )
 
@@ -155,6 +155,6 @@ SVT_PC = Algorithm(
     run=_run,
     reference=reference,
     planned=_planned,
-    published_flaw=f"Not proven: its sensitivity is too small, and {_FLAW}.",
+    published_flaw=f"Not proven: the paper's sensitivity is too small, and {_FLAW}.",
     published_epsilon="total",
 )

@@ -2,7 +2,7 @@
 
 A limit on the work counts tests, not time. The number of tests in a private search follows from its
 noisy answers, so a limit on tests is post-processing. Time depends on the exact data, so the graph
-of a search that is stopped by a clock would depend on them too.
+of a search that is stopped by a clock would also depend on the exact data.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ DEGREE = Parameter(
     default=USUAL_DEGREE,
     low=1,
     high=10_000,
-    help="Assumed number of neighbours per column after order 0, for the likely number of tests.",
+    help="Assumed number of neighbours per column after order 0. The likely number of tests is "
+    "computed from this number.",
     source="docs/performance.md",
 )
 
@@ -105,7 +106,7 @@ def most_tests(columns: int, order: int, degree: int | None = None) -> int:
 
 
 def searches_by_tests(algorithm: str) -> bool:
-    """Whether an algorithm searches by independence tests, whose number measures its work."""
+    """Whether the work of an algorithm is measured by its number of independence tests."""
     names = {parameter.name for parameter in get_algorithm(algorithm).parameters}
     return "stable" in names or algorithm == "em-pc"
 
@@ -120,8 +121,10 @@ def estimate(
 ) -> Estimate | None:
     """Estimated work of a run on n rows of columns with these numbers of levels.
 
-    None if the algorithm does not work by tests.  No row of any data is used.  degree: assumed
-    neighbours per column.  Raises ParameterError.
+    None if the algorithm does not work by tests.  No rows of data are used.  degree: assumed number
+    of neighbours per column.
+
+    Raises ParameterError if a parameter or the degree is not allowed.
     """
     checked = checked_parameters(algorithm, parameters)
     if not searches_by_tests(algorithm):
@@ -137,7 +140,7 @@ def large_work_sentence(
 ) -> str:
     """A note on the expected duration of a long run; empty for a short run.
 
-    Raises ParameterError.
+    Raises ParameterError if a parameter is not allowed.
     """
     checked = checked_parameters(algorithm, parameters)
     if algorithm == "moment-search":
@@ -159,9 +162,11 @@ WIDE, _SOME = 450, 200
 def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float, float]:
     """Seconds and GiB of memory that moment search needs for columns with these numbers of levels.
 
-    The formulas fit measurements with 20,000 to 100,000 rows, where the search finds many edges;
-    with more noise it needs less time and memory. The release of pairs has one number for each pair
-    of levels. See docs/performance.md.
+    whole_table: maximum number of cells at which the full contingency table is released.
+
+    The formulas fit measurements with 20,000 to 100,000 rows, in which the search finds many edges;
+    with more noise, the search needs less time and memory. If pairs of columns are released, the
+    release has one number for each pair of levels. See docs/performance.md.
     """
     if prod(levels) <= whole_table:
         return 1.0, 0.3
@@ -177,9 +182,9 @@ def wide_sentence(columns: int, how: str) -> str:
     """
     some, many = (time_text(moment_search_work((8,) * k, 0)[0]) for k in (_SOME, WIDE))
     return (
-        f"The table has {columns:,} columns, more than {WIDE}. Moment search takes {some} on "
-        f"{_SOME} columns and {many} on {WIDE}: {how}. Choosing columns by their dependence on an "
-        "outcome would use the data and therefore cost ε."
+        f"The table has {columns:,} columns, more than the recommended {WIDE}. Moment search "
+        f"takes {some} on {_SOME} columns and {many} on {WIDE} columns; {how}. Choosing "
+        "columns by their dependence on an outcome would use the data and therefore cost ε."
     )
 
 

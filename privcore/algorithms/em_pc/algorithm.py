@@ -1,7 +1,7 @@
 """EM-PC: the exponential mechanism chooses which neighbours to remove (Xu, Yuan & Wu 2017).
 
 For each column and order, one selection chooses how many neighbours are removed, and further
-selections choose which. Proof of the proven form: docs/proofs/em_pc.md.
+selections choose which neighbours. Proof of the proven form: docs/proofs/em_pc.md.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class PublishedRounds:
         self.rounds = 0
 
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:
-        """Choose the number β̂ of candidates to remove by q₂, then β̂ candidates by q₁.
+        """Choose by q₂ the number β̂ of candidates to remove; then choose β̂ candidates by q₁.
 
         Each selection by q₁ costs ε₁/β̂. Returns the chosen candidates.
         """
@@ -102,7 +102,7 @@ class PublishedRounds:
         )
 
     def guarantee(self) -> Guarantee:
-        """The guarantee that the paper claims, with its flaw."""
+        """The guarantee that the paper claims, with the reason why the claim is not proven."""
         epsilon = self._run.parameters.epsilon
         return common.published_guarantee(self._run, epsilon, 0.0, "basic composition", (FLAW,))
 
@@ -230,7 +230,7 @@ def _run(run: Run[EMPCParameters]) -> Outcome:
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of the original PC with the run's score; it removes edges at once, like EM-PC."""
+    """Parameters of the original PC with the run's score. Like EM-PC, it removes edges at once."""
     settings = reference({**parameters, "stable": False})
     if parameters["calibration"] == "published":
         settings["score"] = "g2"

@@ -37,8 +37,8 @@ NUMBER_SHARE = Parameter(
     high=1.0,
     open_high=True,
     slider=(0.1, 0.9),
-    help="Share of a round's budget for choosing how many neighbours to remove; the rest chooses "
-    "which ones. The paper uses a half.",
+    help="Share of a round's budget for choosing how many neighbours to remove; the rest is for "
+    "choosing which ones. The paper uses a half.",
     source=SOURCE,
     calibrations=("proven",),
 )
@@ -55,8 +55,8 @@ DIRECTION_SHARE = Parameter(
     slider=(0.0, 0.9),
     help="Share of the budget reserved for choosing the separating sets, which determine "
     "directions. The paper uses the exact sets without paying for them. At 0, directions "
-    "come only from marginally independent pairs and from separating sets chosen with budget that "
-    "the rounds leave over.",
+    "come only from marginally independent pairs and from separating sets chosen with budget "
+    "left over from the rounds.",
     source="docs/proofs/em_pc.md",
     calibrations=("proven",),
 )

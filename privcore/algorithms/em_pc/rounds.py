@@ -22,7 +22,10 @@ from privcore.rounding import down, sum_up
 
 
 class Removal(NamedTuple):
-    """A removed pair, the node it was removed from, and its possible separating sets."""
+    """A removed pair: the node whose neighbour was removed, the neighbour, and the candidate.
+
+    The candidate contains the possible separating sets of the pair.
+    """
 
     node: int
     other: int
@@ -52,9 +55,9 @@ def _new_filter(run: Run[EMPCParameters]) -> tuple[PrivacyFilter, float]:
 
 
 def planned_total(run: Run[EMPCParameters]) -> tuple[Event, ...]:
-    """The planned cost of a proven run, as a single step: the filter's total.
+    """The planned cost of a proven run, as a single step.
 
-    The last selections use the whole remaining budget.
+    This is the filter's total, because the last selections use the whole remaining budget.
     """
     whole, _ = _new_filter(run)
     return (Event("zcdp" if whole.unit == "rho" else "pure", whole.total),)

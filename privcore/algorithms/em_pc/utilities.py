@@ -23,8 +23,8 @@ from privcore.privacy.mechanisms.selection import count_utilities
 class Candidate(NamedTuple):
     """A neighbour that may be removed, with its utility and the conditioning sets of its tests.
 
-    best: the conditioning set of the most independent test, which is not private: it may be
-    released only through a private selection.
+    best: the conditioning set of the most independent test. This set depends on the exact data, so
+    it may be released only through a private selection.
     """
 
     node: int
@@ -121,7 +121,8 @@ class PublishedUtilities:
 def published_counts(distances: Vector) -> Vector:
     """q₂ of Xu, Yuan & Wu 2017: utilities of removing 0 to a of the candidates, shape (a + 1,).
 
-    distances: in decreasing order, shape (a,); positive for independent pairs.
+    distances: the candidates' distance scores in decreasing order, shape (a,); positive for
+    independent pairs.
     """
     a = distances.size
     quality = np.empty(a + 1)

@@ -1,1 +1,1 @@
-"""Graphs as continuous optimisation: least squares under a smooth acyclicity constraint."""
+"""Graph search as continuous optimisation: least squares under a smooth acyclicity constraint."""

@@ -1,8 +1,8 @@
 """Minimise a loss subject to h(W) = 0: an outer loop over penalties, with a choice of inner solver.
 
 Plain NOTEARS solves each inner problem exactly (`exact_steps`); private forms take a few noisy
-steps (`noisy_steps`). Both share the penalised minimiser, and the rule by which ρ and α grow (Zheng
-et al. 2018, Algorithm 1). A run ends early if a loss raises `Exhausted`.
+steps (`noisy_steps`). The penalised minimiser and the rule by which ρ and α grow are the same for
+all forms (Zheng et al. 2018, Algorithm 1). A run ends early if a loss raises `Exhausted`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EXPONENT = 300.0
 
 
 class WeightsTooLarge(DataError):
-    """The weights are so large that the constraint overflows."""
+    """The weights are so large that the acyclicity constraint overflows."""
 
 
 def safe_weight(nodes: int) -> float:
@@ -73,10 +73,10 @@ class Penalty(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """When to stop, and how fast the penalty grows; the defaults follow Zheng et al.
+    """The stopping rule and the growth of the penalty; the defaults follow Zheng et al. (2018).
 
-    sparsity: λ. progress: ρ is multiplied by `rho_factor` unless h fell to this share of its last
-    value.
+    sparsity: λ. progress: if h is above this share of its last value, ρ is multiplied by
+    `rho_factor`.
     """
 
     sparsity: float
@@ -99,7 +99,7 @@ class Solution(NamedTuple):
 
 
 class Exhausted(Exception):
-    """Raised by a loss that must not be evaluated again."""
+    """Raised by a loss function that must not be evaluated again."""
 
 
 Inner = Callable[[Matrix, Penalty], Matrix]
@@ -118,8 +118,9 @@ def solve(
     """Minimise a loss over weights with h(W) near 0, starting from W = 0.
 
     inner: maps weights and a penalty to better weights, or raises Exhausted if it cannot find any.
-    objective: value of the weights, without the penalties on h. watch: called after each iteration
-    with its number (from 1) and its values; an exception raised by `watch` ends the run.
+    objective: returns the objective at the weights, without the penalties on h; used only for the
+    record of convergence. watch: called after each iteration with the iteration's number (from 1)
+    and values; an exception raised by `watch` ends the run.
     """
     with one_thread():
         return _solve(inner, nodes, settings, objective, watch)
@@ -163,11 +164,12 @@ def minimise(
 ) -> Matrix:
     """A local minimum of smooth(W) + λ|W|₁ + αh + ρh²/2 with |W| at most `limit`.
 
-    limit: one bound for all weights, or a bound for each, shape (d, d). smooth: the loss and its
-    gradient; an exception that it raises ends the search. keep: called with the weights after each
-    iteration. If columns determine each other, the loss is flat, and the first trial step may be so
-    long that h overflows; the search then restarts with bounds on the weights within which h cannot
-    overflow.
+    limit: one bound for all weights, or a bound for each weight, shape (d, d). smooth: returns the
+    loss and its gradient; an exception that `smooth` raises ends the search. keep: called with the
+    weights after each iteration.
+
+    If columns are collinear, the loss is flat, and the first trial step may be so long that h
+    overflows. The search then restarts with bounds on the weights within which h cannot overflow.
     """
     try:
         return _minimised(smooth, start, penalty, limit, keep)
@@ -257,11 +259,14 @@ def noisy_steps(
     limit: float | Matrix,
     search: Search | None = None,
 ) -> Inner:
-    """An inner solver that takes `count` noisy gradient steps, and none after `total` steps in all.
+    """An inner solver that takes `count` noisy gradient steps per call, and at most `total` in all.
 
     The penalties need no data, so each step minimises them exactly, together with a local model of
     the loss based on the noisy gradient.
-    steps: public step sizes to try, at most 2 over the largest eigenvalue of the second moments.
+
+    gradient: returns the noisy gradient at the weights.
+    steps: public step sizes to try, at most 2 divided by the largest eigenvalue of the second
+        moments.
     search: chooses among the resulting weights; not needed for a single step size.
     """
     left = total

@@ -3,9 +3,9 @@
 The gradient for record x is g = −x(x − Wᵀx)ᵀ. The diagonal of g is left out, since no column has a
 weight on itself.
 
-Proven: each record's g is scaled down to the Euclidean norm C before the mean over n rows is taken.
+Proven: each record's g is clipped to the Euclidean norm C before the mean over n rows is taken.
 Replacing one record moves the mean by the difference of two vectors of norm at most C, divided by
-n: at most 2C/n in L2, for any rows.
+n. This is at most 2C/n in L2, for any rows.
 
 Published (NOLEAKS, Ma et al. 2022): the entries of the *mean* gradient are clipped to [−s, s], and
 the change is claimed to be at most √(d(d − 1))·2s/n.  One record may change every entry of the mean
@@ -60,7 +60,7 @@ def clipped_mean(
 ) -> Matrix:
     """Mean over the rows of the clipped gradients, shape (d, d), zero diagonal.
 
-    rows: unique rows, shape (u, d); multiplicities: how often each occurs, shape (u,).
+    rows: unique rows, shape (u, d); multiplicities: how often each row occurs, shape (u,).
     clip: C, in squared units of the scaled columns.
     widths, centre: public or previously released numbers, by which each column is first converted
         to (x − centre)·width.
@@ -90,8 +90,8 @@ def clipped_mean(
 def residuals_of(x: Matrix, weights: Matrix) -> Matrix:
     """Residuals x − Wᵀx of the rows, computed exactly after rounding W to about 20 bits.
 
-    A row's residual therefore does not depend on the row's position or on the kernel. x: rows from
-    `scaled_blocks`.
+    Because the computation is exact, the residual of a row does not depend on the position of the
+    row or on the BLAS kernel. x: rows from `scaled_blocks`.
     """
     largest = math.frexp(float(np.abs(weights).max(initial=0.0)))[1]
     bits = 52 - _ROW_BITS - 1 - len(weights).bit_length()
@@ -111,7 +111,10 @@ def published_gradient(moments: Matrix, weights: Matrix, clip: float) -> Matrix:
 
 
 def published_sensitivity(nodes: int, clip: float, n: int) -> float:
-    """The claimed sensitivity √(d(d − 1))·2s/n of `published_gradient`, not a valid bound."""
+    """The sensitivity √(d(d − 1))·2s/n that the authors claim for `published_gradient`.
+
+    The claim does not hold for unbounded rows.
+    """
     return math.sqrt(nodes * (nodes - 1)) * 2 * clip / n
 
 

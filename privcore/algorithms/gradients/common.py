@@ -59,7 +59,7 @@ def strong_edges(
 
 
 def weight_limits(run: Run[WeightParameters], limit: float) -> Matrix:
-    """Bound on each absolute weight, shape (p, p): 0 for arrows that knowledge rules out."""
+    """Bound on each |W[i, j]|, shape (p, p): 0 for arrows that background knowledge rules out."""
     return np.where(run.known.allowed, limit, 0.0)
 
 
@@ -124,7 +124,7 @@ def check_finite(numbers: Matrix) -> None:
 
 
 def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
-    """Raise DataError for constant or collinear columns, a check that uses the exact data."""
+    """Raise DataError for constant or collinear columns. The check uses the exact data."""
     variances = np.diag(sigma)
     for name, variance in zip(names, variances, strict=True):
         if variance <= _CONSTANT:

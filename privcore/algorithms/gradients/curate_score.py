@@ -85,7 +85,7 @@ class CurateScoreParameters(DescentParameters):
 
 
 def fit(run: Run[CurateScoreParameters]) -> Outcome:
-    """Find weights and graph from noisy gradients with budgets that change by a schedule."""
+    """Find the weights and the graph from noisy gradients whose budgets follow a schedule."""
     run = prepared(run)
     parameters = run.parameters
     if parameters.calibration == "proven":

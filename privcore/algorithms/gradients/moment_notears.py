@@ -1,7 +1,8 @@
 """NOTEARS on second moments to which noise is added once (our own method).
 
 The least-squares loss depends on the rows through their second moments only, so one noisy release
-of the moments pays for any number of iterations, line searches and evaluations of the objective.
+of the moments is enough for any number of iterations, line searches and evaluations of the
+objective.
 Sensitivity and proof: docs/proofs/weighted_moments.md.
 """
 
@@ -41,7 +42,7 @@ class MomentNotearsParameters(NotearsParameters, ProvenParameters):
 
 
 def fit(run: Run[MomentNotearsParameters]) -> Outcome:
-    """Find weights and graph from one noisy covariance matrix."""
+    """Find the weights and the graph from one noisy covariance matrix."""
     run = prepared(run)
     parameters, n, p = run.parameters, run.source.n, len(run.source.names)
     radius = parameters.radius * math.sqrt(p)

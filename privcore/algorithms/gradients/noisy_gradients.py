@@ -61,10 +61,10 @@ def clipped_slopes(
     """Mean over the rows of the clipped slopes of the loss towards each trial, shape (k,).
 
     Between weights W and V, the loss of record x changes by ½|x − Vᵀx|² − ½|x − Wᵀx|².  Divided by
-    |V − W| this is a slope of about the size of the record's gradient.  So each record's slope is
-    clipped to ±C before the mean over n rows is taken.  For k trial steps from the same W,
-    replacing one record moves the k means by at most 2C/n each, and by 2C√k/n in L2
-    (docs/proofs/clipped_gradients.md).
+    |V − W|, this change is a slope of about the size of the record's gradient.  Each record's slope
+    is therefore clipped to ±C before the mean over n rows is taken.  For k trial steps from the
+    same W, replacing one record moves each of the k means by at most 2C/n, and all k by at most
+    2C√k/n in L2 (docs/proofs/clipped_gradients.md).
 
     A trial equal to `weights` has slope 0. For the other arguments see `clipped_mean`.
     """
@@ -115,8 +115,9 @@ SEARCH_SHARE = 0.25
 
 
 def run_proven(run: Run[DescentParameters], shares: Sequence[float]) -> Outcome:
-    """Find weights and graph from noisy gradients, one per entry of `shares` (which sum to 1).
+    """Find the weights and the graph from noisy gradients, one for each entry of `shares`.
 
+    shares: each gradient's share of the part of μ² that pays for gradients; the shares add up to 1.
     Raises DataError for values that are not finite, and ParameterError if the noise would exceed
     even a single gradient with the whole budget.
     """
@@ -133,7 +134,7 @@ def run_proven(run: Run[DescentParameters], shares: Sequence[float]) -> Outcome:
 
 
 def planned_gradients(run: Run[DescentParameters], shares: Sequence[float]) -> tuple[Event, ...]:
-    """All Gaussian releases of `run_proven`, with equal ones merged."""
+    """All Gaussian releases of `run_proven`; equal releases are merged into one event."""
     mu = planned_mu(run.parameters.epsilon, run.parameters.delta)
     columns, gradients, searches = _split(run, shares)
     counted = Counter(share for share in (columns, *gradients, *searches) if share > 0)

@@ -17,7 +17,7 @@ from privcore.privacy.accounting.events import Event
 
 
 def fit(run: Run[DescentParameters]) -> Outcome:
-    """Find weights and graph from T noisy gradients with equal budgets."""
+    """Find the weights and the graph from T noisy gradients with equal budgets."""
     run = prepared(run)
     total = run.parameters.gradients
     if run.parameters.calibration == "proven":

@@ -38,7 +38,7 @@ class _Parameters(NotearsParameters):
 
 
 def optimise(run: Run[NotearsParameters], sigma: Matrix) -> Solution:
-    """Run NOTEARS on a covariance matrix in the run's units, either exact or already private."""
+    """Run NOTEARS on a covariance matrix in the run's units; the matrix may be exact or noisy."""
     parameters = run.parameters
     sparsity = parameters.sparsity
     watching = Watching(run, "iteration", parameters.iterations)
@@ -57,8 +57,9 @@ def optimise(run: Run[NotearsParameters], sigma: Matrix) -> Solution:
 
 
 def fit(run: Run[_Parameters]) -> Outcome:
-    """Find weights and graph; raises DataError for constant or collinear columns, unless the
-    parameter `degenerate` is "keep".
+    """Find the weights and the graph from the exact covariances.
+
+    Raises DataError for constant or collinear columns if the parameter `degenerate` is "refuse".
     """
     run = prepared(run)
     moments = run.source.moments()

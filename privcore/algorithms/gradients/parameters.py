@@ -62,8 +62,8 @@ WEIGHT_THRESHOLD = Parameter(
     auto_help=auto_help("weight_threshold"),
     slider=(0.0, 1.0),
     help="Edges with an absolute weight below this threshold are left out. The threshold is "
-    "public; choose it without the true graph. Changing it afterwards costs no privacy. Columns "
-    "with levels have weaker linear effects than numeric columns.",
+    "public; choose it without looking at the true graph. Changing it afterwards costs no "
+    "privacy. Columns with levels have weaker linear effects than numeric columns.",
     source=f"{ZHENG}, Section 4.2",
 )
 UNITS = Parameter(
@@ -114,9 +114,10 @@ RADIUS = Parameter(
     optional=True,
     auto_help=auto_help("radius"),
     slider=(0.05, 1.0),
-    help="Rows longer than R times √p, with p columns scaled to −1 … 1, are shortened to that "
-    "length; R = 1 shortens none. A smaller R needs less noise, and shortened rows keep their "
-    "direction, which matters most here. R is public, so choose it without looking at the rows.",
+    help="The p columns are scaled to −1 … 1, and rows longer than R times √p are shortened "
+    "to that length; R = 1 shortens none. A smaller R needs less noise. Shortened rows keep their "
+    "direction, which matters more here than their length. R is public, so choose it without "
+    "looking at the rows.",
     source="docs/proofs/weighted_moments.md",
 )
 ITERATIONS = Parameter(
@@ -177,8 +178,8 @@ GRADIENTS = Parameter(
     high=100_000,
     scale="log",
     slider=(10, 1000),
-    help="Number of noisy gradients, fixed before the run. More gradients come closer to the "
-    "optimum, but each gets more noise.",
+    help="Number of noisy gradients, fixed before the run. With more gradients, the search comes "
+    "closer to the optimum, but each gradient gets more noise.",
     source="docs/proofs/clipped_gradients.md",
 )
 STAGES = Parameter(
@@ -294,9 +295,9 @@ REACH = Parameter(
     scale="log",
     slider=(1.0, 20.0),
     unit="standard deviations",
-    help="Assumed distance of the public bounds from their middle, in standard deviations. λ, C "
-    "and the step size are in units of the variance that this assumption implies, so no variance "
-    "has to be estimated from the data.",
+    help="Assumed distance from the middle of a column's public bounds to either bound, in "
+    "standard deviations. λ, C and the step size are in units of the variance that this assumption "
+    "implies, so no variance has to be estimated from the data.",
     source=_OURS,
     calibrations=("proven",),
     only_with=("centring", ("middle",)),

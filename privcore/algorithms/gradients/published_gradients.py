@@ -46,21 +46,22 @@ from privcore.independence.fisher import covariance
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
 
 FLAW = (
-    "it clips the mean gradient rather than each record's gradient, so one record can change every "
-    "entry by 2s: the true sensitivity is n times the claimed √(d(d − 1))·2s/n"
+    "the method clips the mean gradient rather than each record's gradient, so one record can "
+    "change every entry by 2s: the true sensitivity is n times the claimed √(d(d − 1))·2s/n"
 )
 SEARCH_FLAW = (
-    "its line search uses 1,000 rows without noise, and the δ that it charges for these rows is "
-    "only a record's probability of being among them"
+    "the line search uses 1,000 rows without noise, and the δ charged for these rows is only a "
+    "record's probability of being among them"
 )
 SEARCH_ROWS = 1_000
 
 
 def run_published(run: Run[DescentParameters], charges: Sequence[float], planned: float) -> Outcome:
-    """Find weights and graph from at most one gradient per entry of `charges`, each an ε.
+    """Find the weights and the graph from noisy gradients, at most one per entry of `charges`.
 
-    planned: the claimed total ε of the gradients. Raises DataError for values that are not finite,
-    and ParameterError if the noise would exceed even a single gradient with the whole budget.
+    charges: ε of each gradient. planned: the claimed total ε of the gradients. Raises DataError for
+    values that are not finite, and ParameterError if the noise would exceed even a single gradient
+    with the whole budget.
     """
     recorder = Recorder(run.keep_trace)
     gradients = _Gradients(run, charges, recorder)

@@ -6,11 +6,11 @@ With iterations i = 0 … I − 1 the published budgets are
     exponential     ε_i = ε₀ e^{i/I}       sum ε₀(e − 1)/(e^{1/I} − 1)
     multiplicative  ε_i = ε₀^{1 + i/I}     sum ε₀(1 − ε₀)/(1 − ε₀^{1/I})
 
-Errors of the paper:
+Errors in the paper:
 
 * I_exp in Lemma 2 bounds the sum by e·I·ε₀.  The sum is about (e − 1)·I·ε₀, so 58 % more
   iterations fit (`largest_count`).  The sum in the proof has an additional term, for i = I, and
-  its bound fails at I = 1, where it claims 1 + e ≤ e.
+  the bound on this sum fails at I = 1, where the bound would imply 1 + e ≤ e.
 * "Multiplicative" budgets *shrink* for ε₀ < 1, from ε₀ to nearly ε₀², so the last iterations get
   the smallest budgets, contrary to the paper's aim.  This is why many iterations fit.
 * Algorithm 2 uses i/(I − 1) in place of i/I, so its sum exceeds the sum in the lemma whenever
@@ -58,7 +58,7 @@ def total(schedule: Schedule, first: float, count: int) -> float:
 
 
 def lemma_count(schedule: Schedule, epsilon: float, first: float) -> int:
-    """The number of iterations I in Lemma 2, rounded down; 0 if not even one iteration fits."""
+    """The number of iterations I in Lemma 2, rounded down; 0 if `epsilon` does not cover one."""
     if schedule == "additive":
         count = (epsilon + first / 2) / (1.5 * first)
     elif schedule == "exponential":
@@ -77,7 +77,7 @@ def lemma_count(schedule: Schedule, epsilon: float, first: float) -> int:
 def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
     """The largest number of iterations whose budgets add up to at most `epsilon`, by bisection.
 
-    Raises ParameterError if more than ten million iterations would fit.
+    Raises ParameterError if more than ten million iterations would fit into the budget.
     """
 
     def fits(count: int) -> bool:
@@ -90,7 +90,8 @@ def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
         low, high = high, 2 * high
         if high > _MOST:
             raise ParameterError(
-                "More than ten million iterations would fit; raise the first iteration's epsilon."
+                "More than ten million iterations would fit into the budget; raise the first "
+                "iteration's epsilon."
             )
     while high - low > 1:
         middle = (low + high) // 2
@@ -101,8 +102,8 @@ def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
 def published_schedules(epsilon: float, first: float) -> dict[str, NDArray[np.float64]]:
     """The ε of each iteration that Lemma 2 allows for (ε_total, ε₀), by schedule.
 
-    Schedules without any iteration are left out, and so are schedules of more than ten thousand
-    iterations, which no figure could show.
+    Schedules with no iterations are left out, as are schedules with more than ten thousand
+    iterations, which are too long for a figure.
     """
     counts = {name: lemma_count(name, epsilon, first) for name in SCHEDULES}
     return {

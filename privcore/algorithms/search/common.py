@@ -1,4 +1,4 @@
-"""Shared by all algorithms: recording steps, stating guarantees, and finishing a search."""
+"""Functions shared by all algorithms: they record steps, state guarantees and finish a search."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def public_facts(run: Run[GraphParameters]) -> tuple[str, ...]:
     known = Knowledge.read(run.parameters.knowledge).words
     return (
         f"number of rows ({run.source.n:,})",
-        "column names and bounds" if numeric else "column names, and their levels in order",
+        "column names and bounds" if numeric else "column names, and each column's levels in order",
         "every parameter of the run",
         *([f"background knowledge: {'; '.join(known)}"] if known else []),
     )
@@ -82,7 +82,7 @@ def outcome(
     epsilon_to_finish: float | None = None,
     rounds_to_finish: int = 0,
 ) -> Outcome:
-    """The outcome of a search, from its oriented skeleton.
+    """The outcome of a search, given the oriented skeleton.
 
     epsilon_to_finish: the total ε that would have paid for all remaining tests as well, split over
     `rounds_to_finish` planned rounds.
@@ -118,7 +118,7 @@ def outcome(
 def proven_guarantee(
     run: Run[PrivateParameters], accountant: str, proofs: tuple[str, ...], delta: float
 ) -> Guarantee:
-    """The guarantee of a proven run: its total (ε, δ), fixed before the run."""
+    """The guarantee of a proven run, with the total (ε, δ) that was fixed before the run."""
     if run.parameters.knowledge:
         proofs = (*proofs, "docs/proofs/background_knowledge.md")
     return Guarantee(
@@ -153,10 +153,14 @@ def published_guarantee(
 
 
 def checked_rows(n: int, rate: float) -> int:
-    """Rows of a sub-sample: n times the rate, rounded down; raises ParameterError below 2."""
+    """Number of rows in a sub-sample: n times the rate, rounded down.
+
+    Raises ParameterError if fewer than 2 rows remain.
+    """
     rows = int(n * rate)
     if rows < 2:
         raise ParameterError(
-            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; raise the rate to keep 2."
+            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; raise the rate to "
+            "keep at least 2 rows."
         )
     return rows

@@ -26,7 +26,7 @@ MOST_TESTS = 5_000
 
 @dataclass
 class HiddenEdges:
-    """A skeleton whose edges may be removed, and separating sets of the pairs without an edge."""
+    """A skeleton whose edges may be removed, and separating sets for the pairs without an edge."""
 
     nodes: tuple[str, ...]
     neighbours: Neighbours
@@ -53,8 +53,9 @@ class HiddenEdges:
         max_order: int | None,
         most: int | None = None,
     ) -> HiddenStage:
-        """Remove edges by Possible-D-Sep, or by RFCI if Possible-D-Sep needs more than `most`
-        tests; returns the method used.
+        """Remove edges by Possible-D-Sep or by RFCI, and return the method used.
+
+        RFCI is used if Possible-D-Sep needs more than `MOST_TESTS` tests, or more than `most`.
         """
         before, required = sum(map(len, self.neighbours)), self.known.required
         tests = count_path_tests(self.neighbours, triples, max_order)

@@ -37,8 +37,8 @@ from privcore.privacy.mechanisms import NoiseSource
 class Progress(NamedTuple):
     """Progress of a search: in order `order`, `done` of `pairs` pairs are finished.
 
-    noun: what is counted; an optimiser counts iterations or gradients in place of pairs. pairs: 0
-    if the total is not known, as for changes to a graph.
+    noun: what is counted; an optimiser counts iterations or gradients in place of pairs. pairs: the
+    total number; 0 if this is not known, as for changes to a graph.
     """
 
     order: int
@@ -73,7 +73,7 @@ P_co = TypeVar("P_co", bound=GraphParameters, covariant=True)
 class Run(Generic[P_co]):
     """The input of an algorithm: counts, checked parameters, noise, and hooks.
 
-    source: counts if the algorithm needs "tables"; otherwise it may also be rows of numbers.
+    source: counts if the algorithm needs "tables"; otherwise counts or rows of numbers.
     test_limit: maximum number of tests of a search, None for no limit; see `work`.
     earlier: the release that this run adds to, if any.
     """
@@ -129,26 +129,31 @@ def _no_plan(run: Run[Any]) -> tuple[Event, ...]:
 class Algorithm:
     """One algorithm, as declared in its own file and listed in the registry.
 
-    takes: class of the parameters. calibrations: the available calibrations, the default first;
-    published_flaw: why the published calibration is not proven. published_epsilon: the meaning of ε
-    in the published calibration: the cost of one "round" or test, with the total computed after the
-    run; a total to "split", with the spent part computed after the run; or the "total" itself, as
-    in the proven form. planned: returns the steps of a proven run from public facts alone: the
-    parameters, the number of rows, and the columns. planned_delta: returns the total δ of a run
-    from the same facts, if it may be less than the parameter δ. fixed: returns the parameters that
-    follow from others and from public facts and are needed before a person's budget is split; the
-    arguments of `fixed` are a run, the number of rows per person, and whether the total number of
-    rows is private. needs:
-    contingency "tables" of categorical columns; "moments", which numeric columns have as well; or
-    "either" (tables for levels, moments for numbers). reference: maps parameters to the parameters
-    of the non-private reference algorithm, by default PC. output: a CPDAG, or one DAG.
-
+    takes: class of the parameters.
+    calibrations: the available calibrations, the default first.
+    published_flaw: why the published calibration is not proven.
+    published_epsilon: the meaning of ε in the published calibration. "round": the cost of one round
+        or test; the total is computed after the run. "split": a total that is split over the steps;
+        the part spent is computed after the run. "total": the total, as in the proven calibration.
+    planned: returns the steps of a proven run from public facts alone, which are the parameters,
+        the number of rows, and the columns.
+    planned_delta: returns the total δ of a run from the same facts, if the total may be less than
+        the parameter δ.
+    fixed: returns the parameters that must be fixed before a person's budget is split, computed
+        from public facts. The arguments are a run, the number of rows per person, and whether the
+        total number of rows is private.
+    needs: contingency "tables" of categorical columns; "moments", which numeric columns have as
+        well; or "either" (tables for columns with levels, moments for numeric columns).
+    reference: maps parameters to the parameters of the non-private reference algorithm
+        (`reference_algorithm`).
+    output: whether the graph is a CPDAG or a DAG.
     mixed: for an algorithm that uses numeric columns uncut in a table with levels
-    (`MixedRows.numbers`), returns a sentence that describes this; for other algorithms, numeric
-    columns are cut into `mixed_levels` levels. available_cases: whether values may be
-    missing at random: tests then use exact counts without a guarantee, or noisy counts in which
-    missing values are a level. again: for an algorithm that returns its released numbers, a
-    function that searches these numbers at no cost; a further run can add to them (`Run.earlier`).
+        (`MixedRows.numbers`), returns a sentence that describes this. For other algorithms, numeric
+        columns are cut into `mixed_levels` levels.
+    available_cases: whether values may be missing at random. Tests then use exact counts without a
+        guarantee, or noisy counts in which missing values are a level.
+    again: for an algorithm that returns its released numbers, a function that searches these
+        numbers at no cost. A further run can add to the numbers (`Run.earlier`).
 
     Raises ParameterError for a declaration that contradicts itself.
     """
@@ -192,7 +197,7 @@ class Algorithm:
         )
         yield (
             "none" in had and len(had) > 1,
-            "must be either private or not, but has calibrations of both kinds",
+            "must be either private or non-private, but has calibrations of both kinds",
         )
         for parameter in self.parameters:
             if parameter.only_with is not None:
@@ -229,13 +234,14 @@ class Algorithm:
         yield (
             ("published" in had) != bool(self.published_flaw),
             (
-                "must say in published_flaw why its published calibration is not proven, and "
-                "leave it empty if there is none"
+                "needs a published_flaw that states why its published calibration is not "
+                "proven; leave it empty if there is no such calibration"
             ),
         )
         yield (
             "proven" in had and self.planned is _no_plan,
-            "is proven, but has no plan; set `planned` to the events of a run, from public facts",
+            "is proven, but has no plan; set `planned` to a function that returns the events of a "
+            "run from public facts",
         )
         yield (
             self.reference is dict,

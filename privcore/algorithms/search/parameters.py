@@ -153,11 +153,11 @@ CONFLICT_RULE = Parameter(
         ("overwrite", "The last stays"),
     ),
     help="What happens when two v-structures orient one edge in opposite directions. strength: "
-    "the v-structure with the stronger evidence that its ends are dependent given the middle "
-    "stays (with the rule first: the one with the smaller separating set). drop: neither "
-    "stays. bi-directed: the edge is drawn a ↔ b. keep first, overwrite: the first or the "
-    "last in the order of the columns stays, so the graph depends on that order and may have "
-    "a cycle.",
+    "the v-structure with the stronger evidence stays (evidence that its ends are dependent given "
+    "the middle). With the rule first, the v-structure with the smaller separating set stays. "
+    "drop: neither stays. bi-directed: the edge is drawn a ↔ b. keep first, overwrite: the first "
+    "or the last in the order of the columns stays, so the graph depends on that order and may "
+    "have a cycle.",
     source="causal-learn (strength, keep first, overwrite); Colombo & Maathuis 2014 (bi-directed); "
     "choice made here (drop)",
     only_with=("hidden_causes", (False,)),
@@ -215,8 +215,8 @@ TABLE_SCORE = Parameter(
     default="g2",
     choices=_TABLE_SCORES,
     labels=_labels(_TABLE_SCORES),
-    help="How dependence is measured on the noisy counts. Any score may be used: by "
-    "post-processing it costs no further budget.",
+    help="How dependence is measured on the noisy counts. Any score may be used at "
+    "no further cost, because scores of the noisy counts are post-processing.",
     source="Xu, Yuan & Wu 2017, Section III-A",
 )
 STREAM_SCORE = Parameter(
@@ -253,7 +253,7 @@ SCORE = Parameter(
     ),
     help="How dependence is measured. With a proven sensitivity: "
     f"{_titled(_PROVEN)}; {' and '.join(BLOCK_SCORES)}: blocks of the rows vote with G² or χ². In "
-    f"both calibrations: {' and '.join(MEDIAN_SCORES)}, the median p-value of blocks. With a "
+    f"both calibrations: {' and '.join(MEDIAN_SCORES)}, the median p-value over the blocks. With a "
     f"published sensitivity only: {_titled(_PUBLISHED)}.",
     source=f"{_WANG}, Appendix D–F and Algorithm 6",
 )
@@ -295,8 +295,8 @@ CORRECTION = Parameter(
     kind="choice",
     default="none",
     choices=("none", "ties", "ties and noise"),
-    help="With ties, rank scores vary less than the normal quantile assumes, above all where one "
-    "level is rare, and weak edges are lost. ties: a tenth of ε is spent on the level counts of "
+    help="With ties, rank scores vary less than the normal quantile assumes, so weak edges are "
+    "lost, above all where one level is rare. ties: a tenth of ε is spent on the level counts of "
     "all columns, and each pair gets a threshold that fits its ties. ties and noise: the threshold "
     "also includes the variance of the noise, so that fewer false edges remain.",
     source="docs/proofs/one_way_marginals.md",
@@ -327,9 +327,9 @@ MIXED_LEVELS = Parameter(
     low=2,
     high=100,
     slider=(2, 10),
-    help="If some columns have levels and others are numeric, the numeric ones are cut into this "
-    "many intervals of equal width between their public bounds. Differences within an interval "
-    "are lost.",
+    help="If some columns have levels and others are numeric, the numeric columns are cut into "
+    "this many intervals of equal width between their public bounds. Differences within an "
+    "interval are lost.",
     source="choice made here",
 )
 CALIBRATION = Parameter(
@@ -362,8 +362,9 @@ KNOWLEDGE = Parameter(
     default="",
     read=canonical,
     help="A time order (tiers), forbidden edges and required edges, as JSON; empty for none. "
-    "Background knowledge is public, so it must not come from these rows. Every graph obeys it, "
-    "and algorithms that test pair by pair spend no budget on edges that it decides.",
+    "Background knowledge is public, so it must not come from these rows. Every graph respects "
+    "this knowledge, and algorithms that test pair by pair spend no budget on edges that the "
+    "knowledge decides.",
     source="Meek 1995; docs/how-to/knowledge.md",
 )
 
@@ -395,8 +396,8 @@ NEIGHBOURS = Parameter(
     labels=((REPLACED, "The values of the rows"), (ADDED, "Also whether a person is in the table")),
     help="replaced: neighbouring tables differ in the values of one person's rows, and the number "
     "of rows is public. added or removed: the tables differ in whether a person's rows are "
-    "in the table at all; a noisy number of rows is released for a twentieth of ε, and "
-    "surplus rows are left out at random.",
+    "in the table at all. A twentieth of ε pays for a noisy number of rows, and rows in excess of "
+    "this number are left out at random.",
     source="docs/proofs/units.md; Dwork & Roth 2014, Section 2.3",
     calibrations=("proven",),
 )

@@ -37,7 +37,7 @@ def resolved_score(score: str | None, calibration: str) -> str:
 
 
 def reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of non-private PC with the same score; for block scores, with the base score."""
+    """Parameters of non-private PC with the run's score, or the base score of a block score."""
     resolved = resolved_score(parameters["score"], parameters["calibration"])
     score = resolved.removesuffix("-votes").removesuffix("-median")
     shared = ("threshold", "max_order", "stable")
@@ -101,11 +101,11 @@ def planned_steps(
 
 
 class PerTest(Generic[T], Decision):
-    """A decision with a plan of equal rounds of one or more steps, which are paid for in advance.
+    """A decision with a plan of equal rounds. The steps of each round are paid for in advance.
 
     planned: whether the plan has pure-ε steps (`plan_rounds`); otherwise the subclass makes its own
-    plan. plan, filter: the plan of a proven run and its privacy filter, otherwise None. rounds:
-    number of rounds started.
+    plan. plan, filter: the plan of a proven run and the plan's privacy filter; None for other runs.
+    rounds: number of rounds started.
     """
 
     noun: Literal["tests", "rounds", "deletions"] = "tests"
@@ -145,7 +145,7 @@ class PerTest(Generic[T], Decision):
         return self.filter.charge(epsilon) if self.filter else epsilon
 
     def stretch(self, conditioning_set: Columns) -> float:
-        """Factor by which the published sensitivity grows with the conditioning set's strata."""
+        """Factor by which strata of the conditioning set increase the published sensitivity."""
         if self.proven:
             return 1.0
         n, strata = self.run.source.n, strata_of(self.run.source, conditioning_set)
@@ -186,14 +186,17 @@ class PerTest(Generic[T], Decision):
 
     @abstractmethod
     def published_steps(self) -> list[float]:
-        """ε of each step that the published form charges, known after the run."""
+        """The ε of each step that the published form charges; the list is known after the run."""
 
     def rounds_to_finish(self, skeleton: Skeleton) -> int:
-        """Maximum number of rounds that would have finished the search."""
+        """Number of rounds that would have been enough to finish the search."""
         return self.rounds + sum(skeleton.unreached.values())
 
     def epsilon_to_finish(self, skeleton: Skeleton) -> float | None:
-        """The total ε that would pay for `rounds_to_finish` rounds at this noise, if planned."""
+        """The total ε that pays for `rounds_to_finish` rounds with the noise of this run.
+
+        None if the run has no plan.
+        """
         if self.plan is None:
             return None
         return self.plan.epsilon_of(self.rounds_to_finish(skeleton)) / share_for_tests(self.run)

@@ -38,11 +38,12 @@ class Iteration(NamedTuple):
 class Step(NamedTuple):
     """One step of a run.  Steps explain a run and are *not private*: never release them.
 
-    x, y: -1 if the step is not about a pair, such as a single release of counts. score, noisy,
-    threshold: in the units of `Discovery.unit`; NaN for selections and releases, which have no
-    single noisy value or threshold. noise_scale: scale of the mechanism's noise. charge: cost of
-    the step, in the unit of `Spent`; the first sieve test of a round carries the round's charge.
-    round: number of the round, from 1.
+    order: size of the conditioning set. x, y: the tested pair; -1 if the step has no pair, such as
+    a single release of counts. score, noisy, threshold: the exact value, the noisy value and the
+    threshold, in the unit `Discovery.unit`; NaN where a selection or a release has no such value.
+    noise_scale: scale of the mechanism's noise. charge: cost of the step, in the unit of `Spent`;
+    the round's charge is recorded with the first sieve test of a round. round: number of the round,
+    from 1.
     """
 
     order: int
@@ -62,7 +63,7 @@ class Step(NamedTuple):
     def noiseless(
         cls, x: int, y: int, among: Columns, value: float, threshold: float, independent: bool
     ) -> Step:
-        """A test given the columns `among` that adds no noise and costs nothing."""
+        """A step for a test given the columns `among`, without noise and at no cost."""
         order = len(among)
         return cls(order, x, y, among, "test", value, 0.0, value, threshold, independent)
 
@@ -100,10 +101,10 @@ class Unreached:
 
     The fields follow from the graph at which the search stopped, so the run's guarantee covers
     them. first, last: first and last unfinished order, if no further edge is deleted. tests:
-    maximum number of remaining tests. epsilon: the total ε that would have paid for all remaining
-    tests as well, at the noise of this run (or, if that was too large, at the largest noise
-    allowed); None if no such total is known. rounds: number of planned rounds that epsilon would be
-    split over, 0 if rounds are not planned.
+    maximum number of remaining tests. epsilon: the total ε that would also have paid for all
+    remaining tests, with the noise of this run. If this noise was too large, epsilon is the total
+    with the largest noise allowed; None if no such total is known. rounds: number of planned rounds
+    over which epsilon would be split, 0 if rounds are not planned.
     """
 
     first: int
@@ -125,19 +126,22 @@ class Unreached:
 class PairFinding(NamedTuple):
     """What one run found out about a pair of columns, computed from released numbers.
 
-    verdict: whether the pair has an edge; if not, whether an edge of the reference size would have
-    been detected with probability 0.9 ("no edge seen") or not ("not enough budget", which
-    `releases.findings` puts into words). probability: posterior probability of an edge between the
-    two columns, given the released numbers, which accounts for sampling and noise. forward:
-    posterior probability of an edge from the first column to the second; the rest of `probability`
-    belongs to the opposite direction. direction: probability of the arrow, given that there is an
-    edge; None for an undirected edge. These three probabilities assume that there are no unobserved
-    confounders. effect: the marginal dependence of the pair, estimated from the release and
-    corrected for noise. visible: for a pair without an edge, the smallest dependence that its tests
-    would have detected with probability 0.9: the largest value over the marginal test, the test
-    given the separating set, and the tests given the parents of either column; None if not even a
-    perfect dependence would be detected. effect and visible are Cramér's V, or for numeric columns
-    the absolute correlation.
+    verdict: "edge" if the graph has an edge between the columns. Otherwise, "no edge seen" if an
+        edge of the reference size would have been detected with probability 0.9, and "not enough
+        budget" if not; the pages show "not enough budget" as "inconclusive".
+    probability: posterior probability of an edge between the two columns, given the released
+        numbers; accounts for sampling and noise.
+    forward: posterior probability of an edge from the first column to the second; the rest of
+        `probability` belongs to the opposite direction.
+    direction: probability of the arrow, given that there is an edge; None for an undirected edge.
+        These three probabilities assume that there are no unobserved confounders.
+    effect: the marginal dependence of the pair, estimated from the release and corrected for noise.
+    visible: for a pair without an edge, the smallest dependence that the pair's tests would have
+        detected with probability 0.9. This is the largest value over the marginal test, the test
+        given the separating set, and the tests given the parents of either column; None if not even
+        a perfect dependence would be detected.
+
+    effect and visible are Cramér's V, or the absolute correlation for numeric columns.
     """
 
     verdict: Verdict
@@ -233,7 +237,7 @@ class Keepable(Protocol):
     def closed(self) -> Keepable: ...
 
     def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether the columns had these numbers of levels, with 0 for numeric columns."""
+        """Whether the released columns had these numbers of levels (0 for numeric columns)."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready content of a file of this form."""
@@ -283,32 +287,33 @@ class Discovery:
     """The result of one run.
 
     separating_sets: for each removed pair (i < j), the set that separated the pair.
-    stopped: why the search ended before every test was made, or None: the "budget" was used up, the
-    remaining budget would have bought only "noise", the "work" reached its limit, or tests of too
-    large a "size" (judged by levels and the number of rows) were skipped. unreached: the unfinished
-    part of the search.
+    stopped: why the search ended before every test was made; otherwise None. "budget": the budget
+    was used up. "noise": the remaining budget was too small for a useful result. "work": the work
+    reached its limit. "size": tests were skipped because they were too large, judged by levels and
+    the number of rows alone. unreached: the unfinished part of the search.
     unit: unit of the scores in the trace, such as "|Z|".
-    weights: if the graph is a thresholded weight matrix, W[i, j] is the weight of the edge i → j,
-    shape (p, p); convergence: the optimiser's iterations. The same guarantee covers both.
-    weight_threshold: the threshold.
+    weights: if the graph is a thresholded weight matrix, the matrix, shape (p, p); W[i, j] is the
+    weight of the edge i → j. convergence: the optimiser's iterations. The guarantee covers the
+    weights and the iterations.
+    weight_threshold: the threshold on |W[i, j]| above which the graph has an edge.
     planned: all steps of a proven run if they are fixed in advance; otherwise empty.
-    findings: for every pair (i < j), if the algorithm gives them, the probability of an edge, or
-    the dependence that could have been detected; covered by the same guarantee.
+    findings: for every pair (i < j), the probability of an edge or the dependence that could have
+    been detected; empty if the algorithm does not compute findings; covered by the same guarantee.
     margins: level probabilities of every column, if the algorithm releases them; covered by the
     same guarantee.
-    intervals: number of intervals into which a run cut numeric columns, because its first release
-    showed dependence that is not linear; None if it did not cut them.
+    intervals: number of intervals into which the run cut numeric columns because its first release
+    showed dependence that is not linear; None if no columns were cut for this reason.
     overruled: v-structures x → z ← y, as (x, z, y), that tests showed and background knowledge
     rules out; covered by the same guarantee.
     settled: for a run that samples DAGs, whether two samplers agree on the probabilities of all
     edges; None for other runs.
     released: the released numbers, if the algorithm returns them.
     hidden_stage: if the graph is a PAG, how edges due to unobserved confounders alone were tested:
-    given sets of more distant columns ("possible-d-sep"), or if there are too many such sets, by
-    RFCI ("rfci").
+    given sets of more distant columns ("possible-d-sep"), or by RFCI if there are too many such
+    sets ("rfci").
     rows: if the number of rows is private, the number that the run used, which the guarantee
     covers; otherwise None.
-    seconds: engine time without data loading.  trace: see Step; not private.
+    seconds: engine time without data loading.  trace: the steps of the run, which are not private.
     """
 
     algorithm: str

@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 
 class Decision(ABC):
-    """The decision whether two columns are independent given others; each algorithm has its own."""
+    """Decides whether two columns are independent given others; each algorithm has a subclass."""
 
     @abstractmethod
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
@@ -70,7 +70,7 @@ class Skeleton(NamedTuple):
     """Undirected edges, separating sets of the removed pairs, and how the search ended.
 
     unreached: number of remaining tests per unfinished order, if no further edge is deleted.
-    stopped: "size" if tests that do not fit were skipped and nothing else ended the search.
+    stopped: see `Discovery`; "size" only if no budget or limit ended the search.
     overruled: v-structures (x, z, y) that tests show and background knowledge rules out.
     hidden_stage: see `Discovery`.
     """
@@ -102,28 +102,28 @@ def search_skeleton(
     limit: int | None = None,
     known: Constraints | None = None,
 ) -> Skeleton:
-    """The skeleton of PC: remove edges from the complete graph, with ever larger conditioning sets.
+    """Find the skeleton by PC: remove edges from the complete graph, order by order.
 
     Two columns are adjacent in every DAG that is faithful to the distribution if no set of other
-    columns makes them independent.  If some set does, then so do the parents of one of the two
-    columns, and parents are neighbours.  Order k therefore tests each pair given sets of k
-    neighbours of either end, and the search ends when no column has k neighbours left (Spirtes,
-    Glymour & Scheines 2000, Section 5.4.2).
+    columns makes them independent.  If some set makes them independent, the parents of one of the
+    two columns also make them independent, and parents are neighbours.  In order k, each pair is
+    therefore tested given sets of k neighbours of either end.  The search ends when no column has k
+    further neighbours (Spirtes, Glymour & Scheines 2000, Section 5.4.2).
 
-    stable: adjacencies are frozen while an order is tested, so the result does not depend on the
-        order of the columns (Colombo & Maathuis 2014); otherwise they change at once, as in the
-        original. Sets are taken from the neighbours of either end, and no set is tested twice.
-    max_order: the largest conditioning set, None for no limit.
+    stable: whether adjacencies are frozen while an order is tested, so that the result does not
+        depend on the order of the columns (Colombo & Maathuis 2014). Otherwise adjacencies change
+        at once, as in the original PC. In both cases, no set is tested twice.
+    max_order: maximum size of the conditioning sets, None for no limit.
     start: a graph to begin with in place of the complete one.
     prepare: called before each order, if given, with the sets of columns that the tests will use.
     limit: maximum number of tests, None for no limit.
-    known: background knowledge. Edges that it forbids or requires are not tested, and conditioning
-        sets are taken from neighbours that may be parents, because the parents of one end separate
-        a pair that is not adjacent.
+    known: background knowledge. Forbidden and required edges are not tested. Conditioning sets are
+        taken from neighbours that may be parents, because the parents of one end separate a pair
+        that is not adjacent.
 
-    When the decision runs out of budget, or the limit is reached, edges not yet removed stay.
-    A test that does not fit removes no edge.
-    Raises Cancelled if `hooks.cancelled` returns True.
+    If the decision raises BudgetError or the limit is reached, edges that are not yet removed stay.
+    A conditioning set for which no test is possible (`decision.fits`) is skipped, and so removes no
+    edge.  Raises Cancelled if `hooks.cancelled` returns True.
 
     Example: an oracle for the chain a → b → c, where only b separates a and c.
 
@@ -225,7 +225,7 @@ def search_skeleton(
 def conditioning_sets(
     adjacent: list[set[int]], x: int, y: int, order: int
 ) -> Iterator[tuple[int, ...]]:
-    """Sets of size `order` among the neighbours of x, then of y, each once, in sorted order."""
+    """Yield each set of `order` neighbours of x, then of y, in sorted order and only once."""
     yield from combinations(sorted(adjacent[x] - {y}), order)
     of_x = adjacent[x]
     for conditioning_set in combinations(sorted(adjacent[y] - {x}), order):

@@ -1,4 +1,4 @@
-"""Thresholds corrected for the ties of each column, from one-way marginals released once.
+"""Corrects thresholds for ties in the columns, using one-way marginals that are released once.
 
 Proof and derivation: docs/proofs/one_way_marginals.md.
 """
@@ -36,11 +36,11 @@ def planned_release(run: Run[PerTestParameters]) -> tuple[Event, ...]:
 
 
 def corrected(run: Run[PerTestParameters], measure: Measure, noise_variance: float) -> Measure:
-    """The measure with a threshold for each pair, if the run corrects for ties.
+    """The measure with a threshold for each pair if the run corrects for ties, else unchanged.
 
-    noise_variance: variance of the noise on a test, in units of Z². Releases the counts of every
-    column with Laplace noise; this is SHARE·ε-DP, since a replaced record changes two counts per
-    column.
+    The correction releases the counts of every column with Laplace noise. This release is
+    SHARE·ε-DP, since a replaced record changes two counts per column. noise_variance: variance of
+    the noise on a test, in units of Z².
     """
     wanted = run.parameters.correction
     if wanted == "none":
@@ -62,7 +62,7 @@ def corrected(run: Run[PerTestParameters], measure: Measure, noise_variance: flo
         counts = run.source.table([column]).astype(np.float64)
         noisy = np.maximum(run.noise.laplace_array(counts, scale), 0.0)
         probabilities = noisy / max(noisy.sum(), 1.0)
-        # At least that of a level with one record, so that no threshold is 0.
+        # At least the value for a level with one record, so that no threshold is 0.
         spread.append(max(3.0 / run.source.n, 1.0 - float((probabilities**3).sum())))
     extra = noise_variance * width_of(run.noise, 1.0) ** 2 if wanted == "ties and noise" else 0.0
     quantile = z_threshold(measure.level)

@@ -55,9 +55,9 @@ class FreeDecision(Decision):
     ) -> Iterator[list[Answered] | None] | None:
         """All answers for each pair in turn, given every set of `first` to `last` neighbours.
 
-        This is for decisions that make many tests faster together. Smaller sets come first, in the
-        order of `conditioning_sets`. None in place of a pair's answers, or of the iterator, means
-        that the caller must use `answer` for each test.
+        A decision overrides this method if many tests are faster when made together. Smaller sets
+        come first, in the order of `conditioning_sets`. None in place of a pair's answers, or of
+        the iterator, means that the caller must use `answer` for each test.
         """
         return None
 
@@ -183,7 +183,7 @@ def with_hidden_causes(
     """The skeleton oriented as a PAG, without edges that further tests remove.
 
     The search leaves edges that are due to unobserved confounders alone; further tests remove them.
-    confirmed: whether a triple counts as ambiguous also if the rule contradicts the separating set
+    confirmed: whether a triple also counts as ambiguous if the rule contradicts the separating set
     that the search found.
     """
     known = run.known
