@@ -1,4 +1,4 @@
-"""Audit: test a mechanism's privacy guarantee by many runs on two neighbouring data sets."""
+"""Audit: test a privacy guarantee with many runs on two neighbouring data sets."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ PICTURE_RUNS = (200, 4_000)
 
 
 def open_case() -> None:
-    """Select the audit named in the URL (`?case=NAME`), and the kind of this audit."""
+    """Select the audit named in the URL (`?case=NAME`), and the kind that contains this audit."""
     name = news("case", "")
     if not name:
         return
@@ -108,7 +108,7 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
         key="audit_epsilon",
         bind="query-params",
         persist_state="session",
-        help="The algorithm runs with this total ε; the audit tests whether this ε holds.",
+        help="The algorithm runs with this total ε. The audit tests whether the guarantee holds.",
     )
     runs = st.select_slider(
         "Runs on each data set",
@@ -118,7 +118,7 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
         bind="query-params",
         persist_state="session",
         help="With more runs, the lower bound comes closer to the true ε. A quarter of the runs "
-        "fit a score, a quarter choose the event, and half test the event.",
+        "are used to fit a score, a quarter to choose the event, and half to test the event.",
     )
     seed = int(
         st.number_input(
@@ -161,7 +161,7 @@ def verdict(result: AuditResult) -> None:
         "give a larger bound.",
     )
     row.metric(
-        "Largest bound these runs can show",
+        "Largest possible bound",
         f"{result.most_visible:.2f}",
         border=True,
         help=(
@@ -198,8 +198,8 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
     st.caption(
         "An audit can refute a guarantee but never prove one. A correct mechanism is flagged in "
         f"at most {percent(1 - result.confidence)} of audits. {result.runs:,} runs on each data "
-        f"set in {result.seconds:.1f} s, seed {result.seed}; half of the runs choose the events, "
-        "and the other half test the events."
+        f"set in {result.seconds:.1f} s, seed {result.seed}. Half of the runs are used to choose "
+        "the events, and the other half to test the events."
     )
     few, many = PICTURE_RUNS
     runs = max(few, min(many, case.ci_runs // 2))
@@ -229,7 +229,7 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
 
 
 def events_table(result: AuditResult) -> None:
-    """Show each tested event in words, with its frequency on both data sets and its bound on ε."""
+    """Show each tested event in words, its frequency on both data sets, and its bound on ε."""
     if not result.events:
         return
     st.markdown("**Events tested**")
@@ -253,16 +253,16 @@ def events_table(result: AuditResult) -> None:
 
 
 def sentence(text: str) -> str:
-    """Turn a phrase into a sentence: with a capital letter first and a full stop at the end."""
+    """Turn a phrase into a sentence: capitalize the first letter and add a full stop."""
     return f"{text[:1].upper()}{text[1:]}."
 
 
 st.title("Audit")
 st.caption(
-    "Does the code keep its guarantee? An audit runs the code many times on each of two data sets "
-    "that differ in one record, or in all rows of one person: the most revealing pair known. If "
-    "some result is more than e^ε times as likely on one data set as on the other, the claim is "
-    "false."
+    "Does the code keep its guarantee? An audit runs the code many times on each of two data sets. "
+    "They differ in one record, or in all rows of one person, and are the most revealing pair "
+    "known. If some result is more than e^ε times as likely on one data set as on the other, the "
+    "claim is false."
 )
 try:
     with st.sidebar:

@@ -186,7 +186,7 @@ def number_pictures(
         )
     shown = min(dataset.n, data_charts.SCATTER_POINTS)
     st.caption(
-        "The axes end at the bounds; values outside are moved to the nearest bound. The "
+        "The axes end at the bounds; values outside the bounds are moved to the nearest bound. The "
         f"right-hand chart shows {shown:,} of {dataset.n:,} rows. Exact values: not private."
     )
 
@@ -203,7 +203,7 @@ def about(loaded: Loaded) -> None:
     )
     if loaded.is_network:
         network = load_network(dataset.name)
-        st.caption(f"{network.title}. {network.citation}. Tables as in: {network.source}")
+        st.caption(f"{network.title}. {network.citation}. Probability tables: {network.source}")
         if dataset.hidden:
             st.caption(f"{plain(columns_words(dataset))}. Hidden columns stay in the true graph.")
     elif dataset.recipe is not None:

@@ -1,4 +1,4 @@
-"""Direction: which of two columns causes the other, privately?"""
+"""Direction: a private answer to the question of which of two columns causes the other."""
 
 import streamlit as st
 

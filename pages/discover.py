@@ -70,7 +70,7 @@ def use(key: str, value: str) -> None:
 
 
 def ask(loaded: Loaded, values: dict[str, Any]) -> None:
-    """Show the advice panel at the chosen ε and δ, or at the default δ if none is chosen."""
+    """Show the advice panel for the chosen ε and δ, or for the default δ if no δ is chosen."""
     advice_panel(loaded, values["epsilon"], values.get("delta") or DELTA.default, use)
 
 
@@ -164,8 +164,8 @@ def results(loaded: Loaded) -> None:
 class Shown:
     """The run on the page, its non-private counterpart, and the reference graphs for both.
 
-    references: a graph for each kind of reference: "truth" if the true graph is known,
-    "non_private", and "same" (the same algorithm without noise) if the user chose it.
+    references: one graph for each kind of reference. "non_private" is always present, "truth" only
+    if the true graph is known, and "same" (the same algorithm without noise) only on request.
     """
 
     result: Discovery
@@ -180,7 +180,11 @@ class Shown:
 
     @property
     def choices(self) -> list[Reference]:
-        """The kinds of reference to compare with; a known truth alone for a non-private run."""
+        """The kinds of reference to compare with.
+
+        A non-private run with a known truth is compared only with the truth. All other runs are
+        compared with all references.
+        """
         if not ALGORITHMS[self.result.algorithm].private and "truth" in self.references:
             return ["truth"]
         return [r for r in REFERENCES if r in self.references]
@@ -191,9 +195,9 @@ class Shown:
 
 
 def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Reference, bool, bool]:
-    """Draw the view controls; returns the kind of reference and the state of two switches.
+    """Draw the view controls; returns the kind of reference, and whether two switches are on.
 
-    The switches show the true graph and the inconclusive pairs.
+    The first switch shows the true graph, and the second shows the inconclusive pairs.
     """
     has_truth = "truth" in references
     offered = REFERENCES if has_truth else REFERENCES[1:]
@@ -245,7 +249,7 @@ def show_run(
     words: DeltaGenerator,
     choices: DeltaGenerator,
 ) -> Shown | None:
-    """Draw the answer in words and the graphs; returns the run, or None if it was cancelled.
+    """Draw the graphs, and the answer in words; returns the run, or None if it was cancelled.
 
     background: runs computed in the background. words, choices: containers for the answer and for
     the view controls.
@@ -361,13 +365,13 @@ def show_run(
 
 
 def pictures_of(loaded: Loaded, shown: Shown, seed: int) -> RunPictures:
-    """Collect what the pictures of a run need."""
+    """Collect the data for the pictures of a run."""
     places = positions_of(loaded, shown.result.graph)
     return RunPictures(shown.result, loaded.dataset, places, shown.references, seed)
 
 
 def pin_name(loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int) -> str:
-    """A name for a pin that distinguishes its run from similar ones."""
+    """The name of a pinned run: data set and algorithm; for a run with ε, also ε and noise seed."""
     title = ALGORITHMS[result.algorithm].title
     at = f", ε = {values['epsilon']:g}, noise {seed}" if "epsilon" in values else ""
     return f"{loaded.dataset.name}: {title}{at}"

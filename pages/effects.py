@@ -1,4 +1,4 @@
-"""Effects: the causal effect of one column on another, from a private graph and its statistics."""
+"""Effects: the causal effect of one column on another, computed from private statistics."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Glossary: the terms that the pages use, explained in plain language, searchable and linked."""
+"""Glossary: the terms on the pages, explained in plain language, with links and a search."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def show(terms: list[Term]) -> None:
 
 
 def show_matching(words: str) -> None:
-    """Show matching terms: matches in the title first, then in the text."""
+    """Show the terms that match a search: first matches in the title, then in the text."""
     matching = [term for term in terms.values() if term.matches(words)]
     matching.sort(key=lambda term: not replace(term, text="", field="").matches(words))
     if matching:

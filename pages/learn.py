@@ -75,7 +75,7 @@ def choose_place() -> str:
 
 
 def choose_task(lesson: Lesson) -> int:
-    """Choose a task; returns its number, from 1."""
+    """Draw the choice of a task; returns the task's number, counted from 1."""
 
     def title(number: str) -> str:
         solved = ":material/check_circle: " if (lesson.name, int(number)) in done() else ""
@@ -155,13 +155,13 @@ def _field(task: Task, key: str) -> str:
 
 
 def share(panel: Panel, prefix: str, values: Mapping[str, Any], named: Mapping[str, str]) -> None:
-    """Show a link that opens this view with the same controls and seed, to share with a class."""
+    """Show a link for a class, which opens this view with the same settings and seed."""
     page = (st.context.url or "").split("?")[0]
     address = {**named, **address_of(panel, prefix, values)}
     with st.popover("Class link", icon=":material/link:"):
         seed = f" and seed {values['seed']}" if "seed" in values else ""
         st.markdown(
-            f"This link opens the view with the current controls{seed}. Everyone who opens the "
+            f"This link opens the view with the current settings{seed}. Everyone who opens the "
             f"link sees the same data and the same noise ({term_link('seed')}). The link does not "
             "contain answers."
         )

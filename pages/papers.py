@@ -1,4 +1,4 @@
-"""Papers: can we reproduce the literature? Each table and figure, published and recomputed."""
+"""Papers: can we reproduce the literature? Published tables and figures next to our results."""
 
 from typing import Literal
 
@@ -54,7 +54,10 @@ def most_telling(paper: str) -> str:
 
 
 def choose() -> Item:
-    """Draw the choice of a paper and its table or figure; returns the item named in the URL."""
+    """Draw the choice of a paper, and of one of its tables or figures; returns the chosen item.
+
+    The URL stores the choice.
+    """
     # Not bound by Streamlit, which would write the item's title to the URL; titles are not unique.
     first = most_telling(next(iter(PAPERS)))
     wanted = news("item", first) or st.session_state.get("item", first)
@@ -95,7 +98,10 @@ def choose() -> Item:
 
 
 def rerun(item: Item) -> Reproduced | None:
-    """Compute a quick result on request; None if there was no request or the run was cancelled."""
+    """On request, recompute the item with few replicates.
+
+    Returns None if nobody requested the run, or if the run was cancelled.
+    """
     requested = st.session_state.setdefault("_made_here", set())
     if item.name not in requested:
         return None
@@ -158,7 +164,7 @@ def table(item: Item, result: Reproduced) -> None:
     head, *body = as_texts(item, result.lines)
     frame = pd.DataFrame(body, columns=head)
     height: Literal["content"] | int = "content" if len(body) <= 40 else 600
-    alt = f"{item.item}: published values and ours"
+    alt = f"{item.item}: published values and our values"
     wide = sum(max(map(len, column)) for column in zip(head, *body, strict=True)) > WIDEST
     if wide and item.figure is None:
         # Wraps text, where the other kind would be cut off at the page's edge.
@@ -256,7 +262,7 @@ def show(item: Item) -> None:
         table(item, result)
     st.markdown(f"*{item.paper.citation}*")
     sentences("What the paper says", item.says)
-    sentences("Why ours differ", item.differences)
+    sentences("Why our results differ", item.differences)
     sentences("Refused", result.refused)
     provenance(shown, just_now=fresh is not None)
     buttons(shown)
@@ -273,7 +279,7 @@ def unmade(held: Shipped) -> None:
     )
     st.markdown(f"*{item.paper.citation}*")
     sentences("What the paper says", item.says)
-    sentences("Why ours differ", item.differences)
+    sentences("Why our results differ", item.differences)
     st.info("The data are not shipped. If you have the file, this command computes our results:")
     st.code(f"python -m privcore reproduce {item.name} --table FILE", language="bash")
 
@@ -281,12 +287,11 @@ def unmade(held: Shipped) -> None:
 def our_probabilities() -> None:
     """Show how well the edge and arrow probabilities of our own algorithm are calibrated."""
     held = shipped_reliability()
-    st.header("Do our probabilities hold?")
+    st.header("Are our probabilities calibrated?")
     st.markdown(
-        "Where all combinations of levels are counted, moment search states a probability for "
-        "each edge and each arrow. If these probabilities are calibrated, about 80 of 100 edges "
-        "with a stated probability of 80 % are true: the closer a curve is to the dotted line, "
-        "the better."
+        "If moment search counts all combinations of levels, it states a probability for each "
+        "edge and each arrow. If these probabilities are calibrated, about 80 of 100 edges with a "
+        "stated probability of 80 % are true, and the curves follow the dotted line."
     )
     charts.show(
         paper_charts.reliability_figure(held.edges, held.arrows),
@@ -296,17 +301,17 @@ def our_probabilities() -> None:
     st.caption(
         f"On {held.about}. Expected calibration error: {held.edges.error:.3f} for edges and "
         f"{held.arrows.error:.3f} for arrows. An arrow is true if the true graph has the same "
-        f"arrow. Computed from simulated data: not private. Version {held.version}; computed by "
-        "this command:"
+        f"arrow. Computed from simulated data: not private. Computed by version {held.version} "
+        "with this command:"
     )
     st.code(f"{held.command}", language="bash")
 
 
 st.title("Papers")
 st.caption(
-    "The tables and figures of the papers behind the algorithms: the published results next to "
-    "our results with the same settings, both in the papers' own calibration and in the proven "
-    "calibration."
+    "The tables and figures of the papers behind the algorithms, with the published results next "
+    "to our results for the same settings. Our results are in the papers' own calibration and in "
+    "the proven calibration."
 )
 try:
     show(choose())

@@ -1,8 +1,8 @@
 """Release: what can be published? A release is charged first, then computed once and shown.
 
-Everything that this page computes from the exact data is covered by a guarantee, except values that
-were read from the rows; the page shows those values only until the data owner confirms or changes
-them.
+Everything that this page computes from the exact data is covered by a guarantee. The only
+exceptions are values of the domain that were read from the rows, which the page shows until the
+data owner confirms or changes them.
 """
 
 import streamlit as st
@@ -97,9 +97,9 @@ def confirm(
         st.warning(plain(chosen.refused), icon=":material/block:")
     keeps = ALGORITHMS[st.session_state["algorithm"]].again is not None and check.split is None
     keep_numbers = keeps and st.checkbox(
-        "Also keep the noisy numbers, in a signed file. The same guarantee covers these numbers: "
-        "anyone can search them again at no further privacy cost, and a later charge can add to "
-        "them.",
+        "Also keep the noisy numbers, in a signed file. The same guarantee covers these numbers. "
+        "Anyone can repeat the search at no further privacy cost, and a later release can refine "
+        "the numbers.",
         value=True,
         key="release_keep_numbers",
     )

@@ -23,12 +23,12 @@ _TITLE_LINE = 44
 
 
 def set_foot(lines: Sequence[str]) -> None:
-    """Set the footer (settings and guarantee) of saved pictures of this run's charts."""
+    """Set the footer (settings and guarantee) for saved pictures of the page's charts."""
     st.session_state[_FOOT] = tuple(lines)
 
 
 def address_foot(page: str, address: Mapping[str, str]) -> list[str]:
-    """The default footer: the page's settings as stored in the URL."""
+    """The default footer: the settings in the URL, and a note that the chart is not private."""
     settings = "; ".join(f"{name} = {short(value, 40)}" for name, value in sorted(address.items()))
     return [
         f"CausalVeil, {page}. Settings: {settings or 'defaults'}.",
@@ -41,7 +41,7 @@ def show(
 ) -> list[dict[str, Any]]:
     """Draw a figure in the theme's colours, with buttons that save it as a picture.
 
-    selectable: whether a click on a point reruns the page; if so, returns the clicked points.
+    selectable: whether a click on a point reruns the page. Returns the clicked points, if any.
     """
     palette = PALETTES[current()]
     # Figures that need extra room, for example for names at line ends, set it themselves.
@@ -96,9 +96,9 @@ class LineEnd:
 
 
 def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move positions within [low, high] as little as possible, so that they are `gap` apart.
+    """Move positions as little as possible, so that they lie in [low, high], at least `gap` apart.
 
-    The order stays the same; of equal positions, the first becomes the highest. If the interval
+    The order stays the same. Of equal positions, the first becomes the highest. If the interval
     is too short for this gap, the positions are spread evenly.
     """
     if len(places) > 1 and gap * (len(places) - 1) > high - low:
@@ -141,8 +141,8 @@ def name_ends(
 ) -> None:
     """Label lines at their right ends without overlap, and connect each label to its line.
 
-    y_range: limits of the axis; height: height of the plot in pixels, without margins; room: margin
-    on the right.
+    y_range: limits of the y axis. height: height of the plot in pixels, without margins. room:
+    width of the right margin in pixels.
     """
     gap = (size + 3) * (y_range[1] - y_range[0]) / height
     heights = spread([end.y for end in ends], gap, *y_range)

@@ -48,7 +48,7 @@ def quality(loaded: Loaded) -> None:
             shown,
             border=True,
             help=f"Skeleton F1: mean and standard deviation over {expected.runs} random models "
-            "with these columns, levels or bounds, and the same number of rows. Your data "
+            "with the columns, levels or bounds, and number of rows of your data. Your data "
             f"may be easier or harder. {glossary_note('f1')}",
         )
 

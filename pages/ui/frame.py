@@ -1,8 +1,9 @@
 """Redirect a page that was opened by its own URL through `app.py`.
 
-Because a folder named `pages` is next to `app.py`, Streamlit runs a page opened by its URL alone
-until the first `st.navigation` call: without the frame, the shared sidebar and the sidebar's state.
-So every page starts with `require_frame`, and `app.py` calls `enter_frame` after `st.navigation`.
+Because a folder named `pages` is next to `app.py`, Streamlit runs a page that is opened by its own
+URL without `app.py`, until the first `st.navigation` call. The page would then lack the frame, the
+shared sidebar and the sidebar's state. So every page starts with `require_frame`, and `app.py`
+calls `enter_frame` after `st.navigation`.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ _PEOPLE = ("Gaussian", "Laplace")
 def linked(text: str, **words: str) -> str:
     """Turn a sentence of the engine into Markdown, with the first occurrence of each word linked.
 
-    words: for each term's name, a word exactly as in the sentence; a word that does not occur is
-    skipped. The sentence must not contain names that users chose.
+    words: the name of each term, with the word to link, exactly as the sentence spells this word. A
+    word that does not occur is skipped. The sentence must not contain names that users chose.
     """
     for name, word in words.items():
         text = text.replace(word, term_link(name, word), 1)
@@ -51,7 +51,7 @@ def glossary_note(name: str) -> str:
 
 
 def terms_of_panel(panel: str) -> list[str]:
-    """Names of the terms that a panel of Learn demonstrates."""
+    """Names of the terms that a panel of the Learn page demonstrates."""
     return [term.name for term in glossary().values() if term.panel == panel]
 
 

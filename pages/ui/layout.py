@@ -29,8 +29,8 @@ def tabbed(contents: Mapping[str, Callable[[], None]], key: str) -> str:
 
     Returns the name of the open tab, which the URL stores under `key`.
 
-    If a button opens a tab, the tabs must be at the same position of their container in every run:
-    tabs that move are partly redrawn and may forget which tab to open.
+    If a button opens a tab, the tabs must be at the same position in their container in every run.
+    Tabs that move are partly redrawn, and the wrong tab may be open.
     """
     tabs = st.tabs(list(contents), key=key, on_change="rerun", bind="query-params")
     opened = {name: tab for name, tab in zip(contents, tabs, strict=True) if tab.open}

@@ -9,5 +9,5 @@ from pages.ui.texts import plain
 
 
 def problem(error: Exception | str, place: DeltaGenerator | None = None) -> None:
-    """One sentence as plain text, without markup: it may contain a user's column names."""
+    """Show an error message as plain text: column names in the message must not act as markup."""
     (place or st).error(plain(str(error)), icon=":material/error:")

@@ -85,7 +85,7 @@ class Part(NoHooks):
 
 
 def presence() -> Callable[[], bool]:
-    """A function that returns whether this session has a browser: false once its tab is closed."""
+    """A function that returns whether this session's browser tab is still open."""
     context = get_script_run_ctx()
     if context is None or not runtime.exists():
         return lambda: True
@@ -101,7 +101,7 @@ def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
 def cached_result(
     key: Hashable, title: str, compute: Callable[[LiveHooks], Value], *, shared: bool = False
 ) -> Value | None:
-    """The result of `compute`, from the cache or computed with progress; None if cancelled.
+    """The result of `compute`, cached or computed with a progress bar; None if cancelled.
 
     shared: whether all sessions of this server share the cache. Share only results that contain no
     part of a user's table, such as results from a built-in network or an audit's own data sets.

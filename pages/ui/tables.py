@@ -19,9 +19,11 @@ LOG_LIMIT = 5_000
 
 
 def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.DataFrame:
-    """Table of the pairs adjacent in the graph or in a reference, with classes by reference.
+    """Table of the pairs that are adjacent in the graph or in a reference graph.
 
-    tested: the run that supplies separating sets and, if available, edge probabilities.
+    For each reference, the table has the class of the pair (such as missing or reversed) and the
+    edge in the reference. tested: the run that supplies separating sets and, if available, edge
+    probabilities.
     """
     rows: dict[tuple[int, int], dict[str, str]] = {}
     for comparison in comparisons:
@@ -140,8 +142,8 @@ def stability(
 ) -> pd.DataFrame:
     """Table of how often each pair is adjacent and has the run's arrow; edges of the run first.
 
-    If the run has findings, the table includes undecided pairs. For a run without noise the columns
-    on noise draws are left out, and for a graph without arrows the columns on arrows.
+    If the run has findings, the table includes undecided pairs. A run without noise has no columns
+    on noise draws. A graph without arrows has no columns on arrows.
     """
     graph, findings = result.graph, result.findings
     sources = {OVER_ROLLS: judged.over_rolls, OVER_HALVES: judged.over_halves}

@@ -61,7 +61,7 @@ _USUAL = {"calibration": "proven", "rows_per_unit": None, "neighbours": REPLACED
 
 
 def protection_of(dataset: Described, parameters: Mapping[str, Any]) -> Protection:
-    """What a run with the settings in the sidebar protects: the unit of privacy."""
+    """What a run with these parameters protects: the unit, and how neighbouring tables differ."""
     try:
         return Protection.of({**_USUAL, **parameters}, dataset.unit)
     except ParameterError:
@@ -118,10 +118,10 @@ def stopped_sentence(result: Discovery) -> str:
         over = f" with {left.rounds:,} {spent.noun} paid for" if left.rounds else ""
         noise = "the noise limit" if result.stopped == "noise" else "the same noise"
         need = (
-            f" A total ε of {left.epsilon:.3g}{over} would have been enough at {noise}, whatever "
-            f"the answers (at most {left.tests:,} more tests)."
+            f" A total ε of {left.epsilon:.3g}{over} would have been enough to finish at {noise}, "
+            f"whatever the answers (at most {left.tests:,} more tests)."
         )
     return (
         f"{paid}: {orders}. Undecided pairs stay adjacent.{need} A search over fewer columns, or "
-        "with a lower limit on the conditioning set, needs fewer tests."
+        "with a lower limit on the size of the conditioning set, needs fewer tests."
     )

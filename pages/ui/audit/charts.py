@@ -47,7 +47,7 @@ def against_claim(result: AuditResult) -> go.Figure:
 
 
 def probabilities(event: TestedEvent) -> go.Figure:
-    """Chart of an event's frequency on both data sets, with the bounds that decide the audit."""
+    """Chart of an event's frequency on both data sets, with the confidence bounds of the audit."""
     palette = PALETTES[current()]
     here, there = event.hits / event.runs, event.other_hits / event.runs
     other = "D′" if event.favours == "D" else "D"
@@ -77,7 +77,7 @@ def probabilities(event: TestedEvent) -> go.Figure:
 
 
 def two_histograms(one: NDArray[np.float64], other: NDArray[np.float64], name: str) -> go.Figure:
-    """Histograms of a feature of the output on both data sets, as shares of the runs.
+    """Histograms of one feature of the output, as shares of the runs on each data set.
 
     For a yes/no feature, whose name ends in "?", bars show the frequency of yes and no.
     """

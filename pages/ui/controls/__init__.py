@@ -1,1 +1,1 @@
-"""The choice of data, algorithm and parameters, and the URL that stores it."""
+"""The choice of data, algorithm and parameters, and the URL that stores this choice."""

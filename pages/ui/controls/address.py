@@ -63,9 +63,9 @@ def choose(
 ) -> str:
     """Choose one of several names, shown as titles; the URL stores the name under the widget's key.
 
-    The widget holds the choice, and the URL is written from the widget. Only a new value in the URL
-    changes the widget, before the widget is drawn. always: whether the default is written to the
-    URL too. shown: further arguments of the widget.
+    Returns the chosen name. The widget holds the choice, and the URL is written from the widget. A
+    new value in the URL changes the widget before it is drawn. always: whether the default is
+    written to the URL too. shown: further arguments of the widget.
     """
     in_url = news(key, default)
     if in_url in names:
@@ -78,7 +78,7 @@ def choose(
 
 
 def stepping() -> bool:
-    """Whether this run is a step back or forward in the browser's history."""
+    """Whether this run was caused by a step back or forward in the browser's history."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
@@ -104,7 +104,7 @@ def leave_out_undrawn() -> None:
 
 
 def leave_out_infinite() -> None:
-    """Remove infinite values from the URL before any widget is drawn; they crash integer fields.
+    """Remove infinite values, which crash integer fields, from the URL before widgets are drawn.
 
     Streamlit drops other invalid values from the URL.
     """
@@ -116,7 +116,7 @@ def leave_out_infinite() -> None:
         st.session_state[_LEFT_OUT] = left_out
         st.rerun()
     for name in st.session_state.pop(_LEFT_OUT, []):
-        st.warning(f"Ignored {plain(name)} in the URL: not a finite number.")
+        st.warning(f"Ignored {plain(name)} in the URL, because its value is not a finite number.")
 
 
 def _is_infinite(text: str) -> bool:

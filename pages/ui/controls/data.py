@@ -42,11 +42,11 @@ ROWS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A data set, its counts or rows, its layout, and its key.
+    """A data set, its counts or rows, the layout of its graphs, and its key in caches.
 
-    content: the content of the file, if any, by which a release recognises the data.
-    stated: the table whose domain a release buys, if any. If there is one, the data set is for
-        exploration only.
+    content: the bytes of the uploaded file, if any. A release recognises the data by these bytes.
+    stated: the table whose domain a release buys; None if no domain is to be bought. If there is
+        such a table, the data set is for exploration only.
     """
 
     dataset: Dataset
@@ -60,7 +60,7 @@ class Loaded:
 
 
 def layout_of(dataset: Dataset) -> Positions:
-    """The layout before any run: from the true DAG if known, else from the column names alone."""
+    """The node layout before any run: from the true DAG if known, else from the column names."""
     dag = None
     if dataset.true_edges:
         dag = PDAG.from_names(dataset.names, dataset.seen_edges).directed
@@ -118,7 +118,7 @@ def sampled(network: str, rows: int, seed: int) -> Loaded:
 
 @st.cache_resource(max_entries=12, show_spinner=False)
 def sampled_without(network: str, rows: int, seed: int, hide: tuple[str, ...]) -> Loaded:
-    """The same sample as from `sampled`, without some columns, which remain in the true graph."""
+    """The sample from `sampled` without the hidden columns, which remain in the true graph."""
     dataset = sampled(network, rows, seed).dataset.hiding(hide)
     return prepare(dataset, is_network=True, seed=seed)
 
@@ -208,8 +208,8 @@ def _choose_hidden(columns: Sequence[str], hide: list[str]) -> None:
         key=HIDE,
         persist_state="session",
         max_selections=len(columns) - 2,
-        help="Hidden columns stay in the true graph, to show the effect of an unobserved "
-        "confounder.",
+        help="Hidden columns are left out of the data but stay in the true graph. Use them to see "
+        "the effect of an unobserved confounder.",
     )
     write(HIDE, ",".join(chosen), "")
 

@@ -1,4 +1,4 @@
-"""Background knowledge about the data that all pages use.
+"""Background knowledge about the current data, shared by all pages.
 
 The knowledge is stored in the session and, for built-in data, in the URL.
 """
@@ -20,7 +20,10 @@ _STEPS = 50
 
 
 def known_text(loaded: Loaded | None) -> str:
-    """The background knowledge about these data, as text for the parameter; "" if there is none."""
+    """The background knowledge about these data, as the text of the parameter "knowledge".
+
+    The text is empty if there is no knowledge. New knowledge in the URL is stored first.
+    """
     if loaded is None:
         return ""
     in_url = news(_NAME, "")
@@ -37,7 +40,7 @@ def known_text(loaded: Loaded | None) -> str:
 
 
 def held_text() -> str:
-    """`known_text` for the loaded data."""
+    """`known_text` for the current data; "" if the data cannot be loaded."""
     try:
         return known_text(current_data())
     except PrivcoreError:
@@ -80,7 +83,7 @@ def can_undo(loaded: Loaded) -> bool:
 
 
 def set_problem(loaded: Loaded, problem: str) -> None:
-    """Store why a change was refused, to be shown in the next run of the page; "" to clear it."""
+    """Store the reason why a change was refused, for the page's next run; "" clears the reason."""
     st.session_state[_key(_PROBLEM, loaded)] = problem
 
 
@@ -98,5 +101,5 @@ def sentence(loaded: Loaded) -> str:
 
 
 def _key(what: str, loaded: Loaded) -> str:
-    """A key that does not depend on which rows are sampled."""
+    """A session key that is the same for all samples of a data set."""
     return f"{what}:{loaded.dataset.name}"

@@ -16,9 +16,10 @@ _AUTO = "auto"
 
 
 def log_grid(parameter: Parameter) -> list[float]:
-    """Round values over a slider's range: 1, 2, 3, 5, 7 per decade (1 and 5 over many decades).
+    """Round values over a slider's range: 1, 1.5, 2, 3, 5 and 7 times each power of ten.
 
-    Includes both ends, the default, and 0 if allowed.
+    Over more than four decades, the values are 1 and 5 times each power. The grid includes both
+    ends, the default, and 0 if allowed.
     """
     low, high = parameter.slider or (parameter.low, parameter.high)
     mantissas = (1, 5) if high / low > 1e4 else (1, 1.5, 2, 3, 5, 7)
@@ -45,9 +46,9 @@ def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str) -> 
     """The key of a parameter's widget, which is also its name in the URL.
 
     Algorithms that declare a parameter identically share a key, so that a value survives a change
-    of algorithm. A parameter with another default, range or choices gets a key of its own: a shared
-    key would carry over another algorithm's default, and the URL, which leaves defaults out, would
-    not show it.
+    of algorithm. A parameter with another default, range or choices gets a key of its own. A shared
+    key would carry over another algorithm's default. The URL leaves defaults out, so it would not
+    show this value.
     """
     owners = [a for a in ALGORITHMS.values() if any(p.name == parameter.name for p in a.parameters)]
     # Priv-PC's names have no suffix, as in URLs that were shared earlier.
@@ -134,9 +135,10 @@ def _has_choice(parameter: Parameter) -> bool:
 
 
 def control(parameter: Parameter, key: str | None = None, *, bare: bool = False) -> Any:
-    """Draw one widget, bound to the URL under its key (by default the parameter's name).
+    """Draw a parameter's widget; returns its value, which the URL stores under the widget's key.
 
-    bare: without a visible label, because something else labels it.
+    key: by default the parameter's name. bare: whether the label is hidden, for a widget that the
+    page labels in another way.
     """
     label = f"{parameter.title}"
     # A choice's symbol is a word and would read as part of the title.
@@ -182,7 +184,7 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
 
 
 def _choice(parameter: Parameter, common: dict[str, Any]) -> str | None:
-    """Choose one of several names, each shown by its title; the URL has the name."""
+    """Draw the choice of a name, shown by its title; returns the name, or None for "auto"."""
     names = ([_AUTO] if parameter.optional else []) + list(parameter.choices)
     default = parameter.default or _AUTO
     name = choose(names, parameter.label, default, **{**common, "bind": None})
@@ -200,7 +202,7 @@ def _with_current(grid: list[float], key: str) -> list[float]:
 
 
 def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
-    """The URL parameters that set an algorithm's parameters to these values, or else to defaults.
+    """The URL parameters that select an algorithm, these values, and defaults for all others.
 
     All widgets of the algorithm are reset, so that they read their values from the URL.
     """
@@ -229,7 +231,7 @@ def _address_text(parameter: Parameter, value: Any) -> str:
 
 
 def _optional(parameter: Parameter, common: dict[str, Any]) -> float | None:
-    """A number or "auto": a list of round numbers that includes auto."""
+    """Draw a slider over round numbers and "auto"; returns the number, or None for "auto"."""
     grid = _with_current(optional_grid(parameter), common["key"])
     options = [_AUTO, *map(number_text, grid)]
     default = _AUTO if parameter.default is None else number_text(parameter.default)

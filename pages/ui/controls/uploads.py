@@ -19,7 +19,7 @@ NO_UPLOADS = (
 
 
 def uploads_allowed() -> bool:
-    """Whether uploads are allowed: the setting is "on" or absent. A misspelt value forbids them."""
+    """Whether uploads are allowed: only if the setting is "on" or absent."""
     return os.environ.get(VARIABLE, "").strip().lower() in ("", "on")
 
 

@@ -61,7 +61,7 @@ def codes(raw: RawTable, proposals: Sequence[Proposal]) -> set[str]:
 
 
 def table(raw: RawTable) -> None:
-    """Draw the table, and controls that change several columns at once."""
+    """Draw the table of proposals, and controls that change several columns at once."""
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     proposals: list[Proposal] = st.session_state["upload_proposals"]
     taken = [taken_as(*each) for each in zip(schema, proposals, strict=True)]
@@ -194,7 +194,8 @@ def _take(places: Sequence[int], label: str) -> None:
         listed = ", ".join(way.label for way in first.ways)
         others = f", and {len(cannot) - 1} more" if len(cannot) > 1 else ""
         st.session_state["upload_refused"] = (
-            f"“{short(first.name, 40)}”{others} cannot be treated as {label}; choose {listed}."
+            f"“{short(first.name, 40)}”{others} cannot be treated as {label}; choose one of these "
+            f"kinds: {listed}."
         )
     st.session_state["upload_schema"] = schema
     st.session_state["upload_edits"] += 1

@@ -1,4 +1,4 @@
-"""A table with a bought domain: bought with simulated noise here, and again by a release."""
+"""A table whose domain is bought: here with simulated noise, and again by a release."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _SEED = 1
 
 
 def chosen_share() -> float | None:
-    """Draw the switch; returns the domain's share of ε and δ, or None if nothing is bought."""
+    """Draw the switch for buying a domain; returns the domain's share of ε and δ.
+
+    Returns None if the switch is off.
+    """
     on = st.toggle(
         "Buy levels, bounds and cut points",
         key="upload_buy",
@@ -69,7 +72,7 @@ def explored(table: StatedTable) -> Dataset:
     dataset = table.with_domain(buy_domain(table.bought_cells, plan, SimulatedNoise(_SEED)))
     note = (
         f"levels and bounds were bought with simulated noise at ε = {plan.epsilon:g} for "
-        "exploration, and this ε is not part of the run's ε: not covered"
+        "exploration, and this ε is not part of the run's ε"
     )
     return replace(dataset, notes=(*dataset.notes, note))
 

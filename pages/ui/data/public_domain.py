@@ -1,4 +1,4 @@
-"""The public domain of a user's table: every value is shown, and the owner confirms them."""
+"""The public domain of a user's table: the page shows all values, and the owner confirms them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def confirm(schema: list[ColumnSchema]) -> None:
 def panel(loaded: Loaded, *, where: str = "above") -> None:
     """Show every level, bound and cut point of the table in use, and ask the owner to confirm them.
 
-    where: states in words where the owner can change the values.
+    where: words that say where the owner can change the values, such as "above".
     """
     schema: list[ColumnSchema] = st.session_state["upload_used"]
     if loaded.stated is not None:
@@ -42,7 +42,7 @@ def panel(loaded: Loaded, *, where: str = "above") -> None:
     st.markdown(
         "These values are part of every guarantee and of the certificate of a release. Confirm "
         "them only if you knew all of them without looking at these rows: the largest value of a "
-        f"column belongs to a person. Change all other values {where}."
+        f"column belongs to a person. If you did not know a value, change it {where}."
     )
     lines = domain_lines(domain_of(loaded.dataset.columns))
     used = {column.name: column for column in schema}
@@ -51,7 +51,7 @@ def panel(loaded: Loaded, *, where: str = "above") -> None:
             {
                 "column": plain(name),
                 "public values": plain(text),
-                "comparison with these rows": "as read from them"
+                "comparison with these rows": "as read from the rows"
                 if replace(used[name], missing=False, declared=False) == guessed.get(name)
                 else "changed",
             }

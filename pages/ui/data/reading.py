@@ -32,7 +32,10 @@ def stated_options(table: str) -> ReadingOptions:
 
 
 def settings(table: str, raw: RawTable | None) -> None:
-    """Draw the options for reading a file; raw: the table, or None if the file is unreadable."""
+    """Draw the options for reading a file.
+
+    raw: the table, or None if the file is unreadable.
+    """
     text = raw is None or bool(raw.encoding)
     if not text and not (raw and raw.sheets):
         return
@@ -66,7 +69,10 @@ def _first_row(table: str) -> None:
 
 
 def sheet(table: str, content: bytes, raw: RawTable | None) -> None:
-    """Draw the choice of a sheet if there are several; raw: the table, or None if unreadable."""
+    """Draw the choice of a sheet if the file has several sheets.
+
+    raw: the table, or None if the file is unreadable.
+    """
     names: tuple[str, ...] = () if raw is None else raw.sheets
     if raw is None and is_spreadsheet(content):
         # If a sheet holds no table, another sheet may.
@@ -85,7 +91,7 @@ def sheet(table: str, content: bytes, raw: RawTable | None) -> None:
 
 
 def findings(table: str, raw: RawTable) -> None:
-    """Show the reader's findings and questions, each with a way to answer."""
+    """Show the reader's findings, and questions with buttons to answer them."""
     for question in (each for each in raw.questions if each.topic == "header"):
         st.warning(
             f"{plain(question.sentence)} If this row belongs to a person, its values must not "

@@ -14,10 +14,10 @@ _ELSEWHERE = "upload_sample_elsewhere"
 
 
 def choose(on_change: Callable[[], None], *, own: bool) -> Sample | None:
-    """Choose a sample, and show its story.
+    """Draw the choice of a sample, and the chosen sample's story; returns the sample, or None.
 
     on_change: called when the choice changes. own: true if the data in use are the user's own table
-    or a sample, and false if they are built in.
+    or a sample, and false if the data are built in.
     """
 
     def changed() -> None:
@@ -32,8 +32,8 @@ def choose(on_change: Callable[[], None], *, own: bool) -> Sample | None:
         key=_KEY if own else _ELSEWHERE,
         persist_state="session" if own else None,
         on_change=changed,
-        help="Synthetic, with a known true graph, and as untidy as real tables. A sample is "
-        "loaded exactly like your own file.",
+        help="Samples are synthetic, have a known true graph, and are as untidy as real tables. A "
+        "sample is loaded exactly like your own file.",
     )
     if name is None:
         return None

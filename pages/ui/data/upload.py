@@ -47,15 +47,15 @@ _MISSING: dict[Missing, str] = {
     "level": "a level of its own",
     "drop": "leave out rows with missing values",
     "available": "missing at random: each test uses the rows that have values (PC, LapMech)",
-    "refuse": "refuse the table, and report where they are",
+    "refuse": "refuse the table, and report where values are missing",
 }
 
 
 def panel() -> None:
-    """Draw the steps of loading a table, which stays in use until another table is accepted.
+    """Draw the steps of loading a table. The table in use stays until a new table is accepted.
 
-    While built-in data are in use, only the upload controls are shown; loading a table then
-    replaces the built-in data.
+    While built-in data are in use, only the upload controls are shown. A loaded table replaces the
+    built-in data.
     """
     own = st.session_state["data"] == UPLOAD
     key = f"upload_file_{st.session_state.get('upload_round', 0)}"
@@ -114,7 +114,7 @@ def _file_changed(key: str) -> None:
 
 
 def _sample_changed() -> None:
-    """Follow a new choice: a sample replaces an uploaded file, and no sample leaves no table."""
+    """After a new choice of sample, empty the uploader; without a sample, forget the table too."""
     st.session_state["data"] = UPLOAD
     if samples.chosen() is None:
         _forget()
@@ -151,7 +151,7 @@ def _empty_uploader() -> None:
 
 
 def _read(content: bytes, filename: str, table: str) -> RawTable:
-    """Parse once per file and reading options; only this session keeps the result."""
+    """Read a table once per file and reading options; only this session keeps the result."""
     key = (table, filename, reading.stated_options(table[:12]))
     held: _Held | None = st.session_state.get("upload_raw")
     if held is None or held[0] != key:
@@ -171,7 +171,7 @@ def _read(content: bytes, filename: str, table: str) -> RawTable:
 
 
 def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
-    """Draw the proposal for every column, for editing, and the buttons that accept the table.
+    """Draw the editable proposals for all columns, and the buttons that accept the table.
 
     bar: the container for messages and the next step.
     """
@@ -208,8 +208,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         key="upload_uncut",
         persist_state="session",
         help="Continuous columns are not cut: intervals and cut points are ignored, but bounds are "
-        "needed. Only algorithms for numeric data can run; if there are categorical columns "
-        "too, only moment search and PC can.",
+        "needed. Only algorithms for numeric data can run. If there are categorical columns "
+        "too, only moment search and PC can run.",
     )
     share = private_domain.chosen_share()
     if raw.missing:
@@ -276,7 +276,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         if alone and share is None:
             raise DataError(
                 f"Column {short(alone[0])!r} has only a kind; give its levels, bounds or cut "
-                "points, or switch on buying them."
+                "points, or switch on “Buy levels, bounds and cut points”."
             )
         if share is not None:
             table = StatedTable.state(
@@ -343,12 +343,12 @@ def _details(schema: list[ColumnSchema]) -> pd.DataFrame:
                 min_value=2,
                 max_value=100,
                 step=1,
-                help="For a column with cut points, a new number chooses new cut points, with "
-                "equal numbers of rows in each interval. For a column without cut points, the "
-                "intervals have equal width between the bounds.",
+                help="For a column with cut points, a new number of intervals gives new cut "
+                "points, with equal numbers of rows in each interval. For a column without cut "
+                "points, the intervals have equal width between the bounds.",
             ),
             "cut points": st.column_config.TextColumn(
-                help="An alternative to equal intervals: inner boundaries, separated by semicolons."
+                help="Inner boundaries of intervals of unequal width, separated by semicolons."
             ),
             "missing codes": st.column_config.TextColumn(
                 help="Codes for missing values, separated by semicolons."
@@ -437,8 +437,8 @@ def _from_frame(
         numeric = column.kind == "continuous"
         if row["kind"] != "continuous" and numeric and not levels and not kinds_alone:
             raise DataError(
-                f"Column {short(column.name)!r} was numeric; list its levels to treat them as "
-                "categories."
+                f"Column {short(column.name)!r} was numeric; list its levels to treat the column "
+                "as categorical."
             )
         low, high = row["low"], row["high"]
         bounds = (float(low), float(high)) if _present(low) and _present(high) else None

@@ -16,17 +16,18 @@ _ROWS = 5
 
 
 def answered(raw: RawTable) -> RawTable:
-    """Add the owner's answer to the table if each row was stated to be a different person."""
+    """The table; it has the owner's answer if the owner stated that rows are different persons."""
     table = str(st.session_state["upload_raw"][0][0])[:12]
     each_row = st.session_state.get(f"upload_who_{table}") == _EACH
     return raw.answered("persons") if each_row else raw
 
 
 def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
-    """Draw the choice; returns the table with a limit on each person's rows.
+    """Draw the choice of who is protected; returns the table with a limit on each person's rows.
 
-    Returns None if each row is a different person. proposals: one for every column of the table.
-    Raises DataError for a column that does not name a person in every row.
+    Returns None unless the owner states that rows belong to persons. proposals: one proposal for
+    every column of the table. Raises DataError if the chosen column does not name a person in
+    every row.
     """
     # Another table has other columns, so the choice starts again.
     table = str(st.session_state["upload_raw"][0][0])[:12]
@@ -44,7 +45,8 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         # Only the owner knows this, so there is no default.
         index=0 if question is None else None,
         captions=[
-            "The values of one row are protected. A person with several rows is protected less.",
+            "The values of one row are protected. A person with several rows is less well "
+            "protected.",
             "All rows of one person are protected, up to a maximum number. This needs more noise.",
         ],
         key=f"upload_who_{table}",
@@ -69,7 +71,7 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         ),
     )
     rows = right.number_input(
-        "At most this many rows of one person",
+        "Maximum number of rows of one person",
         1,
         MOST_ROWS,
         value=_ROWS,

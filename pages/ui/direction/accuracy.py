@@ -24,7 +24,7 @@ REPEATS = 100
 
 
 def epsilon_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> None:
-    """Show how often simulated releases find the direction, against ε."""
+    """Plot how often simulated releases find the direction, against ε."""
     points = curve(
         "Simulating releases",
         ("direction-epsilon", key, settings_key({**values, "epsilon": 0}), seed),
@@ -67,7 +67,7 @@ def epsilon_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> No
 
 
 def penalty_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> None:
-    """Show how often simulated releases find the direction, against λ."""
+    """Plot how often simulated releases find the direction, against λ."""
     points = curve(
         "Simulating releases at each λ",
         ("direction-penalty", key, settings_key({**values, "penalty": 0}), seed),
@@ -108,8 +108,8 @@ def accuracy_panel() -> None:
             default="both",
             required=True,
             key="accuracy_protects",
-            help="Both: training and test records are protected. Test: only test records, with "
-            "exact regressions, as in the paper's Table 2.",
+            help="Both: training and test records are protected. Test: only test records are "
+            "protected, and the regressions are exact, as in the paper's Table 2.",
         )
     rows = [
         row for row in table.rows if row.protects == protects and kind in ("all", row.generator)
@@ -132,7 +132,10 @@ def accuracy_panel() -> None:
 def curve(
     title: str, key: Key, make: Callable[..., Any]
 ) -> list[tuple[float, dict[str, Share]]] | None:
-    """The points of a curve, computed with progress and cached; None if cancelled."""
+    """The points of a curve, from the cache or computed with a progress bar; None if cancelled.
+
+    Each point is an x value with the share for every score.
+    """
 
     def compute(hooks: LiveHooks) -> list[tuple[float, dict[str, Share]]]:
         return list(make(tick=lambda share: hooks.update(share, f"{100 * share:.0f} % done")))
@@ -141,7 +144,7 @@ def curve(
 
 
 def series(points: list[tuple[float, dict[str, Share]]]) -> dict[str, Any]:
-    """For each score, by title: x values, shares, and half-widths of their 95 % intervals."""
+    """Arrays by score title: x values, shares, and half-widths of the shares' 95 % intervals."""
     x = np.array([value for value, _ in points])
     return {
         score_title(score): (
@@ -155,4 +158,4 @@ def series(points: list[tuple[float, dict[str, Share]]]) -> dict[str, Any]:
 
 def wanted_words(pair: Pair) -> str:
     """Name the direction that a run must find to count as correct."""
-    return "the true direction" if pair.direction else "the direction of the exact scores"
+    return "the true direction" if pair.direction else "the direction that the exact scores give"

@@ -28,8 +28,8 @@ _SCALED = [-1.05, 1.05]
 class Line:
     """A regression curve: predicted values on a grid of inputs.
 
-    forward: whether the regression predicts y from x, not x from y. released: whether the fit has
-    noise; exact fits are drawn dotted.
+    forward: true if the regression predicts y from x, false if it predicts x from y. released:
+    whether the run's scores come from this fit. Other fits are drawn dotted.
     """
 
     name: str
@@ -82,9 +82,10 @@ def points_and_fits(
 def residuals(
     inputs: Vector, rests: Vector, names: tuple[str, str], forward: bool, reach: float
 ) -> go.Figure:
-    """Scatter plot of residuals against the input: a flat band if the two are independent.
+    """Scatter plot of residuals against the input.
 
-    forward: whether y is predicted from x. reach: the residual axis goes from -reach to reach.
+    The points form a flat band if residuals and input are independent. forward: whether y is
+    predicted from x. reach: the residual axis goes from -reach to reach.
     """
     palette = PALETTES[current()]
     taken = _some(len(inputs))
@@ -111,7 +112,7 @@ def residuals(
 def score_intervals(releases: Sequence[ScoreRelease], names: tuple[str, str]) -> go.Figure:
     """Chart of released scores with noise intervals, and of exact scores.
 
-    The values of each score are divided by the largest one, because scores have different units.
+    All values of a score are divided by its largest value, because scores have different units.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
@@ -177,8 +178,9 @@ def curves(
 ) -> go.Figure:
     """Chart of curves with y between 0 and 1.
 
-    series: for each name, x, y, and the half-width of a band around y (or None). marker: the
-    page's current setting, on the x axis. level: the height of a horizontal reference line.
+    series: for each curve's name, its x values, its y values, and the half-widths of a band around
+    the curve (or None). marker: the page's current setting, on the x axis. level: the height of a
+    horizontal reference line.
     """
     palette = PALETTES[current()]
     figure = go.Figure()

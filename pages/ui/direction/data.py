@@ -34,7 +34,10 @@ Key = tuple[Hashable, ...]
 
 
 def choose_pair() -> tuple[Pair, Key] | None:
-    """Draw the choice; returns the pair and its key, or None while the choice is incomplete."""
+    """Draw the choice of two variables; returns the pair and its key in caches.
+
+    Returns None while the choice is incomplete.
+    """
     with st.sidebar:
         source = choose(
             [GENERATED, CURRENT, FILE],
@@ -91,7 +94,7 @@ def _generated() -> tuple[Pair, Key]:
 
 @st.cache_resource(max_entries=20, show_spinner=False)
 def _sampled(kind: str, values: tuple[tuple[str, Any], ...], rows: int, seed: int) -> Pair:
-    """Shared by all sessions: the data are not private."""
+    """A generated pair, shared by all sessions because nothing in it is private."""
     return PairGenerator(kind, dict(values)).sample(rows, seed)
 
 
@@ -146,7 +149,10 @@ def _two(names: list[str], key: str) -> tuple[str, str] | None:
 
 
 def _file() -> tuple[Pair, Key] | None:
-    """A file for this page only; it stays in this session's memory."""
+    """Draw an uploader for this page only, whose file stays in this session's memory.
+
+    Returns the chosen pair and its key, or None while the choice is incomplete.
+    """
     file = uploaded_file(
         "Table with at least two numeric columns",
         endings=list(ENDINGS),
@@ -176,7 +182,7 @@ def _of_table(
 ) -> tuple[Pair, Key] | None:
     schema = {column.name: column for column in number_columns(raw)}
     if len(schema) < 2:
-        raise DataError("The file has fewer than two numeric columns; choose another.")
+        raise DataError("The file has fewer than two numeric columns; choose another file.")
     names = _two(list(schema), digest)
     if names is None:
         return None
@@ -186,7 +192,7 @@ def _of_table(
         low, high = column.bounds or (float(column.levels[0]), float(column.levels[-1]))
         if low == high:
             raise DataError(
-                f"Column {short(name)!r} has the same value in every row; choose another."
+                f"Column {short(name)!r} has the same value in every row; choose another column."
             )
         with place:
             low = st.number_input(

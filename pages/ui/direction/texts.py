@@ -38,7 +38,7 @@ def arrow(direction: str | None, names: tuple[str, str], none: str = "none") -> 
 
 
 def guarantee_line(result: Inference, pair: Pair) -> str:
-    """The guarantee of the run in one line, with caveats due to the data."""
+    """The guarantee of the run in one line, with the first caveat about the data, if any."""
     guarantee = result.guarantee
     amount = f"(ε = {guarantee.epsilon:.3g}, δ = {guarantee.delta:g})"
     covered = _COVERED[result.parameters["protects"]]
@@ -62,7 +62,7 @@ def cost_sentence(result: Inference) -> str:
             f"Computed with noise: {what} and the decision; ε is the cost of each score, as in "
             "the paper."
         )
-    split = f", split evenly over {2 * count} scores"
+    split = f" and is split evenly over {2 * count} values"
     if result.parameters["protects"] == "both":
         return (
             f"Computed with noise: {what}{fits}, and the decision. The total is a single ε: each "
@@ -72,13 +72,13 @@ def cost_sentence(result: Inference) -> str:
 
 
 def mechanism_sentence(release: ScoreRelease, result: Inference) -> str:
-    """State how noise was added."""
+    """State how noise was added to one score."""
     if release.mechanism == "laplace":
         return f"Laplace noise of scale {release.scale:.3g} on each score."
     if release.mechanism == "quantiles":
         return (
-            "each quartile is chosen on a public grid by permute-and-flip; there is no closed form "
-            "for the decision."
+            "each quartile is chosen on a public grid by permute-and-flip. There is no closed form "
+            "for the probability of the decision."
         )
     if release.mechanism == "propose-test-release":
         return (
@@ -87,8 +87,9 @@ def mechanism_sentence(release: ScoreRelease, result: Inference) -> str:
         )
     if release.mechanism == "stability":
         return (
-            "the exact score is released if altering a rank would take a change in many training "
-            "records, compared with the noise; test records are used without protection."
+            "the exact score is released only if many training records would have to change "
+            "before any rank changes, according to a noisy count. Test records are used without "
+            "protection."
         )
     scale = "" if math.isnan(release.scale) else f" of scale {release.scale:.3g}"
     return f"Laplace noise{scale} on the interquartile ranges of the residuals."

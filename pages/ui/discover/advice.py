@@ -21,8 +21,8 @@ from privcore.extras.lab.planning.quality_target import most_runs
 from privcore.extras.lab.planning.surrogate import Spread
 
 _KNOWS = (
-    "The ideal test knows the pair and the size of the dependence: up to a constant factor, no "
-    "private test can use fewer rows or a smaller ε."
+    "The ideal test is designed for this pair and this size of the dependence: up to a constant "
+    "factor, no private test can use fewer rows or a smaller ε."
 )
 _TITLE = "Simulating on public surrogate data"
 
@@ -32,9 +32,10 @@ def advice_panel(
 ) -> None:
     """Draw the panel; use: a callback that sets a control of the page, such as the algorithm."""
     st.caption(
-        "The button simulates every private algorithm with default settings on random models with "
-        "the same number of rows and the same columns, levels or bounds. The simulations do not "
-        "use your rows, so they cost no privacy; your data may be easier or harder."
+        "The button simulates every private algorithm with default settings on random models. The "
+        "models have the same number of rows as your data, and the same columns with their levels "
+        "or bounds. The simulations do not use your rows, so they cost no privacy; your data may "
+        "be easier or harder."
     )
     limit = gap_sentence(loaded, {"epsilon": epsilon, "delta": delta})
     if limit:
@@ -70,13 +71,13 @@ def answer(
         return
     title = plain(ALGORITHMS[best.algorithm].title)
     st.markdown(
-        f"At ε = {epsilon:g} use **{title}**: a skeleton F1 of about {best.skeleton.mean:.2f} and "
-        f"a CPDAG F1 of about {best.cpdag.mean:.2f}, from {advice.runs} simulations of each "
+        f"At ε = {epsilon:g} use **{title}**: its skeleton F1 is about {best.skeleton.mean:.2f}, "
+        f"and its CPDAG F1 is about {best.cpdag.mean:.2f}, in {advice.runs} simulations of each "
         "algorithm."
     )
     others = [plain(ALGORITHMS[c.algorithm].title) for c in advice.close if c is not best]
     if others:
-        st.caption(f"Too close to call by skeleton F1: {', '.join(others)}.")
+        st.caption(f"Not clearly worse in skeleton F1: {', '.join(others)}.")
     if st.session_state["algorithm"] != best.algorithm:
         st.button(f"Use {title}", on_click=use, args=("algorithm", best.algorithm))
     st.dataframe(

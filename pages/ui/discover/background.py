@@ -37,8 +37,9 @@ Answer = Discovery | str
 class Background:
     """Runs of one algorithm with fixed settings on one data set; only ε and the noise seed vary.
 
-    An answer (a run, or the reason why it failed) is added only when complete, so a page can read
-    the answers at any time. there: returns whether the session still has a browser.
+    An answer (a run, or the reason why the run failed) is added only when complete, so a page can
+    read the answers at any time. there: a function that returns whether the session still has a
+    browser.
     """
 
     def __init__(self, repeat: Repeat, there: Callable[[], bool]) -> None:
@@ -59,7 +60,7 @@ class Background:
             self._took.append(result.seconds)
 
     def made(self, epsilon: float, seed: int) -> Discovery | None:
-        """The finished run at this ε and seed; None if there is none with a decision log."""
+        """The finished run at this ε and seed; None if no such run has a decision log."""
         answer = self.answers.get((epsilon, seed))
         return answer if isinstance(answer, Discovery) and answer.trace else None
 
@@ -73,7 +74,7 @@ class Background:
             self._thread.start()
 
     def give_way(self) -> None:
-        """Cancel all requests, because the page shows something else."""
+        """Cancel all requests, because the page now shows other settings."""
         with self._lock:
             self._first, self._more = [], []
 

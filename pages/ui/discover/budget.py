@@ -1,4 +1,4 @@
-"""The share of the planned budget that a run spent, and what the run spent it on."""
+"""The share of the planned budget that a run used, split by order and step or by release."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def schedule_chart(result: Discovery) -> None:
         amount, text = (
             "ε of the gradient",
             (
-                "Each line has as many gradients as Lemma 2 allows for this total and first "
+                "Lemma 2 determines the number of gradients on each line from this total and first "
                 "budget. If the first budget is below 1, the multiplicative schedule decreases."
             ),
         )

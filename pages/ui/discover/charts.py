@@ -21,7 +21,7 @@ _PATTERNS = {"examine": "/", "which": "/", "separating set": "x"}
 
 
 def budget_bar(result: Discovery) -> go.Figure:
-    """Stacked bar of the share of the planned budget for each order and step, or each release."""
+    """Stacked bar of the shares of the planned budget, by order and step or by release."""
     palette = PALETTES[current()]
     parts: dict[tuple[int, str], float] = defaultdict(float)
     charged = [step for step in result.trace if step.charge]

@@ -48,7 +48,7 @@ _drawn = st.components.v2.component(
 
 
 def background_runs_allowed() -> bool:
-    """Whether background runs may start without a click; a shared server can forbid them."""
+    """Whether background runs may start without a click; a shared server can forbid this."""
     return os.environ.get("CAUSALVEIL_BESIDE", "").lower() not in ("off", "0", "no", "false")
 
 
@@ -75,8 +75,8 @@ def slider(algorithm: Algorithm, values: dict[str, Any]) -> float:
 class Around:
     """The shown run, and runs at other ε and with other noise seeds.
 
-    reference: the graph that runs are compared with. base: the non-private graph's name and F1, if
-    the reference is the truth. key: the key of the ε slider.
+    reference: the graph that runs are compared with. base: the name and F1 of the non-private
+    graph; None unless the reference is the truth. key: the key of the ε slider.
     """
 
     loaded: Loaded
@@ -104,14 +104,14 @@ class Around:
 
     @property
     def nearest_values(self) -> list[float]:
-        """The slider values next to the shown ε, nearest first, two on each side."""
+        """Up to two slider values on each side of the shown ε, nearest first."""
         here = self.grid.index(self.epsilon)
         around = (here + step for step in (-1, 1, -2, 2))
         return [self.grid[k] for k in around if 0 <= k < len(self.grid)]
 
     @property
     def lively(self) -> bool:
-        """Whether further runs are made: without a click if they are quick, else on request."""
+        """Whether further runs are made: without a click if runs are quick, else on request."""
         requested: set[tuple[Any, ...]] = st.session_state.setdefault("_strip_asked", set())
         unasked = self.result.seconds < _PATIENCE_SECONDS and background_runs_allowed()
         return unasked or self.loaded.key in requested
@@ -134,7 +134,7 @@ class Around:
         self.background.want(first, more)
 
     def graph_at(self, epsilon: float) -> PDAG | str | None:
-        """The graph at an ε with the shown seed, or why the run failed; None while pending."""
+        """The graph at an ε with the shown seed, or why the run failed; None if still pending."""
         if epsilon == self.epsilon:
             return self.result.graph
         answer = self.background.answers.get((epsilon, self.seed))
@@ -157,14 +157,14 @@ class Around:
 
     @property
     def made_of(self) -> str:
-        """State how many graphs are still to be made, and the time needed; empty if none are."""
+        """State the number of graphs still to be made, and the time needed; empty if all exist."""
         count = len(self.to_come)
         took = time_text(count * self.background.seconds)
         return f"{count} more graph{'s' * (count > 1)}, {took}" if count else ""
 
     @property
     def making(self) -> str:
-        """State that graphs are being made in the background; empty if none are."""
+        """State that graphs are being made in the background; empty if no graph is being made."""
         if not (self.lively and self.to_come and self.background.waiting()):
             return ""
         return f"Making {self.made_of.replace(', ', ' in the background, ', 1)}."
@@ -176,7 +176,7 @@ class Around:
         return [answer.graph for answer in held if isinstance(answer, Discovery)]
 
     def curve(self) -> dict[str, Any]:
-        """The data of the curve that the component draws above the slider."""
+        """The data for the curve that the component draws above the slider."""
         last = max(len(self.grid) - 1, 1)
         points = []
         for epsilon in self.strip[::-1]:
@@ -224,7 +224,7 @@ class Around:
         }
 
     def cards(self) -> dict[str, Any]:
-        """The data of the strip that the component draws."""
+        """The data for the strip of graphs that the component draws."""
         positions = positions_of(self.loaded, self.result.graph)
         cards = []
         for epsilon in self.strip:
@@ -261,7 +261,7 @@ class Around:
 
 
 def small(graph: PDAG, reference: PDAG, positions: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    """The data of a small graph: node positions in [-1, 1]², and edges with their class."""
+    """The data for a small graph: node positions in [-1, 1]², and edges with their classes."""
     kinds = compare(graph, reference, "").pairs
     across = max((abs(x) for x, _ in positions), default=1.0) or 1.0
     down = max((abs(y) for _, y in positions), default=1.0) or 1.0
@@ -281,7 +281,7 @@ def strip_part(around: Around) -> None:
 
     _live(around, "discover-strip", around.cards, _STRIP_SECONDS)
     if not around.lively and around.made_of:
-        label = f"Make the graphs of the strip: {around.made_of}"
+        label = f"Make the graphs for the strip: {around.made_of}"
         st.button(label, on_click=_ask, args=(around.loaded.key,), key="make-strip")
 
 

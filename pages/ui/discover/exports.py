@@ -87,8 +87,8 @@ def downloads(
             )
     st.caption(
         "Files and pictures of the private graph alone contain only this graph and its settings. "
-        "All other files are not private: JSON adds metrics and costs, pictures of both "
-        "graphs and the page to print compare with the non-private graph, the notebook contains "
+        "The other files are not private. JSON adds metrics and costs. Pictures of both graphs and "
+        "the page to print show a comparison with the non-private graph. The notebook contains "
         "the levels and bounds of your own table, and the decisions contain exact scores."
     )
 

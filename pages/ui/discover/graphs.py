@@ -38,9 +38,9 @@ def graphs(
 ) -> None:
     """Draw the graphs side by side, with linked views.
 
-    drawn: the graphs by title. base: the reference graph; reference_name: its name. highlight: the
-    selected pair. result: the run that made the first graph. faint: undecided pairs, drawn in the
-    first graph.
+    drawn: the graphs by title. base: the reference graph. reference_name: the reference's name.
+    highlight: the selected pair. result: the run whose graph comes first. faint: undecided pairs,
+    which are drawn in the first graph.
     """
     panes = []
     for title, (key, graph, comparison) in drawn.items():

@@ -54,7 +54,7 @@ function draw(root, state) {
     for (const column of columns) {
       const chip = button("chip", chips, names[column], () => {});
       const place = lane === 0 ? "in no tier" : `in tier ${lane} of ${tiers.length}`;
-      chip.setAttribute("aria-label", `${names[column]}, ${place}. Left and right arrow keys move it.`);
+      chip.setAttribute("aria-label", `${names[column]}, ${place}. Left and right arrow keys move the column.`);
       chip.addEventListener("keydown", (event) => {
         const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
         if (!step) return;

@@ -48,8 +48,8 @@ def panel(loaded: Loaded, show_gain: Callable[[], None] = lambda: None) -> None:
             "Order the columns in time, so that no arrow points backwards. Forbid or require "
             "edges: click an edge in a graph above, or choose two columns. Every graph then "
             "respects this knowledge, and algorithms that test pair by pair spend no budget on "
-            "decided pairs. The knowledge is treated as public, so it must not come from these "
-            "rows.",
+            "pairs that the knowledge decides. The knowledge is treated as public, so it must not "
+            "come from these rows.",
             **{"background-knowledge": "Order the columns in time"},
         )
     )
@@ -88,8 +88,9 @@ def panel(loaded: Loaded, show_gain: Callable[[], None] = lambda: None) -> None:
                 endings=["json", "txt", "csv", "gml", "bif"],
                 key="known_file",
                 megabytes=5,
-                help="JSON as saved here, Tetrad's knowledge, CSV with the columns column,tier or "
-                "from,to,rule, or a graph whose edges are required (Tetrad, DAGitty, GML, BIF).",
+                help="JSON as saved here, a Tetrad knowledge file, CSV with the columns "
+                "column,tier or from,to,rule, or a graph whose edges are required (Tetrad, "
+                "DAGitty, GML, BIF).",
             )
             if file is not None:
                 st.button("Apply", on_click=_from_file, args=(loaded, file))
@@ -105,7 +106,7 @@ def gain_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None
     if "epsilon" not in values or values.get("calibration") == "published":
         return
     key = ("worth", loaded.key, algorithm, settings_key(dict(values)))
-    if not wished("What does it gain?", key, "known_worth"):
+    if not wished("What does this knowledge gain?", key, "known_worth"):
         return
     try:
         held = surrogates(loaded)
@@ -125,7 +126,7 @@ def gain_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None
 
 
 def described(names: tuple[str, ...], now: Knowledge) -> dict[str, Any]:
-    """The editor's data: column names, tiers and rules, in which columns are numbers."""
+    """The editor's data: column names, and tiers and rules that refer to columns by number."""
     index = {name: i for i, name in enumerate(names)}
     placed = {name for tier in now.tiers for name in tier}
     rules = [("forbid", rule) for rule in sorted(now.forbidden)]
@@ -157,7 +158,10 @@ def changed(names: tuple[str, ...], now: Knowledge, act: Mapping[str, Any]) -> K
 
 
 def with_rule(now: Knowledge, verb: str, rule: Statement) -> Knowledge:
-    """Replace all statements about two columns by one; verb: "forbid", "require" or "" (none)."""
+    """Replace all statements about the two columns of `rule` by this rule.
+
+    verb: "forbid" or "require"; "" only removes the statements.
+    """
     ends = {rule.a, rule.b}
     forbidden, required = (
         {other for other in own if {other.a, other.b} != ends}

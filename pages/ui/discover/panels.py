@@ -43,7 +43,7 @@ def weight_panel(result: Discovery) -> None:
         charts.show(
             run_charts.weights(result.weights, nodes, result.weight_threshold or 0.0),
             key="weights",
-            alt="Weights from every column to every other",
+            alt="Weights from every column to every other column",
         )
     with right:
         charts.show(
@@ -52,7 +52,7 @@ def weight_panel(result: Discovery) -> None:
             alt="Objective and distance from acyclicity by iteration",
         )
     st.caption(
-        "Rows are causes, columns effects; weights below the threshold are crossed out. "
+        "Rows are causes and columns are effects; weights below the threshold are crossed out. "
         + (
             "Both charts use the private run alone. "
             if result.noise != "none"

@@ -38,7 +38,7 @@ def pins() -> list[Pin]:
 
 
 def shown(pin: Pin) -> None:
-    """Record the run on the page, so that a click on Pin keeps it."""
+    """Record the run on the page, so that a click on Pin keeps this run."""
     st.session_state[_SHOWN] = pin
 
 
@@ -82,7 +82,7 @@ def _rename(k: int) -> None:
 
 
 def pinned_panel() -> None:
-    """Show the pinned runs, two of them side by side with their differences."""
+    """Show the pinned runs, and compare two of them side by side."""
     held = pins()
     if not held:
         st.caption("Nothing is pinned yet. The Pin button above keeps the current run.")

@@ -1,4 +1,4 @@
-"""The power of moment search at a budget, from public facts, before any budget is spent."""
+"""The power of moment search at a given ε, computed from public facts before any run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
 
 
 def missing_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
-    """If no dependence can be detected, state what would allow it for a clear one; else empty."""
+    """State changes that would make a clear dependence detectable; empty if none is needed."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     return plain(changing_sentence(shape, _on_rows(loaded, parameters, values.epsilon)))
@@ -53,8 +53,8 @@ def missing_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
 def gap_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
     """State whether rows, budget or algorithm limit the detection of a weak edge.
 
-    Empty for numeric together with categorical columns, which have no surrogates, and if several
-    rows are protected together, because the bound is known for single rows only.
+    Empty for mixed data, which have no surrogates. Also empty if several rows are protected
+    together, because the bound is known for single rows only.
     """
     plain_case = protection_of(loaded.dataset, parameters).plain
     if isinstance(loaded.source, MixedRows) or not plain_case:
@@ -74,7 +74,7 @@ def _on_rows(loaded: Loaded, parameters: dict[str, Any], epsilon: float) -> Mome
 
 
 def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
-    """Show the smallest dependence that is detected with 90 % probability, against ε."""
+    """Plot the smallest dependence that is detected with 90 % probability, against ε."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
     st.markdown(seen_sentence(loaded, parameters))
@@ -90,9 +90,9 @@ def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
     )
     st.caption(
         "Smaller is better. Computed only from the number of rows, the levels or bounds, ε, δ and "
-        "the settings; your rows are not used. If levels are rare, values fill only a small part "
-        "of their bounds, or columns depend on many others, only larger dependences are detected. "
-        + (_TABLES if shape.levels else "")
+        "the settings; your rows are not used. Only larger dependences are detected if levels are "
+        "rare, if values fill only a small part of the range between their bounds, or if columns "
+        "depend on many others. " + (_TABLES if shape.levels else "")
     )
 
 
@@ -100,7 +100,11 @@ def _figure(
     effects: list[Visible], without: Visible, epsilon: float, *, numbers: bool
 ) -> go.Figure:
     palette = PALETTES[current()]
-    named = (("two columns", "alone"), ("given one more", "given_one"), ("given two", "given_two"))
+    named = (
+        ("two columns", "alone"),
+        ("given one other column", "given_one"),
+        ("given two other columns", "given_two"),
+    )
     figure = go.Figure()
     for k, (name, field) in enumerate(named[:1] if numbers else named):
         sizes = [getattr(visible, field) for visible in effects]

@@ -1,4 +1,4 @@
-"""The interactive page: one HTML file that shows a run over ε, made on request and easy to send."""
+"""The interactive page: one HTML file with the graphs of a run over ε, made on request."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def page_part(
     """Draw a button that makes and saves the interactive page.
 
     For a user's own table, the user must first type a confirmation. background: the background
-    runs; finished runs are not repeated.
+    runs, whose finished results are used again.
     """
     words = ""
     if not is_built_in(loaded.dataset):
@@ -74,8 +74,8 @@ def page_part(
         key="interactive-page",
         disabled=not is_built_in(loaded.dataset) and words != CONFIRMATION,
         width="stretch",
-        help="Both graphs over ε in one HTML file that opens in any browser, also offline. "
-        "Missing runs are computed first.",
+        help="Both graphs over ε in one HTML file that opens in any browser, even offline. Runs "
+        "that are missing are computed first.",
     )
 
 

@@ -82,18 +82,18 @@ def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: st
 
 
 _HALVES = (
-    "Halves: the rows are split at random into two halves, and each is searched separately; a "
+    "Halves: the rows are split at random into two halves, and each half is searched separately. A "
     "search of half of the rows has less power."
 )
 _READING = {
-    True: "Noise draws: fresh noise on all rows, so differences come from the mechanism only. "
+    True: "Noise draws: runs with fresh noise on all rows, so the runs differ only by the noise. "
     f"{_HALVES} Every half has the same ε and its own noise. {NOT_PRIVATE}",
     False: f"This run has no noise, so there are no noise draws. {_HALVES} {NOT_PRIVATE}",
 }
 
 
 def _key(loaded: Loaded, result: Discovery, runs: int) -> tuple[Hashable, ...]:
-    """The cache key; the further runs do not depend on the noise of the judged graph."""
+    """The cache key, without the noise seed, on which the further runs do not depend."""
     values = settings_key(dict(result.parameters))
     return ("stability", loaded.key, result.algorithm, values, runs)
 

@@ -32,8 +32,8 @@ def reroll_button() -> None:
         icon=":material/casino:",
         type="tertiary",
         on_click=next_noise,
-        help="Repeats the run with the next noise seed. This is for exploration: every further "
-        "release is charged again.",
+        help="Repeats the run with the next noise seed. This is for exploration only: each release "
+        "is charged separately.",
     )
 
 
@@ -94,7 +94,7 @@ def mixed_sentence(result: Discovery, loaded: Loaded) -> str:
         return f"For this run {cut}."
     return (
         f"For this run {cut}: differences within a level are lost, so weak dependences of numeric "
-        "columns may be missed. The number of levels is under More settings."
+        "columns may be missed. You can change the number of levels under More settings."
     )
 
 
@@ -114,10 +114,10 @@ def metric_row(
     reference_name: str,
     form: str,
 ) -> None:
-    """Show quality against the reference, with the change from the non-private graph.
+    """Show the graph's quality against the reference, and the change from the non-private graph.
 
-    base: the non-private graph; None if the non-private graph is the reference. form: the type of
-    the graphs: CPDAG, DAG or PAG.
+    base: the non-private graph; None unless the reference is the truth. form: the type of the
+    graphs (CPDAG, DAG or PAG).
     """
     other = reference if base is None else base
     here, before = skeleton_metrics(graph, reference), skeleton_metrics(other, reference)
@@ -128,7 +128,13 @@ def metric_row(
         ("Skeleton F1", "f1", here, before, f1),
         ("Precision", "precision", here, before, "Share of the graph's edges that are correct."),
         ("Recall", "recall", here, before, "Share of the reference's edges that are found."),
-        (f"{form} F1", "f1", marks, marks_before, f"Like F1, but {ends} must be correct too."),
+        (
+            f"{form} F1",
+            "f1",
+            marks,
+            marks_before,
+            f"Like skeleton F1, but {ends} must be correct too.",
+        ),
         (
             "Hamming distance",
             "shd",
@@ -148,6 +154,6 @@ def metric_row(
             f"same as {base_title}" if change and value == old else change,
             delta_color="off" if value == old else "inverse" if name == "shd" else "normal",
             delta_arrow="off" if value == old else "auto",
-            help=f"{text} Against {reference_name}. {glossary_note(name)}",
+            help=f"{text} Compared with {reference_name}. {glossary_note(name)}",
             border=True,
         )

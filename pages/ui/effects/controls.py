@@ -138,11 +138,14 @@ class Width:
         both = levels[self.question.cause], levels[self.question.outcome]
         width = expected_width(self.data.n, both, strata, self.epsilon * share)
         sentence = width_sentence(self.question, width, share)
-        nothing = "0: no second release; the effect uses only the statistics behind the graph. "
+        nothing = (
+            "At 0 there is no second release: the effect uses only the statistics behind the "
+            "graph. "
+        )
         self.place.caption(sentence if self.share else nothing + sentence)
 
     def note(self, answer: Effects) -> None:
-        """State the gain for the run's adjustment set."""
+        """State the gain from a second release for the run's adjustment set."""
         shown = next((effect for effect in answer.shown if effect.affected), None)
         if shown is not None and shown.adjustment:
             levels = {column.name: len(column.levels) for column in self.data.columns}

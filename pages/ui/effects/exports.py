@@ -56,7 +56,7 @@ def as_json(answer: Effects) -> str:
 
 
 def changed(answer: Effects, values: dict[str, Any]) -> dict[str, Any]:
-    """Parameters that differ from their defaults; the budget is always included."""
+    """The parameters that differ from their defaults, by name; ε and δ are always included."""
     return {
         p.name: values[p.name]
         for p in get_algorithm(answer.result.algorithm).parameters

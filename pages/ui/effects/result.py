@@ -66,9 +66,9 @@ def pictures(answer: Effects, other: Compared, loaded: Loaded) -> None:
 
 
 def effects_picture(answer: Effects, other: Compared, rows: list[Row], more: int) -> None:
-    """Show effects under the graph, under other graphs, combined, and without privacy.
+    """Chart the effects under the graph, under other graphs, combined, and without privacy.
 
-    more: number of omitted rows.
+    more: number of effects that the chart omits.
     """
     if not rows:
         st.info("There is nothing to draw: no effect can be determined from the release.")
@@ -89,7 +89,9 @@ def effects_picture(answer: Effects, other: Compared, rows: list[Row], more: int
             "Grey: effects under less probable graphs, with the probability of these graphs."
         )
     if more:
-        lines.append(f"{more} more {'is' if more == 1 else 'are'} in the table below.")
+        lines.append(
+            f"{more} more {'effect is' if more == 1 else 'effects are'} in the table below."
+        )
     if other.exact or other.truth is not None:
         what = " and ".join(
             word

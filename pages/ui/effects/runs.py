@@ -27,9 +27,10 @@ from privcore.errors import PrivcoreError
 def run(
     loaded: Loaded, question: Question, values: dict[str, Any], share: float, seed: int
 ) -> Effects | None:
-    """The answer to the question; None if the user cancelled the run. Raises PrivcoreError.
+    """The answer to the question; None if the user cancelled the run.
 
-    Without a second release, every question is answered from the run of the Discover page.
+    Without a second release, every question is answered from the run of the Discover page. Raises
+    PrivcoreError if the question or a parameter does not fit the data.
     """
     plan = EffectPlan(question, share)
     if not share:
@@ -57,9 +58,9 @@ def run(
 class Compared:
     """The non-private comparison for a run.
 
-    exact: the effects without privacy, empty if their computation was refused. refused: the reason
-    for a refusal. title: the title of the non-private algorithm. truth: the true effect, known for
-    built-in networks.
+    exact: the effects without privacy; empty if their computation was refused. refused: the reason
+    for a refusal, else empty. title: the title of the non-private algorithm. truth: the true
+    effect, which is known only for built-in networks.
     """
 
     exact: tuple[Effect, ...]

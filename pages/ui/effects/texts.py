@@ -12,8 +12,8 @@ from privcore.releases.promise import for_whom, protected
 from privcore.text import short
 
 HOW_TO_READ = (
-    "A dot is the best estimate; its line is the 95 % interval, which allows for sampling error "
-    "and privacy noise."
+    "A dot is the best estimate; the line through it is the 95 % interval, which allows for "
+    "sampling error and privacy noise."
 )
 
 
@@ -54,7 +54,7 @@ def axis_title(question: Question) -> str:
 
 
 def case(question: Question, group: Sequence[Effect]) -> str:
-    """The assumed parents of the cause, such as "if nothing or bronc causes smoke".
+    """The assumed parents of the cause, such as "if smoke is caused by nothing or by bronc".
 
     For a PAG: a note that unobserved confounders are allowed.
     """
@@ -63,7 +63,7 @@ def case(question: Question, group: Sequence[Effect]) -> str:
         return "unobserved confounders allowed"
     cause = short(question.cause, 14)
     if len(sets) == 2 and all(len(parents) < 2 for parents in sets):
-        return f"if {_joined(sets[0])} or {_joined(sets[1])} causes {cause}"
+        return f"if {cause} is caused by {_joined(sets[0])} or by {_joined(sets[1])}"
     verb = "causes" if len(sets[0]) < 2 else "cause"
     more = len(sets) - 1
     others = f", or {more} other {'case' if more == 1 else 'cases'}" if more else ""

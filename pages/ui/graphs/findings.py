@@ -26,12 +26,12 @@ _OF_PAG_PROBABILITIES = (
     "Marks have no stated probability."
 )
 _OF_DRAWS = (
-    "the share of DAGs that contain the edge or arrow, each weighted by the likelihood of the "
-    "released statistics, including sampling error and noise"
+    "the share of DAGs that contain the edge or arrow, with each DAG weighted by the likelihood of "
+    "the released statistics, which allows for sampling error and noise"
 )
 _OF_TESTS = (
-    "a weighted mean of test-based probabilities: 0.6 for the graph that the search found and 0.4 "
-    "for the mean over other likely DAGs, including sampling error and noise"
+    "a weighted mean of probabilities from tests that allow for sampling error and noise, with "
+    "weight 0.6 for the graph that the search found and 0.4 for the mean over other likely DAGs"
 )
 
 
@@ -46,7 +46,7 @@ def unclear(result: Discovery) -> list[Edge]:
 
 
 def no_edge_sentence(result: Discovery) -> str:
-    """State the number of pairs with each finding, and the smallest relevant dependence."""
+    """State the number of non-adjacent pairs with each finding, and the dependence of interest."""
     pairs = described_pairs(result.graph, result.findings) or []
     size = result.parameters.get("reference_effect")
     size_note = (

@@ -32,8 +32,9 @@ _DRAWN_AS = {"focus": "focus", "view": "as", "links": "links"}
 def show_graphs(scene: Mapping[str, Any], *, key: str, of: str = "", focus: str = "") -> None:
     """Draw a scene of `privcore.graphs.drawing`.
 
-    of: names what the graphs show; the URL then stores the user's view, and a new name resets the
-    view. If empty, only the browser stores the view. focus: the initial focus of such a view.
+    of: a name for the content of the graphs. With a name, the URL stores the user's view, and a new
+    name resets the focus. Without a name, only the browser stores the view. focus: the initial
+    focus of a view without a name.
     """
 
     def looked() -> None:

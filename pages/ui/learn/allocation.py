@@ -54,8 +54,9 @@ def show(result: Allocation, values: Values, key: str) -> None:
         for name, (lemma, real) in result.counts.items()
     )
     st.caption(
-        f"Lemma 1 bounds errors before the run by {result.bound:.3f}; with the same ε for every "
-        f"test, by {result.even_bound:.3f}. Number of iterations that fit the budget: {fits}."
+        f"Before the run, the bound of Lemma 1 on errors is {result.bound:.3f}; with the same ε "
+        f"for every test, it would be {result.even_bound:.3f}. Number of iterations that fit the "
+        f"budget: {fits}."
     )
 
 

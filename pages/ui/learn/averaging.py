@@ -17,7 +17,7 @@ def show(result: Averaging, values: Values, key: str) -> None:
     draw(
         bill(values["epsilon"], values["releases"]),
         f"{key}-bill",
-        "ε of k releases, by three accountants",
+        "Total ε of k releases under three accountants",
         HALF,
     )
     row = st.container(horizontal=True)
@@ -36,7 +36,7 @@ def show(result: Averaging, values: Values, key: str) -> None:
         f"{100 * high:.1f} %.",
     )
     row.metric(
-        "At most",
+        "Limit on correct guesses",
         percent(result.guess_bound),
         help=("The limit for any attacker under the smallest total ε."),
     )
@@ -100,7 +100,7 @@ def bill(epsilon: float, releases: int) -> go.Figure:
         legend=LEGEND,
         xaxis={"title": "releases", **log_axis(0.95, 1.05 * max(2, releases))},
         yaxis={
-            "title": "ε of all",
+            "title": "total ε",
             **log_axis(float(everything.min()) / 1.3, float(everything.max()) * 1.3),
         },
     )

@@ -12,7 +12,7 @@ from privcore.extras.teaching.composition import CompositionCurves
 
 
 def show(result: CompositionCurves, values: Values, key: str) -> None:
-    draw(composition(result), f"{key}-curves", "ε of all rounds, by every accountant")
+    draw(composition(result), f"{key}-curves", "Total ε of all rounds under every accountant")
     st.dataframe(
         pd.DataFrame(
             [

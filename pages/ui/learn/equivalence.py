@@ -24,7 +24,7 @@ def show(result: EquivalenceClass, values: Values, key: str) -> None:
     draw(equivalence(result), f"{key}-class", "CPDAG and the DAGs of its class")
     row = st.container(horizontal=True)
     row.metric(
-        "DAGs in the class", f"{result.count}", help="All DAGs imply the same independences."
+        "DAGs in the class", f"{result.count}", help="These DAGs imply the same independences."
     )
     row.metric(
         "Undirected edges",

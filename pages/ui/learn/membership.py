@@ -33,7 +33,11 @@ def show(result: Membership, values: Values, key: str) -> None:
         help=f"Measured over {2 * values['runs']:,} games, 95 % interval {100 * low:.1f} to "
         f"{100 * high:.1f} %.",
     )
-    row.metric("At most", percent(result.bound), help="The limit that ε sets for any attacker.")
+    row.metric(
+        "Limit on correct guesses",
+        percent(result.bound),
+        help="The limit that ε sets for any attacker.",
+    )
     one, other = result.edge
     row.metric(
         "Edge on D / on D′",
@@ -43,7 +47,10 @@ def show(result: Membership, values: Values, key: str) -> None:
 
 
 def success(result: Membership, epsilon: float, title: str) -> go.Figure:
-    """Chart of the share of correct guesses against ε: measured, the upper bound, and for PC."""
+    """Chart of the measured shares of correct guesses against ε, with the upper bound.
+
+    Horizontal lines mark the share for PC without privacy, and the share of a coin toss.
+    """
     palette = PALETTES[current()]
     figure = go.Figure()
     fine = np.geomspace(0.05, 20.0, 80)

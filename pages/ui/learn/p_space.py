@@ -72,7 +72,7 @@ def decisions(tests: PAgainstZ) -> go.Figure:
 
 
 def ties(tests: PAgainstZ) -> go.Figure:
-    """Density of Z* for independent columns with and without ties, and the thresholds."""
+    """Chart of the density of Z* for independent columns with and without ties, and thresholds."""
     palette = PALETTES[current()]
     figure = go.Figure()
     lines = (("no ties", tests.untied_density), ("binary columns", tests.tied_density))
@@ -86,7 +86,7 @@ def ties(tests: PAgainstZ) -> go.Figure:
             line={"color": palette.series[number], "width": 3, "dash": DASHES[number]},
         )
     upright(figure, tests.threshold, "threshold")
-    upright(figure, -tests.corrected, "corrected, either side", "top left")
+    upright(figure, -tests.corrected, "corrected, on both sides", "top left")
     upright(figure, tests.corrected, "", "top right")
     figure.update_layout(
         height=360,

@@ -22,7 +22,7 @@ Picture = Callable[[Any, Values, str], str | None]
 
 
 def picture(panel: Panel) -> Picture:
-    """The function `show` of the module in this folder with the name of the engine's module."""
+    """The function `show` of this folder's module with the same name as the engine's module."""
     module = panel.compute.__module__.rpartition(".")[2]
     # A panel needs only its own line in the registry.
     show: Picture = import_module(f"pages.ui.learn.{module}").show
@@ -56,7 +56,10 @@ def _computed(compute: Callable[[Values], Any], items: tuple[tuple[str, Any], ..
 
 
 def show_pictures(panel: Panel, values: Values, key: str) -> str:
-    """Show the charts and figures; returns the code that computes them. Raises PrivcoreError."""
+    """Show the charts and figures; returns the code that computes them.
+
+    Raises PrivcoreError for values that the panel's computation refuses.
+    """
     result = _computed(panel.compute, tuple(values.items()))
     return picture(panel)(result, values, key) or panel.code(values)
 

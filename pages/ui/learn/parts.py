@@ -25,7 +25,7 @@ CLEAR = 95
 
 
 def draw(figure: go.Figure, key: str, alt: str, height: int = WHOLE) -> None:
-    """Draw one figure of at most this height."""
+    """Draw one figure of at most this height, in pixels."""
     figure.update_layout(height=min(height, figure.layout.height or height))
     charts.show(figure, key=key, alt=alt)
 

@@ -32,7 +32,7 @@ def show(result: Runs, values: Values, key: str) -> None:
 
 
 def runs(made: Runs) -> go.Figure:
-    """Chart of the F1 of every run and the mean F1 against ε, for both algorithms."""
+    """Chart of F1 against ε for both algorithms: every run, and the mean at each ε."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, (name, scores, means) in enumerate(

@@ -64,7 +64,7 @@ def edit_table(start: Moves, key: str) -> Moves:
             key=f"{key}-change",
         )
         st.caption(
-            "The record is replaced by this one, so n, which is public, does not change. All "
+            "This row replaces the record, so the public number of rows, n, does not change. All "
             "scores are for x and y given z. Your changes are not stored in the URL, but the code "
             "below contains them."
         )
@@ -151,7 +151,7 @@ def moves_table(scores: Moves) -> None:
     for score in scores.scores:
         if score.broken:
             st.error(
-                f"{score.title} moved by {score.move:.3f}, but the paper allows only "
+                f"{score.title} moved by {score.move:.3f}, but the paper's constant is only "
                 f"{score.published:.3f}: {score.flaw}.",
                 icon=":material/gpp_bad:",
             )

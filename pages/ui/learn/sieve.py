@@ -53,7 +53,7 @@ def show(result: SieveErrors, values: Values, key: str) -> None:
 
 
 def sieve_error_curves(errors: SieveErrors, axis: str) -> go.Figure:
-    """Chart of exact, printed and simulated error probabilities on a logarithmic scale."""
+    """Chart of error probabilities on a log scale: exact, printed in the paper, and simulated."""
     palette = PALETTES[current()]
     figure = go.Figure()
     kinds = (

@@ -28,22 +28,26 @@ def show(result: Simpson, values: Values, key: str) -> None:
     row.metric(
         "All patients",
         _points(result.overall),
-        help=("Recovery with the new treatment minus recovery with the old, from exact counts."),
+        help=(
+            "Recovery rate with the new treatment minus recovery rate with the old treatment, "
+            "from exact counts."
+        ),
     )
     row.metric(
         "Within severity",
         _points(result.within),
-        help="The mean difference within mild and severe cases, weighted by their frequency.",
+        help="The mean of the differences within mild and within severe cases, weighted by the "
+        "number of cases.",
     )
     row.metric(
         "All, private",
         _points(result.noisy_overall),
-        help="From the noisy counts of the first private graph.",
+        help="The difference for all patients, from the noisy counts of the first private graph.",
     )
     row.metric(
         "Within, private",
         _points(result.noisy_within),
-        help="The difference within severity, from the same noisy counts.",
+        help="The mean of the differences within severity, from the same noisy counts.",
     )
 
 
@@ -52,7 +56,7 @@ def _points(share: float) -> str:
 
 
 def recoveries(result: Simpson) -> go.Figure:
-    """Chart of recovery rates: from exact counts as bars, from noisy counts as diamonds."""
+    """Chart of recovery rates: bars for exact counts, diamonds for noisy counts."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, name in enumerate(("old treatment", "new treatment")):

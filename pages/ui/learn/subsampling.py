@@ -18,9 +18,11 @@ def show(result: SubsamplingCurves, values: Values, key: str) -> None:
         "Noise, signal and signal-to-noise ratio against the sub-sampling rate",
     )
     row = st.container(horizontal=True)
-    row.metric("The paper’s rate", f"{result.paper_rate:.3f}", help="The rate with least noise.")
     row.metric(
-        "Signal over noise there",
+        "The paper’s rate", f"{result.paper_rate:.3f}", help="The rate with the least noise."
+    )
+    row.metric(
+        "Signal over noise at this rate",
         percent(result.paper_ratio),
         help=("As a share of the signal-to-noise ratio at rate 1."),
     )
@@ -32,7 +34,7 @@ def show(result: SubsamplingCurves, values: Values, key: str) -> None:
 
 
 def subsampling(curves: SubsamplingCurves) -> go.Figure:
-    """Chart of noise, signal and their ratio, relative to all rows."""
+    """Chart of noise, signal and signal-to-noise ratio, each relative to its value at rate 1."""
     palette = PALETTES[current()]
     figure = go.Figure()
     lines = (

@@ -154,7 +154,7 @@ def reproduction_figure(item: Item, lines: Iterable[Line], series: Sequence[str]
 def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> go.Figure:
     """Draw the means of a sweep over several data sets against ε, one panel per data set.
 
-    table: from `summarise`; names: titles of the data sets, in order.
+    table: the result of `summarise`. names: titles of the data sets, in order.
     """
     private = table[table["epsilon"].notna()]
     groups = private.groupby(["algorithm", "calibration", "data"], sort=False)

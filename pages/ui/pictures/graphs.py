@@ -76,7 +76,7 @@ class _Boxes(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A pair as drawn; mark: from `PDAG.mark`."""
+    """A pair as drawn. mark: the edge mark, as from `PDAG.mark`."""
 
     pair: Edge
     mark: str
@@ -99,10 +99,11 @@ def graph_picture(
 ) -> bytes:
     """A picture of one graph, with a legend of the classes that occur.
 
-    positions: a pair in [-1, 1]² for each node, y growing downwards. lines: settings and guarantee,
-    in plain text. For the other arguments see `Drawing`.
+    positions: a point in [-1, 1]² for each node; y increases downwards. lines: settings and
+    guarantee, in plain text. For the other arguments see `Drawing`.
 
-    Raises ValueError if positions, classes or reference do not fit the nodes.
+    Raises ValueError for a wrong number of positions, an unknown class, or a reference with other
+    nodes.
     """
     drawing = Drawing(graph, "", classes or {}, reference, unclear, widths or {})
     return _drawn([drawing], positions, title, lines, reference_name, form)
@@ -135,11 +136,13 @@ def _drawn(
 ) -> bytes:
     nodes = drawings[0].graph.nodes
     if len(positions) != len(nodes):
-        raise ValueError(f"There are {len(positions)} positions for {len(nodes)} nodes.")
+        raise ValueError(
+            f"There are {len(positions)} positions for {len(nodes)} nodes; give one for each node."
+        )
     for drawing in drawings:
         others = [drawing.graph, *([drawing.reference] if drawing.reference else [])]
         if any(other.nodes != nodes for other in others):
-            raise ValueError("The graphs of a picture have different nodes.")
+            raise ValueError("The graphs of a picture have different nodes; use the same nodes.")
     drawn = [_lines(drawing) for drawing in drawings]
     kinds = {line.kind for one in drawn for line in one}
     graphs = [g for d in drawings for g in (d.graph, d.reference) if g is not None]
@@ -184,7 +187,7 @@ def _drawn(
 
 
 def _mark_entries(graphs: Iterable[PDAG]) -> list[tuple[EdgeStyle | None, str]]:
-    """Legend entries that explain the edge marks in those graphs that are PAGs."""
+    """Legend entries that explain the edge marks of the graphs that are PAGs."""
     pags = [graph for graph in graphs if isinstance(graph, PAG)]
     return [
         (None, f"{SIGNS[kind]} {text}")
@@ -259,7 +262,7 @@ def _stroke(style: EdgeStyle, scale: float = 1.0) -> dict[str, Any]:
 def _boxes(
     nodes: Sequence[str], positions: Sequence[tuple[float, float]], width: float, height: float
 ) -> _Boxes:
-    """The largest font size at which no two boxes touch after separation."""
+    """The nodes' boxes, in the largest font size at which the boxes can be kept apart."""
     names = [short(name, _LONGEST) or f"column {i + 1}" for i, name in enumerate(nodes)]
     place = np.array(positions, dtype=float).reshape(-1, 2)
     spread = np.ptp(place, axis=0)
@@ -307,8 +310,9 @@ def _spread(
     sheet: NDArray[np.float64],
     gap: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], bool]:
-    """Separate overlapping boxes within the sheet, with the smaller move; returns whether it
-    succeeded.
+    """Move overlapping boxes apart, each along the axis with the smaller overlap.
+
+    Returns the boxes' centres, and whether no two boxes overlap.
     """
     low, high = half, sheet - half
     centre = np.clip(centre, low, high)
@@ -405,7 +409,7 @@ def _graph(axes: Axes, boxes: _Boxes, lines: Sequence[_Line]) -> None:
 def _path(boxes: _Boxes, i: int, j: int) -> NDArray[np.float64]:
     """The path from the border of one box to the border of the other; shape (points, 2).
 
-    Straight, or with the smallest bend that crosses the fewest other boxes.
+    Of all paths that cross the fewest other boxes, this path has the smallest bend, or no bend.
     """
     others = [k for k in range(len(boxes.centre)) if k not in (i, j)]
     centre, half = boxes.centre[others], boxes.half[others] + 4

@@ -142,7 +142,7 @@ class _Chart:
             self._ticks(axes, y, 0.85 * height / -(-len(cells) // across), "y")
 
     def _cells(self, body: SubFigure) -> dict[tuple[str, str], tuple[Axes, _Axis, _Axis]]:
-        """The axes of every pair that traces use, at the positions of their domains."""
+        """matplotlib axes for every pair of Plotly axes that a trace uses, at the same place."""
         layout = self.figure.layout
         names = list(dict.fromkeys(_cell(trace) for trace in self.figure.data)) or [("x", "y")]
 
@@ -479,7 +479,7 @@ class _Chart:
     def _panel_title(
         cells: dict[tuple[str, str], tuple[Axes, _Axis, _Axis]], note: Any, text: str
     ) -> None:
-        """A panel's title is an annotation at the top centre."""
+        """Set an annotation as the title of the panel whose top centre is nearest to it."""
 
         def away(cell: tuple[Axes, _Axis, _Axis]) -> float:
             across, up = (axis.layout.domain or (0, 1) for axis in cell[1:])
@@ -534,7 +534,7 @@ def _cell(trace: Any) -> tuple[str, str]:
 def _frame(
     cells: dict[tuple[str, str], tuple[Axes, _Axis, _Axis]], xref: Any, yref: Any
 ) -> tuple[Axes, Any]:
-    """The axes that references name, and whether each is in data or in axis fractions."""
+    """The axes to which `xref` and `yref` refer, and the transform from their coordinates."""
     from matplotlib.transforms import blended_transform_factory
 
     wanted = [str(ref or which).split(" ")[0] for ref, which in ((xref, "x"), (yref, "y"))]

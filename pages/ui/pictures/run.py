@@ -48,11 +48,14 @@ class RunPictures:
 
     @property
     def names(self) -> dict[Reference, str]:
-        """The references' names, as readers see them."""
+        """The names of the references, as readers see them."""
         return reference_names(ALGORITHMS[self.result.algorithm])
 
     def comparisons(self) -> list[Comparison]:
-        """Comparisons with the truth, if known, and for a private run with the other references."""
+        """Comparisons of the graph with the truth, if known.
+
+        For a private run, comparisons with the other references follow.
+        """
         names = self.names
         shown = [n for n in names if n in self.references and (self.private or n == "truth")]
         return [compare(self.result.graph, self.references[n], names[n]) for n in shown]
@@ -103,7 +106,7 @@ class RunPictures:
 
     @property
     def widths(self) -> dict[tuple[int, int], float]:
-        """Line widths: thicker for more probable edges."""
+        """Line widths in pixels by pair; more probable edges have thicker lines."""
         return line_widths(self.result.findings)
 
 
@@ -154,7 +157,10 @@ def _value(value: object) -> str:
 
 
 def edge_rows(comparisons: Sequence[Comparison], graph: PDAG) -> list[tuple[str, ...]]:
-    """A row for each pair adjacent in the graph or a reference: the edge, then its classes."""
+    """A row for each pair adjacent in the graph or a reference: its edge, then its classes.
+
+    There is one class for each comparison, in the same order.
+    """
     rows: dict[tuple[int, int], list[str]] = {}
     for comparison in comparisons:
         for pair in comparison.pairs:

@@ -46,11 +46,11 @@ def picture(
     form: Form,
     texts: Iterable[str] = (),
 ) -> bytes:
-    """The content of a picture file of 1600 by 900 pixels (PNG: twice that), filled by `draw`.
+    """The bytes of a picture file of 1600 by 900 pixels (PNG: 3200 by 1800), filled by `draw`.
 
-    title, lines: plain text, never read as markup; the lines form the footer, wrapped and never cut
-        off.
-    texts: all other text of the picture, for the choice of fonts.
+    title, lines: plain text, never read as markup. The lines form the footer, which is wrapped and
+        never cut off.
+    texts: all other text in the picture. Fonts are chosen by the letters of all texts.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -219,7 +219,7 @@ def _further_fonts(texts: Iterable[str]) -> list[str]:
 
 
 def _metadata(form: Form, title: str, lines: Sequence[str]) -> dict[str, Any]:
-    """A text description for readers who cannot see the picture; without dates or versions."""
+    """Metadata: a text description for readers who cannot see the picture, but no dates."""
     description = " ".join(lines)
     if form == "png":
         return {"Software": None, "Title": title, "Description": description}

@@ -14,7 +14,7 @@ from privcore.releases.ledger.ledger import Ledger
 
 
 def archive(ledger: Ledger) -> None:
-    """Show all certificates of this ledger, including earlier sessions, with downloads."""
+    """Show all certificates of this ledger, from this and earlier sessions, with downloads."""
     certificates = stored_certificates(ledger.certificates)
     if not certificates:
         return

@@ -66,7 +66,7 @@ class Chosen:
         cost, name = f"(ε = {check.epsilon:g}, δ = {check.delta:g})", plain(self.budget.name)
         charged = f"Charge {cost} to “{name}”"
         if self.new:
-            charged = f"Make the budget “{name}” of {self.total}, charge {cost} to it,"
+            charged = f"Create the budget “{name}” of {self.total}, charge {cost} to it,"
         return f"{charged} and run once with secure noise. This cannot be undone."
 
 
@@ -141,7 +141,7 @@ def _each(dataset: Described) -> str:
 
 
 def protects(dataset: Described) -> str:
-    """Whom the guarantee protects, as the end of a sentence."""
+    """The neighbouring tables that the guarantee covers, as the end of a sentence."""
     whom = _whom(dataset)
     if whom.plain:
         replacing = term_link("neighbours", "the replacement of one")
@@ -194,7 +194,7 @@ def choose_budget(
     if owner not in (None, state.budget.name):
         refused = (
             f"These data belong to the budget “{owner}”, to which they were charged before; "
-            "choose it."
+            "choose that budget."
         )
     return Chosen(state, chosen == NEW, refused or uncovered(state, check))
 
@@ -270,15 +270,16 @@ def spending(ledger: Ledger, state: Spending) -> None:
     plural = "" if state.charges == 1 else "s"
     st.progress(min(_share_spent(state), 1.0), f"Spent by {state.charges} charge{plural}: {unit}")
     st.caption(
-        f"{limit_sentence(state)} The ledger is {plain(str(ledger.path))}; set "
-        "CAUSALVEIL_DATA_DIR to store it elsewhere."
+        f"{limit_sentence(state)} The ledger's file is {plain(str(ledger.path))}; set "
+        "CAUSALVEIL_DATA_DIR to store the ledger elsewhere."
     )
 
 
 def limit_sentence(state: Spending) -> str:
-    """State the budget's total, and the bound on the charges by the other composition.
+    """State the budget's total, and a bound on its charges by the other kind of composition.
 
-    Basic composition and zCDP bound the same privacy loss; only the budget's own unit counts.
+    Basic composition and zCDP bound the same privacy loss, but only the bound in the budget's own
+    unit limits the charges.
     """
     budget = state.budget
     total = f"(ε = {budget.epsilon:g}, δ = {budget.delta:g})"
@@ -303,7 +304,7 @@ def limit_sentence(state: Spending) -> str:
             f"By basic composition the charges add up to ε = {state.epsilon:.4g} with δ = "
             f"{state.delta:.3g}"
         )
-    return f"{limit} {bound}: another valid bound on the same privacy loss, not used here."
+    return f"{limit} {bound}. This bound is also valid, but it does not limit the charges."
 
 
 def uncovered(left: Spending, check: Check) -> str:
@@ -361,7 +362,7 @@ def accountants(check: Check) -> None:
     )
     st.caption(
         f"The table gives the ε of each {term_link('accountant', 'accountant')} for the whole run "
-        f"at δ = {delta:g}; all are valid bounds. The guarantee and the charge are (ε = "
+        f"at δ = {delta:g}. Each ε is a valid bound. The guarantee and the charge are (ε = "
         f"{check.epsilon:g}, δ = {check.delta:g})."
     )
     event = max(check.planned, key=lambda e: e.count)

@@ -33,10 +33,10 @@ def quality(
     target: float | None = None,
     log: bool = False,
 ) -> go.Figure:
-    """Chart of a metric's mean against ε by algorithm, with 5th–95th percentile bands.
+    """Chart of each algorithm's mean of a metric against ε, with 5th–95th percentile bands.
 
-    table: from `summarise`, with the columns `algorithm`, `calibration` and `epsilon`; rows without
-    ε are not private and are drawn as horizontal lines. Labels are at the ends of the lines.
+    table: the result of `summarise`, with the columns `algorithm`, `calibration` and `epsilon`.
+    Rows without ε are not private and are drawn as horizontal lines. Labels are at line ends.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
@@ -120,10 +120,10 @@ def quality(
 def network(
     means: pd.DataFrame, title: str, y_title: str, highlighted: Collection[str]
 ) -> go.Figure:
-    """Chart of the private algorithms' means on one network against ε, labelled at the line ends.
+    """Chart of each private algorithm's mean on one network, plotted against ε.
 
-    means: from `summarise`, for one data set. highlighted: names of algorithms; if there are any,
-    all others are grey and without a label.
+    Labels are at line ends. means: the result of `summarise` for one data set. highlighted: names
+    of algorithms. If there are any, all other algorithms are grey and have no label.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
@@ -180,7 +180,7 @@ def _number(value: object) -> str:
 def pair_map(
     table: pd.DataFrame, other: str, other_title: str, title: str, bounded: bool
 ) -> go.Figure:
-    """Heat map of a metric's mean over ε and another parameter, with evenly spaced grid values."""
+    """Heat map of a metric's mean over ε and another parameter; grid values are evenly spaced."""
     palette = PALETTES[current()]
     wide = table.pivot_table(index=other, columns="epsilon", values="mean", sort=True)
     figure = go.Figure(

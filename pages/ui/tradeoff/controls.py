@@ -58,7 +58,7 @@ ROWS_GRID = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
 class View:
     """The measure that is drawn.
 
-    metric: a column of a sweep's rows; bounded: whether its values lie in [0, 1].
+    metric: a column of a sweep's rows. bounded: whether the metric's values lie in [0, 1].
     """
 
     metric: str
@@ -298,7 +298,7 @@ def _values(parameter: Parameter) -> tuple[Any, ...]:
 
 
 def open_in_discover(parameters: Mapping[str, Any], algorithm: str, seed: int | None) -> None:
-    """Open a run on the Discover page, with the settings and noise seed of this run."""
+    """Open the Discover page with a run's settings and noise seed."""
     address = preset(ALGORITHMS[algorithm], parameters)
     st.session_state.pop("seed", None)
     if seed is not None:

@@ -26,7 +26,7 @@ def pick_sentence(epsilon: float) -> str:
     means = best_on_average(eight_networks_means(), epsilon)
     alike = best_alike(means.rename(columns={"error": "se"}))
     titles = " or ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in alike["algorithm"])
-    close = "" if len(alike) == 1 else ", too close to call"
+    close = "" if len(alike) == 1 else " (too close to call)"
     return (
         f"At ε = {epsilon:g} choose {titles}{close}: mean skeleton F1 {alike['mean'].iloc[0]:.2f} "
         "over these eight networks."
@@ -89,7 +89,7 @@ def eight_networks_view() -> None:
                     highlighted,
                 ),
                 key=f"eight-networks-{name}",
-                alt=f"Skeleton F1 against ε of every private algorithm on {name}",
+                alt=f"Skeleton F1 of every private algorithm on {name}, plotted against ε",
             )
     ranked = best_on_average(means, epsilon)
     st.dataframe(

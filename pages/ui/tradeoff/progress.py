@@ -1,4 +1,4 @@
-"""A sweep on a page: its progress, and a chart that follows its rows."""
+"""A sweep on a page: its progress, and a chart that is redrawn as rows arrive."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def progress(sweep: BackgroundSweep, key: str) -> None:
     else:
         left.info(
             f"No sweep of “{plain(sweep.plan.data[0].label)}” with these settings is shipped with "
-            f"the product. Run computes its {total:,} runs on this machine; the chart updates as "
-            "they finish."
+            f"the product. Click Run to compute the {total:,} runs on this machine; the chart "
+            "updates as they finish."
         )
     right.button(
         "Resume" if done > sweep.shipped else "Run",

@@ -26,7 +26,7 @@ ENOUGH = 5
 
 
 def quality_view(sweep: BackgroundSweep, view: View) -> None:
-    """Show one measure of every algorithm against ε; a click on a point opens a run in Discover."""
+    """Plot one measure of every algorithm against ε; a click on a point opens a run in Discover."""
     # The answer and its chart come first, above the controls that refine them.
     place = st.container()
     left, right = st.columns([1, 2], vertical_alignment="bottom")
@@ -47,8 +47,7 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
             key="sweep_target",
             bind="query-params",
             disabled=not view.bounded,
-            help="The table gives the smallest ε from which the mean stays at or beyond this "
-            "value.",
+            help="The table gives the smallest ε from which the mean stays at or above this value.",
         )
 
     def draw(rows: list[Row]) -> None:
@@ -66,7 +65,7 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
         clicked = charts.show(
             figure, key="tradeoff-quality", alt=f"{view.title} against ε", selectable=True
         )
-        pending = "" if sweep.complete else " when all are done"
+        pending = "" if sweep.complete else " once all runs are done"
         made = (
             ("These runs are precomputed, with default settings. ")
             if sweep.shipped == sweep.plan.size
@@ -90,16 +89,15 @@ def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
     """Show a sentence that names the best algorithm at the ε nearest to 1.
 
     Algorithms within two standard errors of the best are named too. Until all algorithms have
-    enough runs at this ε, the sentence names none.
+    enough runs at this ε, the sentence names no algorithm.
     """
     epsilon = min(sweep.plan.grids["epsilon"], key=lambda e: abs(e - 1))
     proven = table[(table["calibration"] == "proven") & (table["epsilon"] == epsilon)]
     if not ready(sweep.plan, proven):
         if "proven" in sweep.plan.calibrations:
             st.markdown(
-                f"The best algorithm at ε = {epsilon:g} is named once every algorithm has run "
-                "at "
-                "this ε."
+                f"The best algorithm at ε = {epsilon:g} is named once every algorithm has enough "
+                "runs at this ε."
             )
         return
     # Larger is better for F1, smaller for the distance.
@@ -125,7 +123,7 @@ def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
 def ready(plan: SweepPlan, proven: pd.DataFrame) -> bool:
     """Whether every algorithm has enough runs at one ε to name the best.
 
-    proven: from `summarise`, for the proven runs at that ε; refused runs count as runs.
+    proven: the result of `summarise` for the proven runs at this ε. Refused runs count as runs.
     """
     runs = proven.set_index("algorithm")[["runs", "refused"]].sum(axis=1)
     wanted = [name for name in plan.algorithms if "proven" in ALGORITHMS[name].calibrations]

@@ -49,7 +49,7 @@ def groups() -> Mapping[str, Sequence[str]]:
 
 
 def style_of(name: str, palette: Palette, *, published: bool = False) -> LineStyle:
-    """The line style of an algorithm; thinner if published, because ε is then not a guarantee."""
+    """An algorithm's line style; thinner for published constants, whose ε is not a guarantee."""
     if not ALGORITHMS[name].private:
         bases = [a.name for a in ALGORITHMS.values() if not a.private]
         return LineStyle(palette.muted, DASHES[1 + bases.index(name) % 2], 1.5)

@@ -26,9 +26,9 @@ class BackgroundSweep:
     """The rows of one plan, and the thread that adds rows.
 
     shipped: the number of rows shipped with the product, which are present from the start. Only the
-    thread adds rows, and only complete ones, so a page can read rows at any time. there: returns
-    whether the session still has a browser; called several times a second. Without a browser the
-    thread ends, but the rows stay.
+    thread adds rows, and only complete rows, so a page can read rows at any time. there: a function
+    that returns whether the session still has a browser, called several times a second. Without a
+    browser the thread ends, but the rows stay.
     """
 
     def __init__(self, plan: SweepPlan, there: Callable[[], bool] = lambda: True) -> None:
@@ -78,7 +78,7 @@ class BackgroundSweep:
         self._stop.set()
 
     def look(self) -> list[Row]:
-        """The finished rows, in the order of the plan; records that a page still shows them."""
+        """Return the finished rows in the plan's order, and record that a page still shows them."""
         self._seen = time.monotonic()
         return [self.rows[cell] for cell in sorted(self.rows)]
 

@@ -33,7 +33,7 @@ COLUMNS = {
     "epsilon": st.column_config.NumberColumn("ε", help="Privacy budget of the run.", format="%g"),
     "runs": st.column_config.NumberColumn("runs", help="Number of runs with this measure."),
     "refused": st.column_config.NumberColumn(
-        "refused", help="Number of runs that the settings or the data do not allow."
+        "refused", help="Number of runs that were refused because of the settings or the data."
     ),
     "mean": statistic("mean", "Mean of the measure chosen above, over the runs."),
     "sd": statistic("std. deviation", "Standard deviation over the runs, with divisor n − 1."),
@@ -108,7 +108,7 @@ def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
 
 
 def effort_view(sweep: BackgroundSweep) -> None:
-    """Show the number of tests and the time of every algorithm against ε."""
+    """Plot the number of tests and the time of every algorithm against ε."""
 
     def draw(rows: list[Row]) -> None:
         for column, metric, title in zip(
