@@ -105,7 +105,7 @@ def count_external(rows: ExternalRows, memory: int) -> CountSource:
 
 
 def memory_for_all(n: int, levels: Sequence[int]) -> int:
-    """Bytes of memory with which `count_external` can load the unique rows of any such table."""
+    """Bytes of memory that suffice for `count_external` to load the unique rows of any n rows."""
     return min(prod(levels), n) * _bytes_of_a_row(len(levels))
 
 
@@ -161,7 +161,7 @@ class ExternalCounts:
         return self._tables.get((x, y, tuple(conditioning_set)), strata)
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
-        """A uniform sample of `size` rows; raises DataError if the sample may not fit."""
+        """A uniform sample of `size` rows; raises DataError if the memory may not suffice."""
         check_size(self.n, size)
         if size == self.n:
             return self

@@ -18,7 +18,7 @@ from privcore.errors import DataError
 def count_parquet(table: ParquetTable) -> CountSource:
     """Counts over a table in Parquet files, in memory if the unique rows fit there.
 
-    Half of `table.memory` is for the unique rows, and the other half is for reading.
+    Half of the table's memory limit is for the unique rows, and the other half is for reading.
     """
     return count_external(ParquetRows(table), table.memory // 2)
 

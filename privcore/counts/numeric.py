@@ -51,7 +51,7 @@ class NumericRows:
         """Scales the columns of a data set to [−1, 1].
 
         coded: whether columns with levels are accepted; their levels are then coded −1 … 1 in
-        equal steps.  Without `coded`, a column with levels raises DataError.
+        equal steps.  Raises DataError for a column with levels unless `coded` is set.
         """
         bounds = []
         own_levels = tuple(len(c.levels) if c.is_categorical else 0 for c in dataset.columns)

@@ -1,4 +1,4 @@
-"""Projections: rows merged over some columns, from which tables are counted faster.
+"""Projections: rows merged over some columns, to count tables over these columns faster.
 
 A table over few columns does not need all unique rows: a test uses three or four of, say, 20
 columns. Columns are divided into groups; a table whose columns lie in at most three groups is

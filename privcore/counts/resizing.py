@@ -1,6 +1,7 @@
 """Gives a table a public number of rows, so that its own number of rows stays private.
 
-If the table has more rows, rows are left out at random.  If it has fewer, public rows are added.
+If the table has too many rows, rows are left out at random.  If it has too few, public rows are
+added.
 Two tables that differ by k added rows become tables of the same size that differ by at most k
 replaced rows; proof: docs/proofs/units.md.
 """

@@ -2,7 +2,7 @@
 
 Contingency tables, unique rows and moments of the shards are added up. A `Shards` only has to apply
 a function to the codes of every shard and return the results in the order of the shards. If a
-machine is lost, the function may be applied to a shard twice, since it has no side effects. For
+machine is lost, a function may be applied to a shard twice: the functions have no side effects. For
 Dask see `dask_frame`. For Spark, one line over an RDD of blocks of codes is enough:
 
     def map(self, function):

@@ -88,7 +88,7 @@ class MomentSource(Protocol):
         ...
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """Announces sets of columns within which tests will follow, without changing a result."""
+        """Announces sets of columns within which tests will follow; results stay the same."""
         ...
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
