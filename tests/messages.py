@@ -204,7 +204,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "schema-needs-levels-or-bounds": "needs levels if it is nominal",
         "schema-needs-levels": "needs a list of levels",
         "schema-needs-bounds": "needs two bounds",
-        "schema-needs-finite": "finite numbers as {field}",
+        "schema-needs-finite": "finite numbers for the key {field}",
         "schema-needs-bins": "whole number of bins",
         "schema-missing-is-no-switch": "needs true or false",
     },
@@ -223,7 +223,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
     },
     "Graphs and their formats": {
         "edges-undirected": "undirected",
-        "one-digraph": "cannot be read; give one digraph",
+        "one-digraph": "cannot be read; it must contain exactly one digraph",
         "edges-between-groups": "between groups",
         "line-is-no-edge": "Line {line} of the graph file is not an edge",
         "line-is-undirected": "Line {line} of the graph file is undirected",

@@ -43,7 +43,7 @@ def available_cases(own_level: CountSource, gaps: Gaps) -> CountSource:
 def own_level_of(source: CountSource) -> tuple[CountSource, Gaps]:
     """Counts with missing values as a level, and the code of that level for each column.
 
-    For any source other than `AvailableCases`: the source itself and no codes.
+    For any source that is not an `AvailableCases`, returns the source itself and an empty tuple.
     """
     return (source.own_level, source.gaps) if isinstance(source, AvailableCases) else (source, ())
 
@@ -56,9 +56,10 @@ def rows_of_test(source: MomentSource, tables: Table) -> int:
 class AvailableCases:
     """A `CountSource` whose tables count the rows that have a value in every column of the table.
 
-    own_level: the counts with missing values as a level.  gaps: per column, the code of that level.
-    levels: per column, the number of levels without the level for missing values.  n: number of all
-    rows, which may exceed the sum of a table.
+    own_level: the counts with missing values as a level.  gaps: per column, the code of the level
+    for missing values, or None if the column has no such level.
+    levels: number of levels per column, not counting the level for missing values.  n: number of
+    all rows, which may exceed the sum of the counts in a table.
     """
 
     holds: Holds = "levels"
@@ -105,7 +106,7 @@ class AvailableCases:
     def _strata(self, x: int, y: int, conditioning_set: tuple[int, ...]) -> Table:
         columns = (*conditioning_set, x, y)
         if isinstance(self.own_level, InMemoryCounts):
-            # Only the rows of this test: its strata are numbered among them alone.
+            # Only the rows of this test are counted, so strata without such rows get no number.
             codes, times = self.own_level.unique()
             gaps = [codes[c] == self.gaps[c] for c in columns if self.gaps[c] is not None]
             present = ~np.logical_or.reduce(gaps) if gaps else np.ones(times.size, np.bool_)
@@ -125,7 +126,10 @@ class AvailableCases:
         return tables[tables.any(axis=(1, 2))] if len(tables) > 1 else tables
 
     def _inside(self, counts: Table, columns: Sequence[int | None]) -> Table:
-        """The table without its levels for missing values; None stands for an axis without one."""
+        """The table without its levels for missing values.
+
+        columns: the column of each axis, or None for an axis without such a level.
+        """
         for axis, column in enumerate(columns):
             gap = None if column is None else self.gaps[column]
             if gap is not None:

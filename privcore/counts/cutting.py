@@ -15,8 +15,8 @@ from privcore.counts.source import NumberSource
 def cut_numbers(source: NumberSource, cuts: Sequence[Vector]) -> InMemoryCounts:
     """Counts over the columns of a source of numbers, each column cut at its own points.
 
-    cuts: points per column, increasing, in the units of `NumberSource.moments`.  A column with k
-    points has k + 1 levels, even if some levels have no rows.
+    cuts: for each column, increasing cut points on its scale in `NumberSource.moments`, where its
+    bounds are −1 and 1.  A column with k points has k + 1 levels, even if some levels have no rows.
     """
     rows, multiplicities = source.rows()
     levels = tuple(len(points) + 1 for points in cuts)

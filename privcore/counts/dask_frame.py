@@ -1,4 +1,4 @@
-"""Rows in a Dask data frame, on a cluster of any number of machines.
+"""Counts the rows of a Dask data frame, on a cluster of any number of machines.
 
 CausalVeil must be installed on the workers. If a worker is lost, the cluster recomputes its
 partitions; each partition is still counted once. See docs/how-to/cluster.md for an example.
@@ -109,7 +109,10 @@ def _cells(frame: pd.DataFrame, codings: Sequence[Coding]) -> list[NDArray[np.in
 
 
 def _dask() -> Any:
-    """The package dask, as Any because most of it is untyped; raises DataError if it is missing."""
+    """Imports the package dask; raises DataError if the package is missing.
+
+    The type is Any because most of the package is untyped.
+    """
     try:
         return import_module("dask")
     except ImportError:

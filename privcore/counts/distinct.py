@@ -55,7 +55,7 @@ def distinct_rows(
     else:
         owner, seen = combine(codes, levels)
         counts = np.bincount(owner, weights=weights, minlength=seen).astype(np.int64)
-        # Any row of a configuration has its codes; the number is that of the first occurrence.
+        # All rows of a configuration have the same codes; `owner` numbers first occurrences.
         first = np.empty(seen, dtype=np.int64)
         first[owner] = np.arange(owner.size)
     return Distinct(tuple(column[first].astype(np.uint16) for column in codes), counts)
@@ -73,10 +73,11 @@ def taken_rows(codes: Sequence[Integers], start: int, rows: NDArray[np.int64]) -
 
 
 def merged(parts: Iterable[Distinct], levels: Sequence[int], limit: int) -> Distinct | None:
-    """Merges the unique rows of all parts, in order; None as soon as there are more than `limit`.
+    """Merges the unique rows of all parts, in order.
 
-    Parts are collected until they have as many rows as have been merged before, so each row is
-    merged only a few times, whatever the number of parts.
+    Returns None as soon as more than `limit` unique rows are found.  New parts are collected until
+    together they have as many rows as the parts merged before, so each row is merged only a few
+    times, whatever the number of parts.
     """
     waiting: list[Distinct] = []
     held = 0

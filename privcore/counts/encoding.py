@@ -1,4 +1,4 @@
-"""Merges rows to their unique configurations, in the order of their first occurrence.
+"""Merges rows into their unique configurations, in the order of their first occurrence.
 
 The order is part of the result: sub-samples are drawn in this order, so a seed gives the same
 sub-sample however the rows were merged.
@@ -24,7 +24,7 @@ _DENSE_CELLS = 1 << 18
 
 
 def unique_rows(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Integers, Integers]:
-    """Index of the first row of each unique configuration, and the number of rows that have it.
+    """For each unique configuration, the index of its first row and the number of its rows.
 
     columns: one array per column with the codes 0..levels-1 of all rows, shape (n,).  Both results
     have shape (u,).

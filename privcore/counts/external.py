@@ -25,11 +25,11 @@ from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource, check_size
 from privcore.unit import RECORD, Unit
 
-# Which columns to count together when a pass over the rows costs far more than a table.
+# Columns that are counted together, because a pass over the rows costs far more than a table.
 #
-# Searches require thousands of small tables of two to five columns. Columns are in groups
-# of neighbours, and a table is cut out of the joint table of all groups that it touches: few
-# passes then serve many tables. Groups depend on the levels alone, which are public.
+# Searches require thousands of small tables of two to five columns. Columns are divided into
+# groups of neighbours, and a table is cut out of the joint table of all groups that it touches,
+# so a few passes serve many tables. Groups depend on the levels alone, which are public.
 
 
 # Most cells of a joint table, and most unique rows cached for it.
@@ -49,7 +49,10 @@ def joint_columns(levels: tuple[int, ...], columns: Sequence[int]) -> tuple[int,
 
 @lru_cache(maxsize=256)
 def _groups(levels: tuple[int, ...], parts: int) -> list[range]:
-    """The group of each column, so that the joint table of `parts` groups has at most `CELLS`."""
+    """The group of each column; the joint table of `parts` groups has at most `CELLS` cells.
+
+    A column that alone has too many levels is a group of its own.
+    """
     share = CELLS ** (1 / parts)
     groups: list[range] = []
     start, size = 0, 1
@@ -80,7 +83,7 @@ class ExternalRows(Protocol):
     def distinct(self, columns: Sequence[int], limit: int) -> Distinct | None:
         """Unique configurations of some columns, in order of their first row.
 
-        None if there are more configurations than `limit`, or than the memory holds.
+        Returns None if there are more than `limit` configurations, or too many for the memory.
         """
         ...
 
@@ -102,7 +105,7 @@ def count_external(rows: ExternalRows, memory: int) -> CountSource:
 
 
 def memory_for_all(n: int, levels: Sequence[int]) -> int:
-    """Bytes of memory with which `count_external` can load the unique rows of any data."""
+    """Bytes of memory that suffice for `count_external` to load the unique rows of any n rows."""
     return min(prod(levels), n) * _bytes_of_a_row(len(levels))
 
 
@@ -112,7 +115,7 @@ def _most(memory: int, columns: int) -> int:
 
 
 def _bytes_of_a_row(columns: int) -> int:
-    """Bytes per unique row, which is stored twice while loading, with numbers and weights."""
+    """Bytes per unique row: while loading, codes held twice, row numbers and weights."""
     return 4 * columns + 64
 
 
@@ -134,7 +137,7 @@ class ExternalCounts:
         self._rows = rows
         self._memory = memory
         self._families: list[frozenset[int]] = []
-        # None: more unique rows than are cached.
+        # None stands for a table with more unique rows than are cached.
         self._joint: Cache[Distinct | None] = Cache(
             budget=memory // 2, size=lambda table: 100 if table is None else table.nbytes
         )
@@ -158,7 +161,7 @@ class ExternalCounts:
         return self._tables.get((x, y, tuple(conditioning_set)), strata)
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
-        """A uniform sample of `size` rows; raises DataError if it may not fit into memory."""
+        """A uniform sample of `size` rows; raises DataError if the memory may not suffice."""
         check_size(self.n, size)
         if size == self.n:
             return self
@@ -204,7 +207,7 @@ class ExternalCounts:
             joint, rows = self._found(wanted)
             names, levels = zip(*((self.names[c], self.levels[c]) for c in joint), strict=True)
             place = {column: at for at, column in enumerate(joint)}
-            # One at a time, because it caches tables; requests come family by family.
+            # Only the last counts are kept, because they cache tables; requests come by family.
             last = self._last = in_memory(rows, names, levels, self.caveats), place
         return last
 

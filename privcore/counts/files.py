@@ -16,9 +16,9 @@ from privcore.errors import DataError
 
 
 def count_parquet(table: ParquetTable) -> CountSource:
-    """Counts over a table in Parquet files, in memory if the unique rows fit into half the limit.
+    """Counts over a table in Parquet files, in memory if the unique rows fit there.
 
-    The other half of the limit is for reading.
+    Half of the table's memory limit is for the unique rows, and the other half is for reading.
     """
     return count_external(ParquetRows(table), table.memory // 2)
 
@@ -53,7 +53,7 @@ class ParquetRows:
 
     def sampled(self, rows: NDArray[np.int64]) -> Distinct:
         sample = merged(self._taken(rows), self.levels, rows.size)
-        assert sample is not None  # No more unique rows than rows.
+        assert sample is not None  # There are never more unique rows than rows.
         return sample
 
     def coded(self, bases: Bases, radius: float | None) -> Matrix:

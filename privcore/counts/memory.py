@@ -1,8 +1,9 @@
 """In-memory counts over unique rows.
 
 Rows are merged once into their unique configurations with multiplicities. The time for a table is
-then proportional to the number of unique configurations (84 for asia at any n), and a sub-sample
-without replacement is a multivariate hypergeometric draw of new multiplicities.
+then proportional to the number of unique configurations (84 for the asia network, whatever the
+number of rows).  A sub-sample without replacement is a multivariate hypergeometric draw of new
+multiplicities.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class InMemoryCounts:
     """A `CountSource` over unique rows held in memory.
 
     configurations: one array of codes per column, shape (u,).  multiplicities: number of rows with
-    each configuration, shape (u,), sum n.
+    each configuration, shape (u,); these numbers add up to n.
     """
 
     holds: Holds = "levels"
@@ -201,7 +202,7 @@ class InMemoryCounts:
         return np.asarray(coded_sums(*rows, bases, radius, self.n) / self.n)
 
     def rows(self) -> tuple[Matrix, Matrix]:
-        """Unique rows coded as for `moments`, shape (u, p), and their multiplicities, (u,)."""
+        """Unique rows coded as for `moments`, and their multiplicities; shapes (u, p) and (u,)."""
         return coded_rows(self._configurations, even_steps(self.levels)), self._weights
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
@@ -236,7 +237,7 @@ class InMemoryCounts:
         return tables[tables.reshape(strata, -1).any(axis=1)] if strata > 1 else tables
 
     def _counted(self, columns: Sequence[int]) -> Table:
-        """Counts over at least one column, shape = their levels."""
+        """Counts over one or more columns; the shape consists of their numbers of levels."""
         rows = self._rows(columns)
         shape = tuple(self.levels[c] for c in columns)
         key, cells = joint_key([rows.codes[c] for c in columns], shape)
@@ -252,6 +253,6 @@ class InMemoryCounts:
         return self._projections.smallest(columns)
 
     def _occurring(self, conditioning_set: Columns) -> tuple[NDArray[np.int64], int]:
-        """Stratum of each unique row, numbered by occurrence, and the number of strata."""
+        """Stratum of each unique row, numbered in order of occurrence, and the number of strata."""
         levels = [self.levels[c] for c in conditioning_set]
         return combine([self._configurations[c] for c in conditioning_set], levels)

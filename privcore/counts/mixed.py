@@ -14,9 +14,9 @@ _KEPT = 4
 
 
 class MixedRows:
-    """A table whose columns of numbers an algorithm can cut into levels or use as numbers.
+    """A table with columns of numbers, which an algorithm can cut into levels or use as numbers.
 
-    cut_names: names of columns that hold numbers.  own_levels: number of levels per column, 0 for a
+    cut_names: names of the columns of numbers.  own_levels: number of levels per column, 0 for a
     column of numbers.
     gaps: as for `AvailableCases`.
     """
@@ -54,7 +54,7 @@ class MixedRows:
         )
 
     def counts(self, levels: int) -> InMemoryCounts:
-        """Counts of `dataset(levels)`, cached for the last few values of `levels`."""
+        """Counts over the rows of `dataset(levels)`, cached for the last few values of `levels`."""
         return self._counted.get(levels, lambda: InMemoryCounts.from_dataset(self.dataset(levels)))
 
     def numbers(self) -> NumericRows:

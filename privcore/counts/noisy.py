@@ -38,7 +38,7 @@ class NoisyTable:
         self.n = n
         self.caveats = caveats
         self._noisy = table
-        # Sums of whole numbers are exact in any order, so one can be computed from another.
+        # Sums of whole numbers are exact in any order, so a sum can be computed from a larger sum.
         self._whole = bool((table == np.rint(table)).all())
         self._sums: Cache[NDArray[np.float64]] = Cache(64 << 20, lambda a: a.nbytes + 200)
         self._tables: Cache[Table] = Cache(64 << 20, lambda a: a.nbytes + 200)

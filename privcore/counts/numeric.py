@@ -48,10 +48,10 @@ class NumericRows:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, *, coded: bool = False) -> NumericRows:
-        """Scale a numeric data set; raises DataError if a column is not continuous.
+        """Scales the columns of a data set to [−1, 1].
 
-        coded: whether columns with levels are accepted, and their levels coded −1 … 1 in equal
-        steps.
+        coded: whether columns with levels are accepted; their levels are then coded −1 … 1 in
+        equal steps.  Raises DataError for a column with levels unless `coded` is set.
         """
         bounds = []
         own_levels = tuple(len(c.levels) if c.is_categorical else 0 for c in dataset.columns)
@@ -123,7 +123,10 @@ def coded_sums(
     radius: float | None,
     n: int,
 ) -> Matrix:
-    """Like `CountSource.coded`, but with sums instead of means, over some of the n rows."""
+    """Sum of (1, u)(1, u)ᵀ over some of the n rows, with u as in `CountSource.coded`.
+
+    Shape (d + 1, d + 1), where d is the number of coordinates in `bases`.
+    """
     coded = coded_rows(configurations, bases)
     if radius is not None:
         coded = fixed_point.within(coded, radius, fixed_point.step_of(n))

@@ -1,11 +1,11 @@
-"""Projections: rows merged over some columns, so that tables over these columns count faster.
+"""Projections: rows merged over some columns, to count tables over these columns faster.
 
 A table over few columns does not need all unique rows: a test uses three or four of, say, 20
 columns. Columns are divided into groups; a table whose columns lie in at most three groups is
-counted from the rows merged over these groups. The skeleton search passes the neighbourhoods that
-it will test next to `prepare`, and all tests within such a family use the rows merged over it. With
-many columns, most groups and families are used too rarely for merging to save time, so `for_order`
-first counts the tests of a whole order.
+counted from the rows merged over these groups. For other tables, the skeleton search announces to
+`prepare` the neighbourhoods (families) of the next tests, and all tests within a family use the
+rows merged over the family. With many columns, most groups and families are used too rarely for
+merging to save time, so `for_order` first counts the tests of a whole order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from privcore.counts.encoding import joint_key, merged_rows
 #
 # A test of x and y given S takes S from the neighbours of x or of y, so that all its
 # columns lie within one column and its neighbours. The numbers are upper bounds: sets among the
-# neighbours of both count twice, and a separated pair is not tested further.
+# common neighbours of x and y count twice, and a separated pair is not tested further.
 
 
 Demand = dict[tuple[int, ...], int]
@@ -36,10 +36,11 @@ Demand = dict[tuple[int, ...], int]
 def demand_of_groups(
     starts: Sequence[int], adjacent: Sequence[Collection[int]], order: int, least: int
 ) -> Demand:
-    """Number of tests for each set of `order` + 2 groups, for sets with at least `least` tests.
+    """Number of tests whose columns lie in each set of `order` + 2 groups.
 
-    A group is a run of consecutive columns. starts: the first column of each group. adjacent: the
-    neighbours of each column. order: 0 or 1.
+    Only sets with at least `least` tests are listed. A group is a run of consecutive columns.
+    starts: the first column of each group. adjacent: the neighbours of each column. order: the
+    number of columns that a test conditions on, 0 or 1.
     """
     around = np.zeros((len(adjacent), len(adjacent)), dtype=np.int64)
     for column, neighbours in enumerate(adjacent):
@@ -60,10 +61,10 @@ def demand_of_groups(
 
 
 def demand_of_families(adjacent: Sequence[Collection[int]], order: int, least: int) -> Demand:
-    """Number of tests in each family, for families with at least `least` tests.
+    """Number of tests in each family with at least `least` tests.
 
-    A family is a column with its neighbours, as a sorted tuple. Its tests are of the column and one
-    neighbour, given `order` of the other neighbours.
+    A family is a column with its neighbours, as a sorted tuple. Each of its tests is of the column
+    and one neighbour, given `order` of the other neighbours.
     """
     demand: Demand = {}
     for column, neighbours in enumerate(adjacent):
@@ -173,11 +174,12 @@ class Projections:
     def for_order(self, order: int, adjacent: Sequence[Collection[int]]) -> list[Projection]:
         """The projections for tests that condition on `order` columns, fewest rows first.
 
-        The last projection has all columns. adjacent: neighbours of each column, from which
-        conditioning sets will be taken. At order 0 pairs of groups are merged, at order 1 sets of
-        three groups, and at higher orders columns with their neighbours. Only sets used by enough
-        tests are merged, the most used first, up to about 64 MB. If there are few groups, all sets
-        of groups are merged.
+        adjacent: neighbours of each column, from which conditioning sets will be taken.
+
+        The last projection has all columns. The others are over pairs of groups at order 0, over
+        sets of three groups at order 1, and over columns with their neighbours at higher orders.
+        Only sets used by enough tests are merged, the most used first, up to about 64 MB. If there
+        are few groups, all pairs or sets of three groups are merged.
         """
         if self.few:
             return [self.whole]
@@ -247,7 +249,7 @@ class Projections:
     ) -> Projection:
         """Caches a projection with these codes if it has at most half the rows of `larger`.
 
-        Otherwise caches `larger`. Returns what is cached.
+        Otherwise caches `larger` under this key. Returns the cached projection.
         """
         made = larger
         if 2 * counts.size <= larger.rows:
@@ -266,9 +268,10 @@ class Projections:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """A group of merged columns: one code for each unique row, below `cells`, shape (u,).
+    """A group of columns merged into a single column.
 
-    decoded: per column, its code for each code of the group, shape (cells,).
+    codes: the code of each unique row, below `cells`, shape (u,).  decoded: for each column, its
+    code for each code of the group, shape (cells,).
     """
 
     columns: frozenset[int]

@@ -1,8 +1,9 @@
-"""Resizes a table whose number of rows is private to a public number of rows.
+"""Gives a table a public number of rows, so that its own number of rows stays private.
 
-Surplus rows are left out at random, and missing rows are filled in with public rows.  Two tables
-that differ by k added rows become tables of the same size that differ by at most k replaced rows;
-proof: docs/proofs/units.md.
+If the table has too many rows, rows are left out at random.  If it has too few, public rows are
+added.
+Two tables that differ by k added rows become tables of the same size that differ by at most k
+replaced rows; proof: docs/proofs/units.md.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def check_resizable(source: MomentSource | MixedRows) -> None:
 def resized(
     source: MomentSource | MixedRows, size: int, noise: NoiseSource
 ) -> MomentSource | MixedRows:
-    """A source with exactly `size` rows; raises the same error as `check_resizable`."""
+    """Resizes a source to exactly `size` rows; raises the same error as `check_resizable`."""
     check_resizable(source)
     missing = size - source.n
     if isinstance(source, AvailableCases):
@@ -64,7 +65,7 @@ def public_rows(count: int, columns: int) -> NDArray[np.float64]:
 
 def _counts(source: Any, size: int, noise: NoiseSource) -> InMemoryCounts:
     if not isinstance(source, InMemoryCounts):
-        raise TypeError("counts in memory")
+        raise TypeError("the counts must be in memory")
     missing = size - source.n
     if missing < 0:
         return source.subsample(size, noise)

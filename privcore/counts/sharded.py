@@ -1,9 +1,9 @@
 """Counts rows in shards on any number of machines, by map and reduce.
 
 Contingency tables, unique rows and moments of the shards are added up. A `Shards` only has to apply
-a function to the codes of every shard and return the results in the order of the shards; it may
-apply the function twice if a machine is lost, since the functions have no side effects. For Dask
-see `dask_frame`. For Spark, one line over an RDD of blocks of codes is enough:
+a function to the codes of every shard and return the results in the order of the shards. If a
+machine is lost, a function may be applied to a shard twice: the functions have no side effects. For
+Dask see `dask_frame`. For Spark, one line over an RDD of blocks of codes is enough:
 
     def map(self, function):
         return self.blocks.map(function).toLocalIterator()
@@ -48,7 +48,10 @@ class Shards(Protocol):
     sizes: tuple[int, ...]
 
     def map(self, function: Callable[[int, Codes], Found]) -> Iterable[Found]:
-        """Applies `function` to the number and codes of each non-empty shard; results in order."""
+        """Applies `function` to the number and codes of each shard that has rows.
+
+        Returns the results in the order of the shards.
+        """
         ...
 
 
@@ -70,7 +73,7 @@ class ShardedRows:
         starts = np.cumsum((0, *self._shards.sizes))
         parts = self._shards.map(partial(_sampled, self.levels, starts, rows))
         sample = merged((part for part in parts if part.rows), self.levels, rows.size)
-        assert sample is not None  # No more unique rows than rows.
+        assert sample is not None  # There are never more unique rows than rows.
         return sample
 
     def coded(self, bases: Bases, radius: float | None) -> Matrix:

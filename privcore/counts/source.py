@@ -71,10 +71,11 @@ class MomentSource(Protocol):
         ...
 
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
-        """Mean of (1, x)(1, x)ᵀ, shape (p + 1, p + 1), columns scaled to [−1, 1] by public bounds.
+        """Mean of (1, x)(1, x)ᵀ over the rows x, shape (p + 1, p + 1).
 
-        radius: rows with a larger Euclidean norm are first scaled down to this norm; all rows are
-        then in fixed point (`privcore.fixed_point`), as moments with noise require.
+        Columns are scaled to [−1, 1] by public bounds.  radius: rows with a larger Euclidean norm
+        are first scaled down to this norm, and all rows are converted to fixed point
+        (`privcore.fixed_point`), as moments with noise require.
         """
         ...
 
@@ -87,7 +88,7 @@ class MomentSource(Protocol):
         ...
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """Announces sets of columns within which tests will follow; this changes no result."""
+        """Announces sets of columns within which tests will follow; results stay the same."""
         ...
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
@@ -120,7 +121,7 @@ class CountSource(MomentSource, Protocol):
     """Contingency tables of categorical columns.
 
     levels: per column, its public number of levels.
-    ordered: per column, how many of its first levels are ordered; empty if none are.
+    ordered: per column, how many of its first levels are ordered; empty if no order is known.
     """
 
     levels: tuple[int, ...]
@@ -146,7 +147,7 @@ class CountSource(MomentSource, Protocol):
         ...
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
-        """A source over `size` rows drawn without replacement."""
+        """A source over `size` rows drawn at random without replacement."""
         ...
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:

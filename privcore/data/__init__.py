@@ -1,4 +1,4 @@
-"""Data sets: tables with public levels and bounds, built-in networks, structural examples."""
+"""Data sets: tables with public levels and bounds, built-in networks, and structural examples."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Reads cells of Parquet files or texts, in batches that fit into a memory limit."""
+"""Reads the cells of Parquet or text files, in batches that fit into a memory limit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TooLongError(Exception):
 
 @contextmanager
 def reading(sentence: str = "") -> Iterator[None]:
-    """Replaces an Arrow error, whose text may quote cells, with one sentence."""
+    """Replaces an Arrow error, whose text may quote cells, by a DataError with this sentence."""
     import pyarrow as pa
 
     try:
@@ -61,8 +61,9 @@ def batches(
 ) -> Iterator[list[pa.Array]]:
     """Yields the named columns in batches of rows; texts stay dictionary-encoded.
 
-    Raises DataError for a row group too large for the memory, by the sizes stated in the file.
-    Delta-encoded texts are read in smaller batches, since one text may be as long as its column.
+    Raises DataError for a row group that is too large for the memory, judging by the sizes stated
+    in the file.  Delta-encoded texts are read in smaller batches, because a single such text may
+    be as long as its whole encoded column.
     """
     import pyarrow.parquet as pq
 

@@ -29,8 +29,8 @@ def build_dataset(
 
     missing: "refuse" raises DataError with the number of missing values per column.  "drop" leaves
     out rows with a missing value.  "level" gives columns with levels or cuts an additional level,
-    "(missing)".  "available" does the same and notes that values are missing at random: each test
-    then uses the rows in which its columns have values.
+    "(missing)".  "available" also adds this level, but values are taken as missing at random: each
+    test uses only the rows that have a value in all of its columns.
     If the schema lists a level for missing values, missing values always become that level.
     Whether a column has missing values is itself read from the data, so with "level" the column's
     levels count as declared only if the schema lists a level for missing values.

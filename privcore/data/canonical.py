@@ -54,7 +54,7 @@ def _header(described: Described) -> bytes:
 
 
 def _records(columns: Sequence[Column], values: Sequence[NDArray[Any]]) -> NDArray[np.void]:
-    """One bytes item for each row; the items sort as the rows do."""
+    """One bytes item for each row, such that sorting the items sorts the rows."""
     cells = []
     for i in _order(columns):
         # Adding 0 turns −0.0 into 0.0, the same number.

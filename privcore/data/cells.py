@@ -1,4 +1,4 @@
-"""Cells of any kind of file as texts or missing values, and the memory that cells may take."""
+"""Turns cells of any kind of file into texts or missing values, within a limit on memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DISTINCT_SHARE, _LEAST_OF_PIECE = 0.8, 1_000
 _MOST_PIECES = 64
 WHERE_IT_IS = (
     "give fewer rows or columns, or save the table as Parquet and run `python -m privcore "
-    "discover --table`, which does not load it"
+    "discover --table`, which reads the table in pieces"
 )
 
 
@@ -120,7 +120,7 @@ class Texts:
             self._pieces = [_in_one(self._pieces)]
 
     def add_some(self, values: Iterable[Any], positions: NDArray[np.intp]) -> None:
-        """Add cells by their positions in a list of values; the value None is missing."""
+        """Add the cell values[k] for each k in `positions`; the value None is a missing cell."""
         import pyarrow as pa
 
         texts = pa.array([None if value is None else str(value) for value in values], pa.string())
@@ -129,7 +129,7 @@ class Texts:
         self.add(pa.DictionaryArray.from_arrays(codes, once.dictionary))
 
     def cells(self) -> pd.Categorical | pd.api.extensions.ExtensionArray:
-        """All cells, as categories, or as text if most cells differ and codes save no memory."""
+        """All cells, as categories, or as text if most cells are distinct."""
         import pyarrow as pa
 
         rows = sum(map(len, self._pieces))

@@ -55,10 +55,10 @@ Coded = tuple[NDArray[np.unsignedinteger[Any]], ...]
 
 @dataclass(frozen=True)
 class Coding:
-    """How one column is encoded: the column, its schema, and the code of a missing value.
+    """How one column is encoded.
 
-    absent: that code, or `MISSING` if missing values have no level.  Numbers that are not cut have
-    the code 0.
+    wanted: the schema of the column.  absent: the code of a missing value, which is `MISSING` if
+    the column has no level for missing values.  Numbers that are not cut have the code 0.
     """
 
     column: Column
@@ -145,7 +145,11 @@ class Codings:
     def kept(
         self, codes: Sequence[Codes], columns: Sequence[int] | None = None
     ) -> NDArray[np.bool_] | slice:
-        """Which rows of a piece are used, by the codes of its columns; all unless `drop` is set."""
+        """Which rows of a piece are used: all rows, or the complete rows if `drop` is set.
+
+        codes: per column, the codes of the piece.  columns: positions of these columns; None for
+        all columns.
+        """
         return _complete(codes, self._among(columns)) if self.drop else slice(None)
 
     def used(self, codes: Sequence[Codes], columns: Sequence[int] | None = None) -> Coded:
@@ -222,7 +226,10 @@ def settled(
 def _check(
     pieces: Sequence[Piece], codings: Sequence[Coding], missed: Sequence[int], *, drop: bool
 ) -> None:
-    """Raises DataError for rows that cannot be used; missed: rows without a value, per column."""
+    """Raises DataError for rows that cannot be used.
+
+    missed: per column, the number of rows without a value.
+    """
     rows = sum(piece.rows for piece in pieces)
     if rows < 2:
         raise DataError(refusals.too_few_left(rows) if drop and any(missed) else too_few_rows(rows))

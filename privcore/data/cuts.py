@@ -40,7 +40,7 @@ def even_cuts(values: Vector, counts: Vector, parts: int) -> tuple[float, ...]:
 
 
 def round_number(low: float, high: float) -> float:
-    """The number with the fewest digits above `low` and at most `high`."""
+    """A number in (low, high] with as few digits as possible."""
     for power in range(math.ceil(math.log10(max(abs(low), abs(high)))) + 1, -330, -1):
         for step in (5, 2, 1):
             # Dividing by a power of ten is exact where multiplying by its inverse is not.
@@ -54,7 +54,10 @@ def round_number(low: float, high: float) -> float:
 
 
 def outwards(low: float, high: float) -> tuple[float, float]:
-    """Round bounds that enclose `low` and `high`, to two digits of high − low; low < high."""
+    """Bounds that enclose `low` and `high`, each rounded outwards; requires low < high.
+
+    Bounds are rounded at the second significant digit of high − low.
+    """
     unit = 10.0 ** (math.floor(math.log10(high - low)) - 1)
     down, up = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
     # Dividing and multiplying may leave rounding errors such as 0.30000000000000004.

@@ -58,7 +58,7 @@ _SEPARATED = r"\d.*[-/.: ].*\d"
 
 @dataclass(frozen=True)
 class DateReading:
-    """How the cells of a date column become levels; each cell is read independently of other rows.
+    """How the cells of a date column become levels; each cell is read on its own.
 
     format: "ISO8601", or a format of `datetime.strptime`.  part: the part of the date that is used.
     Raises DataError for an unknown part, and for a format without day, month and year.
@@ -111,10 +111,11 @@ def _part(date: pd.Timestamp, part: Part) -> str:
 
 
 def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple[str, ...]]]:
-    """The parts that vary among some dates, each with its levels; the most suitable part first.
+    """The parts of some dates that have more than one level, the most suitable part first.
 
-    The most suitable part is the finest of calendar month, quarter and year with at most 12 levels.
-    The levels of these parts run from the first date to the last without gaps.
+    Returns each part with its levels.  The most suitable part is the finest of calendar month,
+    quarter and year with at most 12 levels.  The levels of these three parts run from the first
+    date to the last without gaps.
     """
     dates = pd.to_datetime(distinct, format=form, errors="coerce", utc=True).dropna()
     first, last = dates.min().tz_localize(None), dates.max().tz_localize(None)
@@ -130,10 +131,10 @@ def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple
 
 
 def date_format(distinct: pd.Series[Any]) -> str | None:
-    """The first format that fits every cell, or else the one that fits most (over 95%), or None.
+    """The first format that fits every cell; else the format that fits most cells; else None.
 
-    A cell such as 03/04/2024 fits two formats; the day comes first unless that makes another cell
-    invalid.
+    A format must fit more than 95% of the cells.  A cell such as 03/04/2024 fits two formats: the
+    day is read first, unless other cells are then invalid.
     """
     if not len(distinct) or distinct.str.contains(_SEPARATED, regex=True).mean() < 0.95:
         return None

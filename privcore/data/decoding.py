@@ -1,4 +1,4 @@
-"""Decodes bytes to text and detects the encoding of a table that does not declare it.
+"""Decodes bytes to text, and detects the encoding of a table that does not declare an encoding.
 
 Without a byte-order mark or valid UTF-8, the non-ASCII words are decoded in each candidate
 encoding.  Each reading gets a likelihood, from the frequencies of its letters in the languages that
@@ -106,8 +106,10 @@ class Decoded:
 
 
 def decode(content: bytes, wanted: str | None = None) -> Decoded:
-    """Decodes bytes in the wanted encoding, else by byte-order mark, as UTF-8, or by likelihood.
+    """Decodes bytes in the encoding `wanted`, or in a detected encoding if `wanted` is None.
 
+    Detection uses a byte-order mark if there is one.  Otherwise valid UTF-8 is read as such, and
+    other bytes in the likeliest encoding.
     Raises DataError for bytes that are not valid in the encoding, and for an unknown encoding.
     """
     if content.startswith(_BINARY_STARTS):
@@ -132,7 +134,7 @@ def decode(content: bytes, wanted: str | None = None) -> Decoded:
 
 
 def _is_doubtful(content: bytes, text: str) -> bool:
-    """Whether valid UTF-8 is a coincidence: a word or two in GBK can be meaningless UTF-8."""
+    """Whether valid UTF-8 may be a coincidence: a word or two in GBK can be meaningless UTF-8."""
     if not 0 < len(content) - len(text) <= _FEW:
         return False
     usual = {c for languages in _LANGUAGES.values() for c in "".join(languages)}.union(_SIGNS)
@@ -201,7 +203,7 @@ def _ranked(words: Sequence[bytes]) -> list[str]:
 
 
 def _likelihood(text: str, encoding: str) -> float:
-    """The log-likelihood of a text, in whichever language of the encoding makes it largest."""
+    """The largest log-likelihood of a text among the languages of the encoding."""
     in_words = sum(
         n * _follows(before, after, encoding in _LATIN)
         for (before, after), n in Counter(pairwise("\n" + text)).items()

@@ -21,12 +21,12 @@ _LEAST_PROPOSED = 6
 
 
 def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> Dataset:
-    """The data set with continuous columns cut into ordinal ones.
+    """The data set with some continuous columns cut into ordinal columns.
 
-    cuts: per column name, either inner boundaries, which must be chosen without looking at the rows
-        and count as public, or a number of equal-width intervals over the column's bounds, which
-        are as public as those bounds.
-    The data set's recipe is dropped, because it does not describe these cuts.
+    cuts: per column name, either inner boundaries or a number of intervals.  Boundaries count as
+        public, so they must be chosen without looking at the rows.  Intervals divide the column's
+        bounds into equal widths, and are as public as the bounds.
+    The data set's recipe is dropped, because a recipe does not describe such cuts.
     Raises DataError for names of columns that are not continuous, and for impossible cuts.
     """
     unknown = [name for name in cuts if name not in dataset.names]
@@ -69,7 +69,7 @@ def intervals(dataset: Dataset, count: int) -> Dataset:
 
 
 def usual_intervals(rows: int, columns: int, epsilon: float = 1.0) -> int:
-    """Number of intervals into which numbers are cut, from public facts alone: 2 to 8.
+    """Number of intervals, from 2 to 8, into which numbers are cut; uses only public facts.
 
     More intervals preserve more of a dependence, but spread the rows over more noisy cells.  The
     formula was chosen on random non-linear graphs: `python -m benchmarks.intervals`.
@@ -78,7 +78,7 @@ def usual_intervals(rows: int, columns: int, epsilon: float = 1.0) -> int:
 
 
 def proposed_intervals(rows: int, columns: int) -> int:
-    """Default number of intervals for columns of numbers, before the user chooses one: 6 to 8.
+    """Number of intervals, from 6 to 8, that is proposed to the user for columns of numbers.
 
     Six intervals preserve nearly all of a column's dependences.
     """
@@ -123,9 +123,9 @@ def check_cuts(cuts: Sequence[float], name: str) -> None:
 
 
 def cut(numbers: NDArray[np.float64], cuts: Sequence[float], name: str) -> NDArray[Any]:
-    """The code of each number's interval, 0..len(cuts), from (−∞, c₁), [c₁, c₂), …, [c_k, ∞).
+    """The code, 0..len(cuts), of each number's interval: (−∞, c₁), [c₁, c₂), …, [c_k, ∞).
 
-    The points are public, so the intervals never depend on the data.
+    The cut points are public, so the intervals never depend on the data.
     Raises DataError like `check_cuts`.
     """
     check_cuts(cuts, name)

@@ -33,16 +33,16 @@ class _Token(NamedTuple):
     text: str
 
     def means(self, *words: str) -> bool:
-        """Whether a token is one of these keywords, in upper or lower case."""
+        """Whether the token is one of these keywords, in upper or lower case."""
         return self.kind == "word" and self.text.lower() in words
 
 
 def edges_of_dot(text: str, known: Collection[str]) -> list[tuple[str, str]]:
     """Edges (cause, effect) of one digraph, including its subgraphs.
 
-    known: the column names; a node whose name is not a column is read by its label if that label is
-    a column. Raises DataError if the text is not a digraph, or has edges without a single
-    direction.
+    known: the column names. If a node's name is not a column but its label is, the node stands for
+    the column in its label. Raises DataError if the text is not a digraph, or has edges without a
+    single direction.
     """
     edges, labels = _Reader(text).graph()
 
@@ -64,7 +64,7 @@ class _Reader:
         if self._next.means("strict"):
             self._step()
         if self._next.means("graph"):
-            raise DataError("The DOT graph is undirected; write digraph and ->.")
+            raise DataError("The DOT graph is undirected; write digraph, and edges with ->.")
         if not self._next.means("digraph"):
             raise _unreadable()
         self._step()
@@ -98,7 +98,7 @@ class _Reader:
         return edges, labels
 
     def _statement(self, usual: str, edges: list[tuple[str, str]], labels: dict[str, str]) -> None:
-        """A node, a path of edges, or a setting of the graph."""
+        """Parses a node, a path of edges, or a setting of the graph."""
         path = [self._name()]
         if self._take("="):
             self._name()
@@ -121,7 +121,7 @@ class _Reader:
         edges += steps if direction == "forward" else ((b, a) for a, b in steps)
 
     def _attributes(self) -> dict[str, str]:
-        """The attributes in brackets, if there are any."""
+        """The attributes in brackets, by name; empty if there are none."""
         attributes = {}
         while self._take("["):
             while not self._take("]"):
@@ -205,7 +205,7 @@ def _html_end(text: str, at: int) -> int:
 
 
 def _unreadable() -> DataError:
-    return DataError("The DOT file cannot be read; give one digraph.")
+    return DataError("The DOT file cannot be read; it must contain exactly one digraph.")
 
 
 def _undirected() -> DataError:

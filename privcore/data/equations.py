@@ -30,9 +30,10 @@ def random_weights(
 class LinearGaussian:
     """The model X_j = Σ_i w_ij X_i + ε_j with independent standard Gaussian ε_j.
 
-    standardised: whether each column is then divided by its population standard deviation.  A noise
-    scale common to all columns would cancel in that division, so the weights alone determine how
-    strong a dependence is.  bound: the public bounds, in standard deviations of each column.
+    standardised: whether each column is divided by its population standard deviation.  A noise
+    scale common to all columns would cancel in this division, so the weights alone determine how
+    strong a dependence is.  bound: the public bounds of a column are −bound and +bound, in standard
+    deviations of the column.
     """
 
     dag: RandomDag
@@ -87,9 +88,10 @@ class LinearGaussian:
 class NonlinearModel:
     """The model X_j = Σ_i w_ij f_ij(X_i) + ε_j with Gaussian ε_j of standard deviation `noise_sd`.
 
-    waves: shape (p, p), whether f_ij is sin(2x), which is not monotone, or tanh(2x), which is.
-    Both functions stay within ±1, so the parents contribute at most Σ_i |w_ij|.  bound: how far the
-    public bounds reach beyond this sum, in standard deviations of the noise.
+    waves: shape (p, p); true where f_ij(x) = sin(2x), which is not monotone, and false where
+    f_ij(x) = tanh(2x), which is monotone.  Both functions stay within ±1, so the parents contribute
+    at most Σ_i |w_ij|.  bound: how far the public bounds reach beyond this sum, in standard
+    deviations of the noise.
     """
 
     dag: RandomDag

@@ -1,4 +1,4 @@
-"""Detects codes for missing values: 99 among answers of 1 to 5, "unknown" among words."""
+"""Detects codes for missing values, such as 99 among answers 1 to 5, or "unknown" among words."""
 
 from __future__ import annotations
 
@@ -33,22 +33,24 @@ _BEYOND = 0.5
 
 
 def word_codes(distinct: Sequence[str]) -> list[str]:
-    """The texts that mean that a value is missing; none if all of the texts would mean this."""
+    """The texts that mean that a value is missing; empty if every text would be such a code."""
     codes = [text for text in distinct if " ".join(text.casefold().split()) in _WORDS]
     return codes if len(codes) < len(distinct) else []
 
 
 def number_codes(numbers: Vector, rows: Vector) -> list[float]:
-    """The numbers that are codes for missing values: outside a scale, or the only negative ones.
+    """The numbers that are codes for missing values, in increasing order.
 
-    numbers: distinct.  rows: number of rows with each number; a code occurs in several rows.
+    A code occurs in several rows.  It lies above the other numbers at a distance, or is negative
+    although the others are not.
+    numbers: distinct numbers.  rows: number of rows with each number.
     """
     likely = np.isin(numbers, _NUMBERS) & (rows > 1)
     scale = np.sort(numbers[~likely])
     if not likely.any() or len(scale) < _LEAST_OF_SCALE:
         return []
     codes: list[float] = []
-    # The nearest first: a number that is no code extends the scale that others are compared with.
+    # The nearest first: a number that is not a code extends the scale for the next comparisons.
     for code in sorted(map(float, numbers[likely]), key=lambda n: abs(n - float(scale[-1]))):
         if _is_beyond(code, scale):
             codes.append(code)
@@ -58,7 +60,7 @@ def number_codes(numbers: Vector, rows: Vector) -> list[float]:
 
 
 def _is_credible(code: float, codes: Sequence[float], scale: Vector) -> bool:
-    """Whether a code is not just an outlying count: 8 is a code only with 9, -7 only with -9."""
+    """Whether a code is not just an outlying value: 8, for example, is a code only if 9 is."""
     if 0 < code < 10:
         return 9 in codes
     if code < 0:

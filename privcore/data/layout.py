@@ -1,6 +1,6 @@
 """Finds the table in a file: its delimiter, its column names, and where its rows begin and end.
 
-The notes state what was found; what a file leaves open becomes a question to its owner.
+Notes state what was found.  What the file leaves open becomes a question to the file's owner.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Layout:
 class Ends(NamedTuple):
     """The end of a file.
 
-    left: number of last rows that do not belong to the table.  notes: the note on these rows.
-    totals: number of rows before them that look like sums or means.
+    left: number of last rows that do not belong to the table.  notes: the note on these rows, if
+    there is one.  totals: number of rows just above them that look like sums or means.
     """
 
     left: int
@@ -85,7 +85,7 @@ def tabbed(text: str) -> str:
 
 
 def skipped_lines(lines: Sequence[str]) -> tuple[int, str | None]:
-    """Number of first lines that are comments, blank or a delimiter declaration.
+    """Number of lines at the start that are blank, comments, or a declaration of the delimiter.
 
     Also returns the declared delimiter, or None.
     """
@@ -100,7 +100,7 @@ def skipped_lines(lines: Sequence[str]) -> tuple[int, str | None]:
 
 
 def find_delimiter(lines: Sequence[str]) -> str:
-    """The delimiter that gives the first rows the same number of cells, and the most cells."""
+    """The delimiter that splits the first rows into equally many cells, and into the most cells."""
 
     def quality(delimiter: str) -> tuple[bool, float, int, int]:
         try:
@@ -114,7 +114,7 @@ def find_delimiter(lines: Sequence[str]) -> str:
         width, times = Counter(sizes).most_common(1)[0]
         if max(sizes) > 1 and width == 1:
             return False, 0.0, 0, max(sizes)
-        # The names may lack that of an index, or be one too many; usually they fit.
+        # The row of names may lack the name of an index, or have one name too many.
         fits = -min(2, abs(sizes[0] - width))
         return width > 1, round(times / len(sizes), 1), fits, width
 
@@ -124,10 +124,10 @@ def find_delimiter(lines: Sequence[str]) -> str:
 
 
 def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "") -> Layout:
-    """The layout of the table in the first rows of a file, which include blank rows.
+    """Finds the layout of the table in the first rows of a file.
 
-    header: whether the first row of the table holds names; None if not stated.  above: the last
-    comment above the table, which may hold the names.
+    rows: the first rows, including blank rows.  header: whether the first row of the table holds
+    names; None if not stated.  above: the last comment above the table, which may hold the names.
     """
     filled = [place for place, row in enumerate(rows) if any(cell.strip() for cell in row)]
     if not filled:
@@ -177,7 +177,10 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
 
 
 def last_rows(rows: Sequence[Sequence[str]], width: int) -> Ends:
-    """How many of a file's last rows do not belong to the table, or look like sums or means."""
+    """Counts the rows at the end of a file that do not belong to the table or look like totals.
+
+    rows: the last rows of the file.  width: number of cells of a row of the table.
+    """
     left = 0
     for row in reversed(rows[-_BEFORE:]):
         filled = sum(bool(cell.strip()) for cell in row)
@@ -198,7 +201,7 @@ def last_rows(rows: Sequence[Sequence[str]], width: int) -> Ends:
 
 
 def _below_a_blank_line(rows: Sequence[Sequence[str]], width: int) -> int:
-    """How many last rows follow a blank line, if each has too few cells for a row."""
+    """Number of last rows from a blank line on, if all of them have too few cells for the table."""
     blank = 0
     for count, row in enumerate(reversed(rows[-_BEFORE:]), 1):
         if len(row) >= width:
@@ -222,8 +225,10 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
 
 
 def _names_at(rows: Sequence[Sequence[str]], first: int, width: int) -> int:
-    """The row of column names: the first with a name in each column, if it does not look like
-    values; otherwise the first that is wide enough.
+    """Position of the row of column names.
+
+    This is the first row with a name in each column, if it does not look like values; otherwise
+    the row at `first`, which is the first that is wide enough.
     """
 
     def lacking(place: int) -> int:
@@ -243,7 +248,7 @@ def _names_at(rows: Sequence[Sequence[str]], first: int, width: int) -> int:
 
 
 def _holds_values(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether any cell of a row is a number, or occurs below it."""
+    """Whether any cell of a row is a number, or occurs again in the same column below."""
     return any(
         _NUMBER.fullmatch(cell.strip()) or cell.strip() in {each[k].strip() for each in below}
         for k, cell in enumerate(row)
@@ -278,7 +283,7 @@ def _is_values(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 def _counts_up(names: Sequence[str]) -> bool:
     """Whether the names are consecutive years, or positions from 0 as pandas writes them.
 
-    1, 2, 3 may be answers instead.
+    Positions from 1 do not count: the cells 1, 2, 3 may be answers.
     """
     numbers = [int(name) for name in names if name.isdecimal()]
     steps = {b - a for a, b in pairwise(numbers)}

@@ -99,12 +99,12 @@ class Described(ABC):
 
     @property
     def ordered(self) -> tuple[int, ...]:
-        """Per column, how many of its first levels are ordered; 0 if none are."""
+        """Per column, how many of its first levels are ordered; 0 if its levels have no order."""
         return tuple(map(levels_in_order, self.columns))
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What the guarantee does not cover: levels or bounds read from the rows, and the notes."""
+        """Sentences on what the guarantee does not cover, such as levels read from the rows."""
         undeclared = self.undeclared
         if not undeclared:
             return self.notes
@@ -140,7 +140,7 @@ class Dataset(Described):
     """A table of n rows and p columns.
 
     values: per column an array of shape (n,): integer codes 0..levels-1, or float64 within the
-        bounds.  Made read-only.
+        bounds.  The arrays are made read-only.
     true_edges: the true DAG as (cause, effect) names, if it is known.
     hidden: columns of the true DAG that are not in the table (`hiding`).
     notes: sentences that limit what a guarantee about these rows covers.

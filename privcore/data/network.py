@@ -2,8 +2,8 @@
 
 Each network is a JSON file in `networks/`: variables with levels, parents and the conditional
 probabilities as one flat list, in which the first parent varies slowest and the variable's own
-level fastest.  `published` holds the size stated by the source, which a test checks.  To add a
-network, add such a file and put its name into `NETWORKS`.
+level fastest.  `published` holds the size of the network as stated by the source; a test checks
+this size.  To add a network, add such a file and put its name into `NETWORKS`.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class BayesianNetwork:
         rows: int,
         generator: np.random.Generator,
     ) -> NDArray[np.unsignedinteger]:
-        """One column, by the inverse distribution function of each row's parent configuration."""
+        """Draws a column by the inverse distribution function for each row's parent values."""
         uniform = generator.random(rows)
         table = np.cumsum(variable.probabilities, axis=1)
         table /= table[:, -1:]  # published tables are rounded

@@ -1,4 +1,4 @@
-"""Finds the order of levels that are words, ranges or numbered: never … always, 18-25, stage 2."""
+"""Finds the order of levels: words (never … always), ranges (18-25) and numbers (stage 2)."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _scale(words: Sequence[str]) -> list[tuple[float, ...]] | None:
 
 
 def _grades(words: Sequence[str], name: str) -> list[tuple[float, ...]] | None:
-    """Places of letters that are grades; None for letters that are not.
+    """Rank of each grade, if the levels are letters that are grades; otherwise None.
 
     Letters are grades if there is an F and no E, or a sign, or if the column's name suggests it.
     """
@@ -188,7 +188,7 @@ _STAGES = {
 
 
 def _number(text: str) -> float:
-    """A number whose marks separate thousands, or decimals if fewer digits follow the last mark."""
+    """Reads a number; the last mark is a decimal mark unless three digits follow every mark."""
     groups = re.split(r"[.,]", text)
     if len(groups) > 1 and all(len(group) == 3 for group in groups[1:]):
         return float("".join(groups))

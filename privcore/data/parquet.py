@@ -34,8 +34,9 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, eq=False)
 class ParquetTable(Described):
-    """A table of categorical columns in Parquet files, which must not change while it is used.
+    """A table of categorical columns in Parquet files.
 
+    The files must not change while the table is used.
     files: paths of the files, in the order of the rows.  codings: how the columns are read.
     memory: limit on the bytes used for counting.  The other fields are described in `Dataset`.
     """
@@ -73,7 +74,7 @@ def open_parquet(
 
     schema: how columns are read; unlisted columns are left out.  None uses the proposals of
     `triage_parquet`, which are read from the rows and not covered by a guarantee.
-    missing: as for `build_dataset`, which gives the same codes.
+    missing: as for `build_dataset`; both functions give the same codes.
 
     The rows are scanned once.  Raises DataError for files that do not exist, are not Parquet or
     have different columns, for continuous columns that are not cut, and for whatever
@@ -102,7 +103,7 @@ def open_parquet(
 
 
 def _questions(files: tuple[str, ...], memory: int) -> tuple[OpenQuestion, ...]:
-    """The question about a column that identifies people, if there is one, for the owner."""
+    """The question to the owner about a column that identifies people; empty if there is none."""
     for name in filter(called_as_persons, [str(name) for name in _names(files)]):
         counts, seen = _counted(files, name, memory, 1)
         if names_persons(name, list(counts), seen):
@@ -115,7 +116,7 @@ def triage_parquet(
 ) -> list[Proposal]:
     """Propose how to use each column of Parquet files, as `triage` does, without loading the files.
 
-    For a column with more than a few thousand distinct cells, about 100,000 rows are read.
+    The proposal for a column with more than 4,000 distinct cells is based on about 100,000 rows.
     Raises DataError for files that do not exist, are not Parquet, or have different columns.
     """
     import pyarrow.parquet as pq
@@ -219,7 +220,7 @@ def _names(files: tuple[str, ...]) -> list[str]:
         if other.names != first.names or other.types != first.types:
             raise DataError(
                 f"{name!r} and {short(Path(files[0]).name)!r} differ in their columns or types; "
-                "give files with the same columns."
+                "give files with the same columns and types."
             )
     return arrow.column_names(schemas[0])
 

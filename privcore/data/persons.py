@@ -1,4 +1,4 @@
-"""Detects columns that identify people: repeated values, and names or values like identifiers."""
+"""Detects columns that identify people, by their names, repeated values and codes such as P017."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def called_as_persons(name: str) -> bool:
 def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
     """The question to a table's owner about a column that may identify people.
 
-    at_place: whether rows are counted inside their files, so that none can be left out.
+    at_place: whether rows are counted inside their files, so that no row can be left out.
     """
     column = short(name, 40)
     together = (

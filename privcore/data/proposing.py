@@ -1,7 +1,7 @@
 """Proposes how to use one column, with a reason and alternatives.
 
-A proposal is read from the rows, so no guarantee covers it until the owner declares it public or
-it is bought.  Except for codes of missing values, no sentence quotes a cell.
+A proposal is read from the rows, so no guarantee covers it until the owner declares it public, or
+buys levels and bounds instead.  Except for codes of missing values, no sentence quotes a cell.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def propose(
     """Proposes how to use one column.
 
     intervals: number of intervals into which numbers are cut.  labels: all levels in order, if the
-    file lists them; ordered: whether the file declares them ordered.
+    file lists them.  ordered: whether the file declares the levels ordered.
     values: cells that are values although they look like codes for missing values.
     """
     counts = cells.value_counts()
@@ -166,7 +166,7 @@ def propose(
 
 
 def number_column(name: str, cells: pd.Series[Any]) -> ColumnSchema | None:
-    """Schema of a column that holds only numbers, as numbers or ordered levels; otherwise None."""
+    """The schema of a column of numbers, as numbers or ordered levels; None for other columns."""
     held = _cells(name, cells.value_counts(), len(cells))
     held = held.without(_codes(held))
     numbers, numeric = held.numbers
@@ -333,8 +333,8 @@ def _whose_rows(cells: _Cells, intervals: int) -> Proposal:
     numbers, numeric = cells.numbers
     other = _numeric(cells, numbers, intervals) if numeric else _text(cells)
     reason = (
-        f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows, which may show whose "
-        "rows these are."
+        f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows may show which person "
+        "each row belongs to."
     )
     used = (way for way in other.ways if way.schema.include)
     return _left_out(cells.name, WHOSE_ROWS, reason, *used)
@@ -409,7 +409,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
         )
     low, high = float(numbers[order[0]]), float(numbers[order[-1]])
     if low == high or not math.isfinite(4 * max(-low, high)):
-        return _left_out(name, "identifier", "The numbers are too long to compute with.")
+        return _left_out(name, "identifier", "The numbers have too many digits to compute with.")
     low, high = outwards(low, high)
     # Numbers written in several ways occur several times.
     values, where = np.unique(numbers, return_inverse=True)
@@ -421,7 +421,8 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
     return Proposal(
         name,
         "",
-        f"{len(values):,} numbers{written}: {parts} intervals with about the same number of rows.",
+        f"{len(values):,} numbers{written}, cut into {parts} intervals with about equally many "
+        "rows.",
         (
             Way(EVEN, even),
             Way(EQUAL, replace(whole, bins=intervals)),
@@ -445,7 +446,7 @@ def _mixed(cells: _Cells, numbers: Vector, intervals: int, writing: Writing) -> 
     return Proposal(
         cells.name,
         "text among numbers",
-        f"{text:,.0f} of the rows have text instead of a number, which counts as missing.",
+        f"{text:,.0f} of the rows have text instead of a number; such text counts as missing.",
         ways,
     )
 
@@ -460,12 +461,13 @@ def _text(cells: _Cells) -> Proposal:
     kind = "ordinal" if ordered else "nominal"
     each = Way(ORDERED if ordered else LEVELS, ColumnSchema(name, kind, levels, writing=writing))  # type: ignore[arg-type]
     merged_note = (
-        f" Levels that differ from these only in case or spaces ({alike}) are merged with them."
+        f" Number of spellings merged because they differ only in case or spaces: {alike}."
         * bool(alike)
     )
     if len(levels) <= MANY_LEVELS:
         reason = (
-            f"{len(levels)} levels{', ordered by their words' if ordered else ''}.{merged_note}"
+            f"{len(levels)} levels{', in the order that the words imply' if ordered else ''}."
+            f"{merged_note}"
         )
         spellings = tuple(sorted(map(str, cells.distinct)))
         others = [Way(SPELLINGS, ColumnSchema(name, "nominal", spellings))] if alike else []

@@ -39,7 +39,7 @@ def random_dag(
 
     The edges are drawn uniformly, but the graph is not uniform over all DAGs: a graph with many
     topological orders is more likely.
-    known: background knowledge that the graph obeys, possibly with fewer edges.
+    known: background knowledge that the graph obeys; the graph may then have fewer edges.
     """
     if known is not None and not known.empty:
         return _obeying(nodes, density, generator, known)

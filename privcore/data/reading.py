@@ -77,8 +77,8 @@ ENDINGS = (
 class RawTable:
     """A table as read: every cell a string, missing cells NaN.
 
-    frame: one column per column of the file: categorical, so that a repeated cell takes memory
-        once, or text if nearly every row has a different cell.
+    frame: one column per column of the file.  A column is categorical, so that a repeated cell
+        takes memory only once, or text if nearly every row has a different cell.
     encoding, delimiter: as detected in a text file; empty for other files.
     unit: the unit whose rows are protected together, if rows beyond the bound per unit were left
         out (`units`).
@@ -133,7 +133,7 @@ class RawTable:
         return (*self.notes, *([last] if self.totals else []), *open_questions)
 
     def answered(self, topic: Topic) -> RawTable:
-        """The table without the questions on a topic that its owner has answered."""
+        """The table without its questions on `topic`, which the owner has answered."""
         open_ones = tuple(question for question in self.questions if question.topic != topic)
         return replace(self, questions=open_ones)
 
@@ -143,7 +143,8 @@ def read_table(
 ) -> RawTable:
     """Read the bytes of a text file, a workbook, a Parquet file or a statistics program's file.
 
-    filename: its extension decides where the bytes are ambiguous.  options: the owner's options.
+    filename: the extension decides the kind of file if the bytes are ambiguous.  options: the
+    owner's options.
     memory: limit on the bytes that the table takes, including the decoded text of a text file.
     Empty cells, and NA, N/A, #N/A, NaN, null, ?, * and . are missing.  If semicolons separate
     cells, 1.234,5 is read as 1234.5; each cell is read on its own.
@@ -192,7 +193,7 @@ def _shortened(table: RawTable, rows: int) -> RawTable:
     for name in frame.columns:
         if hasattr(frame[name], "cat"):
             frame[name] = frame[name].cat.remove_unused_categories()
-    notes = (*table.notes, f"Number of last rows that are left out: {rows:,}.")
+    notes = (*table.notes, f"Number of rows left out at the end: {rows:,}.")
     return replace(table, frame=frame, notes=notes, totals=max(0, table.totals - rows))
 
 
@@ -207,8 +208,8 @@ def _check(table: RawTable) -> None:
 def _persons(frame: pd.DataFrame) -> list[OpenQuestion]:
     """The question about the column that may identify people; none if there is no such column.
 
-    Of several such columns, the one with the most distinct values, such as pupils rather than
-    schools.
+    If there are several such columns, the question is about the column with the most distinct
+    values: pupils rather than schools, for example.
     """
     units: dict[str, int] = {}
     for name, cells in frame.items():
@@ -387,9 +388,9 @@ def _without_last(body: str, delimiter: str, width: int) -> tuple[str, Ends]:
 
 
 def _parsed(body: str, delimiter: str, layout: Layout, before: int, memory: Memory) -> list[Texts]:
-    """The cells of each column; before: lines of the file above them.
+    """The cells of each column; before: number of lines of the file above the cells.
 
-    Raises DataError for a row of a different width.
+    Raises DataError for a row with a different number of cells.
     """
     # If the comma is the decimal mark, spreadsheets separate cells by semicolons.
     comma = delimiter == ";"
@@ -416,7 +417,7 @@ def _parsed(body: str, delimiter: str, layout: Layout, before: int, memory: Memo
 
 
 def _uneven(body: str, delimiter: str, layout: Layout, before: int) -> str:
-    """An error that names the row with a wrong number of cells, and what to do."""
+    """The error message that names the first line with a wrong number of cells, and the remedy."""
     separator = "\t" if delimiter == " " else delimiter
     reader = csv.reader(io.StringIO(body, newline=""), delimiter=separator)
     with suppress(csv.Error):

@@ -111,7 +111,7 @@ def _parsed(content: bytes) -> Mapping[str, Any]:
 
 def _column(entry: Any, position: int) -> ColumnSchema:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise DataError(f"Column {position} of the schema has no name; give it one.")
+        raise DataError(f"Column {position} of the schema has no name; give the column a name.")
     name = short(entry["name"])
     unknown = sorted(set(entry) - _KEYS)
     if unknown:
@@ -142,7 +142,7 @@ def _column(entry: Any, position: int) -> ColumnSchema:
         )
     bins, missing = entry.get("bins"), entry.get("missing", False)
     if not isinstance(missing, bool):
-        raise DataError(f"Column {name!r} of the schema needs true or false as missing.")
+        raise DataError(f"Column {name!r} of the schema needs true or false for the key missing.")
     if bins is not None and (not isinstance(bins, int) or isinstance(bins, bool)):
         raise DataError(f"Column {name!r} of the schema needs a whole number of bins.")
     return ColumnSchema(
@@ -162,11 +162,13 @@ def _writing(entry: Mapping[str, Any], name: str) -> Writing:
     decimal, unit = entry.get("decimal", ""), entry.get("unit", "")
     codes, alike = entry.get("missing_codes") or [], entry.get("ignore_case", False)
     if not isinstance(decimal, str) or not isinstance(unit, str):
-        raise DataError(f"Column {name!r} of the schema needs texts as decimal and unit.")
+        raise DataError(f"Column {name!r} of the schema needs texts for the keys decimal and unit.")
     if not isinstance(codes, list) or any(isinstance(code, (list, dict)) for code in codes):
-        raise DataError(f"Column {name!r} of the schema needs a list as missing_codes.")
+        raise DataError(f"Column {name!r} of the schema needs a list for the key missing_codes.")
     if not isinstance(alike, bool):
-        raise DataError(f"Column {name!r} of the schema needs true or false as ignore_case.")
+        raise DataError(
+            f"Column {name!r} of the schema needs true or false for the key ignore_case."
+        )
     # A unit requires a known decimal mark.
     decimal = decimal or ("." if unit else "")
     return Writing(decimal, unit, tuple(str(code).strip() for code in codes), alike)  # type: ignore[arg-type]  # It checks the mark itself.
@@ -197,5 +199,7 @@ def _numbers(entry: Mapping[str, Any], key: str, name: str) -> tuple[float, ...]
     if not isinstance(values, list) or not all(
         isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) for v in values
     ):
-        raise DataError(f"Column {name!r} of the schema needs a list of finite numbers as {key}.")
+        raise DataError(
+            f"Column {name!r} of the schema needs a list of finite numbers for the key {key}."
+        )
     return tuple(float(v) for v in values)

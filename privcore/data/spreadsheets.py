@@ -183,7 +183,7 @@ def _too_wide() -> DataError:
 
 
 def _find(book: CalamineWorkbook, wanted: str | None) -> tuple[tuple[str, ...], CalamineSheet]:
-    """Names of the sheets that can be read, and the one to read."""
+    """Names of the sheets that can be read, and the sheet to read."""
     from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
     shown: list[str] = []
@@ -243,7 +243,7 @@ def text_columns(rows: Sequence[Sequence[Any]]) -> Iterator[pa.Array]:
 
 
 def _number_texts(numbers: NDArray[np.float64]) -> pa.Array:
-    """Texts of numbers as `_number` writes them; short results of the library are the same."""
+    """Texts of numbers as `_number` writes them; Arrow writes most short numbers in this way."""
     import pyarrow as pa
     from pyarrow import compute
 

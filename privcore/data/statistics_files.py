@@ -57,7 +57,7 @@ class Labelled:
 
 
 def is_statistics_file(content: bytes, filename: str) -> bool:
-    """Whether the bytes are an SPSS, Stata, SAS or R file; the file name decides if unclear."""
+    """Whether the bytes are an SPSS, Stata, SAS or R file; in doubt, the file name decides."""
     return _kind(content, filename) is not None
 
 
@@ -359,7 +359,10 @@ _R_CLASSES: dict[str | bytes, Callable[[Any, Mapping[str, Any]], Any]] = {
 
 
 def _text(value: Any, *, single: bool = False) -> str | None:
-    """A value as text, None if it is empty; single: stored with 24 bits of precision."""
+    """A value as text, or None if the value is empty.
+
+    single: whether the value was stored with 24 bits of precision.
+    """
     if value is None or isinstance(value, str):
         return value if value and value.strip() else None
     if isinstance(value, bool | np.bool_):

@@ -44,12 +44,12 @@ _CITATIONS = {
 
 @dataclass(frozen=True)
 class StructuralExample:
-    """A random model, which is the same for the same arguments.
+    """A random model; the same arguments always give the same model.
 
-    `example_parameters(kind)` declares the arguments; None means the kind's default, and stays None
-    if the kind does not have the argument.  Columns are X1 … Xp.
-    Raises ParameterError for an unknown kind, and for a parameter that this kind does not have or
-    that is out of range.
+    `example_parameters(kind)` declares the arguments that a kind has.  None stands for the default
+    of such an argument; the other arguments must be None.  Columns are X1 … Xp.
+    Raises ParameterError for an unknown kind, for an argument that the kind does not have, and for
+    an argument out of range.
     """
 
     kind: str
@@ -119,7 +119,7 @@ class StructuralExample:
         return NonlinearModel(self.dag, weights, waves, chosen["noise_sd"], chosen["bound"])
 
     def _tables(self, concentration: float, generator: np.random.Generator) -> BayesianNetwork:
-        """2 to 5 levels per node, and a Dirichlet draw for each configuration of its parents."""
+        """A network of nodes with 2 to 5 levels and conditional tables drawn by `random_tables`."""
         levels = [int(k) for k in generator.integers(2, 6, size=self.nodes)]
         columns = tuple(
             Column(name, "nominal", tuple(str(v + 1) for v in range(k)), declared=True)

@@ -42,8 +42,8 @@ GRAPH_SEED = Parameter(
     default=1,
     low=0,
     high=999_999,
-    help="A different seed draws a different graph, and different weights or tables. For the same "
-    "seed, all examples share the graph.",
+    help="A different seed draws a different graph, and different weights or tables. With the same "
+    "seed, nodes and density, all examples share the graph.",
     source=_OURS,
 )
 WEIGHT_LOW = Parameter(
@@ -79,9 +79,9 @@ BOUND = Parameter(
     low=0.5,
     high=20.0,
     unit="standard deviations",
-    help="Public bounds, in standard deviations of the column if the model is linear; otherwise in "
-    "standard deviations of its noise, beyond the largest contribution of the parents. Values "
-    "outside are moved to the nearer bound.",
+    help="Public bounds. In a linear model, they are ±B standard deviations of the column. In a "
+    "non-linear model, they reach B standard deviations of the noise beyond the largest "
+    "contribution of the parents. Values outside are moved to the nearer bound.",
     source=_OURS,
     advanced=True,
 )
@@ -92,8 +92,8 @@ STANDARDISED = Parameter(
     kind="bool",
     default=True,
     help="Each column is divided by its population standard deviation, so that variances do not "
-    "reveal directions. If off, columns are as the equations give them, with noise of variance 1, "
-    "from which least squares (NOTEARS) can infer directions.",
+    "reveal directions. If off, columns stay as the equations give them, with noise of variance 1; "
+    "least squares (NOTEARS) can then infer directions from the variances.",
     source="Reisach, Seiler & Weichwald 2021",
 )
 NOISE_SD = Parameter(

@@ -1,7 +1,7 @@
 """Proposes how to use each column of a raw table, with a reason and alternatives.
 
-A proposal is read from the rows, so no guarantee covers it until the owner declares it public or
-it is bought.
+A proposal is read from the rows, so no guarantee covers it until the owner declares it public, or
+buys levels and bounds instead.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def triage(
 ) -> list[Proposal]:
     """Proposes how to use each column, in the table's order.
 
-    intervals: number of intervals for columns of numbers; None for `proposed_intervals`, given the
+    intervals: number of intervals for columns of numbers; if None, `proposed_intervals` for the
     number of columns used.
     values: cells that are values although they look like codes for missing values, such as "99".
     """
@@ -46,9 +46,10 @@ def proposals_of(
     proposed: Callable[[str, int], Proposal],
     intervals: int | None,
 ) -> list[Proposal]:
-    """The proposal for each column of a table, in memory or not; intervals: as for `triage`.
+    """The proposal for each column of a table, whether or not the table is in memory.
 
-    proposed: returns the proposal for a column, given its name and the number of intervals.
+    proposed: function that returns the proposal for a column, given its name and the number of
+    intervals.  intervals: as for `triage`.
     """
     likely = intervals or proposed_intervals(rows, max(len(names), 1))
     first = [proposed(name, likely) for name in names]
@@ -77,12 +78,12 @@ def codes_of(raw: RawTable, proposals: Sequence[Proposal]) -> dict[str, tuple[in
 
 
 def proposed_schema(raw: RawTable, intervals: int | None = None) -> list[ColumnSchema]:
-    """The columns as `triage` proposes them; include=False for columns left out."""
+    """The schemas that `triage` proposes; columns left out have include=False."""
     return [proposal.schema for proposal in triage(raw, intervals)]
 
 
 def number_columns(raw: RawTable) -> list[ColumnSchema]:
-    """The columns that hold only numbers, used as numbers or as ordered levels."""
+    """The schemas of the columns of numbers, used as numbers or as ordered levels."""
     columns = (number_column(name, raw.frame[name]) for name in raw.names)
     return [column for column in columns if column is not None]
 
@@ -97,13 +98,13 @@ def choose(
 ) -> list[Proposal]:
     """Restricts the proposals to a chosen set of columns.
 
-    columns: columns to use, even if the proposal leaves them out; None uses the proposed ones.
+    columns: columns to use, even if the proposal leaves them out; None uses the proposed columns.
     drop: columns to leave out.  Both arguments hold names, or patterns such as "q*".
-    kinds: kinds of columns to use, from `KINDS`; empty for all.  at_random: number of these columns
-    to use, drawn by name alone.
-    Raises DataError for a name that is not a column, for a wanted column that has no usable form,
-    and if fewer than 2 columns are left; ParameterError for an unknown kind, and unless at_random
-    is 2 or more.
+    kinds: kinds of columns to use, from `KINDS`; empty for all kinds.  at_random: number of columns
+    to draw from the remaining columns, by their names alone; None uses all remaining columns.
+    Raises DataError for a name that is not a column, for a wanted column that cannot be used, and
+    if fewer than 2 columns are left; ParameterError for an unknown kind, and if at_random is less
+    than 2.
     """
     names = [proposal.name for proposal in proposals]
     drop = _matching(drop, names)
@@ -161,7 +162,8 @@ def _narrowed(
         )
     if at_random is not None and at_random < 2:
         raise ParameterError(
-            f"The number of columns to draw is {at_random}, but a graph needs at least 2; raise it."
+            f"The number of columns to draw is {at_random}, but a graph needs at least 2; raise "
+            "this number."
         )
     kept = [p.name for p in proposals if p.used and (not kinds or kind_of(p.schema) in kinds)]
     if at_random is not None:
@@ -188,7 +190,7 @@ KINDS = ("number", "ordered", "levels")
 
 
 def kind_of(column: ColumnSchema) -> str:
-    """The kind of a column, from `KINDS`, as proposed."""
+    """The kind of a column, one of `KINDS`."""
     return {"continuous": "number", "ordinal": "ordered", "nominal": "levels"}[column.kind]
 
 

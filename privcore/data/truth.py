@@ -20,12 +20,12 @@ Edges = tuple[tuple[str, str], ...]
 
 
 def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edges:
-    """The edges (cause, effect) of a DAG over the columns `names`.
+    """Reads the edges (cause, effect) of a DAG over the columns `names`.
 
-    The extension determines the format: .dot/.gv, .graphml/.xml, .bif; any other file is read as
-    the text of Tetrad and causal-learn, which begins with "Graph Nodes:", or as an edge list with
-    one edge per line ("cause,effect", with tab, semicolon or blank in place of the comma, or "cause
-    -> effect").
+    The extension determines the format: .dot/.gv, .graphml/.xml or .bif.  Any other file is read as
+    the text format of Tetrad and causal-learn if it begins with "Graph Nodes:", and otherwise as an
+    edge list.  A line of an edge list is "cause,effect" or "cause -> effect"; a tab, semicolon or
+    blank may replace the comma.
     Raises DataError for names that are not columns, self-loops, cycles and undirected edges.
     """
     if len(content) > MAX_BYTES:

@@ -67,13 +67,13 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
     column: name of the column that identifies units; its cells are compared as text.
 
     Which rows of a unit are kept depends on that unit's rows alone: the rows with the smallest
-    hashes of the identifier, the row's position within the unit and a public salt.  So tables that
-    differ in one unit still differ in one unit afterwards.  A sequential random generator would not
-    ensure this: an additional row of one unit would shift all later draws, and change which rows of
-    other units are kept.
+    hashes.  A hash is computed from the identifier, the row's position within the unit, and a
+    public salt.  So tables that differ in one unit still differ in one unit afterwards.  A
+    sequential random generator would not ensure this: an additional row of one unit would shift all
+    later draws, and change which rows of other units are kept.
 
     Raises DataError for a column not in the table, for rows without an identifier, and if fewer
-    than 2 rows remain; ParameterError unless rows is 1 to 10,000.
+    than 2 rows remain; ParameterError unless rows is from 1 to 10,000.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"patient_id": list("aaab"), "dose": list("1234")})
@@ -148,7 +148,7 @@ def _kept(codes: NDArray[np.int64], texts: list[str], most: int) -> NDArray[np.b
 
 
 def _hashes(text: str, size: int) -> NDArray[np.uint64]:
-    """The hash of each of a unit's rows, by its position among them."""
+    """The hash of each row of a unit, in the order of the rows within the unit."""
     start = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_BYTES, key=_WORD)
     digests = []
     for place in range(size):

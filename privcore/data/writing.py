@@ -105,7 +105,7 @@ def spelling(level: str) -> str:
 
 
 def any_code(texts: Sequence[str] | pd.Series[Any]) -> bool:
-    """Whether any text is a code rather than a number: 01307, or too many digits for a number."""
+    """Whether any text is a code rather than a number: 01307, or a number of 16 or more digits."""
     import pyarrow as pa
     from pyarrow import compute
 

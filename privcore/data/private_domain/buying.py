@@ -32,10 +32,10 @@ _RANK = 13.0
 def buy_domain(
     cells: Mapping[str, pd.Series[Any]], plan: DomainPlan, noise: NoiseSource
 ) -> list[ColumnSchema]:
-    """Releases levels, bounds or cut points of the plan's columns; (plan.epsilon, plan.delta)-DP.
+    """Releases the levels, bounds or cut points of the plan's columns.
 
+    The release is (plan.epsilon, plan.delta)-DP, and succeeds whatever the cells contain.
     cells: for each column name, plan.rows cells as text, None where missing.
-    Succeeds whatever the cells contain.
     """
     return [bought_column(column, cells[column.name], plan, noise) for column in plan.columns]
 
@@ -74,8 +74,8 @@ def bought_levels(
 ) -> ColumnSchema:
     """Releases the levels of a column, at most `MOST_LEVELS` of them, and adds "(other)".
 
-    Levels are sorted as text, or by number if all levels of an ordinal column are numbers.  If none
-    is released, "(missing)" is added, so that there are always at least two levels.
+    Levels are sorted as text, or by number if all levels of an ordinal column are numbers.  If no
+    level is released, "(missing)" is added, so that there are always at least two levels.
     """
     if plan.histogram is None:
         raise ValueError("the plan has no column with levels")
@@ -124,9 +124,10 @@ def bought_numbers(
 
 
 def rows_off(column: ColumnSchema, plan: DomainPlan) -> int:
-    """Bound on the rank error of a bought cut point, in rows, which holds with probability 0.9.
+    """Bound on the rank error of a bought cut point, as a number of rows.
 
-    Computed from public facts alone (McSherry & Talwar 2007, for the exponential mechanism).
+    The bound holds with probability at least 0.9.  It is computed from public facts alone
+    (McSherry & Talwar 2007, for the exponential mechanism).
     """
     grid = public_grid().size
     return math.ceil(2 * math.log(grid / 0.1) / plan.selection_epsilon(column))

@@ -31,7 +31,7 @@ PROOF = "docs/proofs/bought_domain.md"
 
 SHARE = Parameter(
     name="buy_domain",
-    title="Share of the domain",
+    title="Share for the domain",
     symbol="share",
     kind="float",
     default=0.2,
@@ -53,7 +53,7 @@ OWN_DELTA = Parameter(
     high=1.0,
     open_high=True,
     optional=True,
-    auto_help="its share of the run's δ",
+    auto_help="the domain's share of the run's δ",
     help="δ of the domain, for a run that has no δ of its own.",
     source=PROOF,
 )
@@ -79,8 +79,8 @@ class DomainPlan:
     """The steps of one purchase; together they are (epsilon, delta)-DP.
 
     rows: number of rows of the table.  columns: schemas of the columns to be bought.  histogram:
-    the noise for columns with levels, one step each.  hiding: δ per column with levels, for values
-    that occur in one row.  rho: ρ per column.
+    the mechanism for each column with levels, None if there is no such column.  hiding: δ per
+    column with levels, for values that occur in one row.  rho: ρ per column.
     """
 
     epsilon: float
@@ -120,8 +120,9 @@ def selections(column: ColumnSchema) -> int:
 def plan_domain(
     columns: Sequence[ColumnSchema], rows: int, epsilon: float, delta: float
 ) -> DomainPlan:
-    """Split (ε, δ) evenly over the columns to be bought, of which only the kinds are stated.
+    """Split (ε, δ) evenly over the columns to be bought.
 
+    columns: schemas without levels, bounds or cut points.
     Raises ParameterError for ε and δ that are impossible or too small; DataError if there are no
     columns, if a column already has levels, bounds or cut points, and for impossible numbers of
     intervals.

@@ -57,8 +57,8 @@ class StatedTable:
         column to be bought that will have levels or cut points gets a level for missing values,
         even if none is missing.
         Raises the errors of `build_dataset`, and ParameterError for values missing at random and
-        for units with several rows, because a purchase protects one row.  All errors come before
-        anything is charged: once a domain is bought, `with_domain` succeeds for any rows.
+        for units with several rows, because a purchase protects one row.  All errors are raised
+        before anything is charged: once a domain is bought, `with_domain` succeeds for any rows.
         """
         if missing == "available":
             raise ParameterError(
@@ -133,7 +133,7 @@ class StatedTable:
         return {column.name: self.cells[column.name] for column in self.bought}
 
     def with_domain(self, domain: Sequence[ColumnSchema]) -> Dataset:
-        """The data set under a bought domain; domain: the bought columns.
+        """The data set under a bought domain; domain: the schemas of the bought columns.
 
         Values outside the levels become "(other)", and numbers outside the bounds are moved to the
         nearer bound.

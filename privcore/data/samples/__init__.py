@@ -17,8 +17,9 @@ from privcore.text import short
 class Sample:
     """A sample table.
 
-    name: a short name, such as "clinic".  title: a few words.  story: a paragraph on what the table
-    holds, what makes it untidy, and what to look for.  rows: number of rows.
+    name: a short name, such as "clinic".  title: the subject of the table, in a few words.  story:
+    a paragraph on what the table holds, what makes it untidy, and what to look for.  rows: number
+    of rows.
     """
 
     name: str
@@ -37,10 +38,10 @@ class Sample:
         return Path(__file__).with_name(f"{self.name}.graph.csv")
 
     def true_edges(self, names: Collection[str]) -> tuple[tuple[str, str], ...] | None:
-        """The true graph over the columns in use; None if a DAG over them cannot represent it.
+        """The true edges (cause, effect) between the columns in use, or None.
 
-        A column may be left out only if it has no effect among the columns in use: otherwise it
-        becomes an unobserved confounder or mediator.
+        Returns None if there are no such edges, or if a column that is left out has an effect among
+        the columns in use: that column would be an unobserved confounder or mediator.
         """
         lines = self.graph.read_text("utf-8").splitlines()
         edges = [(cause, effect) for cause, effect in (line.split(",") for line in lines)]
@@ -85,11 +86,11 @@ _ALL = (
         "treatment",
         "Patients with one of two treatments",
         "A hospital compares an old and a new treatment. Overall, fewer patients recover under the "
-        "new one, yet it raises everybody's chance of recovery by 10 percentage points: severe "
-        "cases get the new treatment more often, and recover less often. This is Simpson’s "
-        "paradox. On the Effects page, estimate the effect of setting `treatment` to new on "
-        "`recovered`. The graph shows that severity has to be adjusted for; wards differ in their "
-        "doctors' preferences, which identifies the directions.",
+        "new treatment, although it raises everybody's chance of recovery by 10 percentage points: "
+        "severe cases get the new treatment more often, and recover less often. This is Simpson’s "
+        "paradox. On the Effects page, estimate the effect on `recovered` of setting `treatment` "
+        "to new. The graph shows that severity has to be adjusted for. Doctors in different wards "
+        "prefer different treatments, which makes the directions identifiable.",
         12_000,
     ),
 )
