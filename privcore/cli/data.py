@@ -71,7 +71,7 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         "--table",
         metavar="PATH",
         help="or a Parquet file of any size, or a folder of such files; the rows are counted on "
-        "disk and never loaded as a whole",
+        "disk and never all loaded into memory",
     )
     data.add_argument(
         "--schema",
@@ -95,9 +95,10 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--intervals",
         metavar="K",
-        help="cut numeric columns into K intervals, or `none` to leave them uncut; a file is cut "
-        "into intervals with about the same number of rows, other data into intervals of equal "
-        "width (examples: none; files: chosen from the numbers of rows and columns)",
+        help="number of intervals into which each numeric column is cut, or `none` to leave "
+        "numeric columns uncut. The intervals have about equal numbers of rows for a file, and "
+        "equal widths for other data (examples: none; files: chosen from the numbers of rows and "
+        "columns)",
     )
     data.add_argument(
         "--columns",
@@ -164,7 +165,7 @@ def add_reading_options(command: argparse._ActionsContainer) -> None:
     )
     command.add_argument("--sheet", metavar="NAME", help="sheet of a workbook (the first)")
     command.add_argument(
-        "--leave-last", metavar="ROWS", default="0", help="number of last rows to leave out (0)"
+        "--leave-last", metavar="ROWS", default="0", help="number of rows to drop at the end (0)"
     )
 
 
@@ -193,8 +194,8 @@ def add_purchase_options(command: argparse.ArgumentParser) -> None:
     domain.add_argument(
         f"--{SHARE.option}",
         metavar="SHARE",
-        help="share of ε and δ, such as 0.2, that buys levels, bounds and cut points from the rows "
-        "of --csv, with noise, for columns that have only a kind in --schema",
+        help="share of ε and δ, such as 0.2, for buying levels, bounds and cut points from the "
+        "rows of --csv, with noise, for columns that have only a kind in --schema",
     )
     domain.add_argument(
         f"--{OWN_DELTA.option}",
@@ -453,9 +454,9 @@ def _listed(text: str | None) -> list[str]:
 
 
 def raw_table(options: argparse.Namespace) -> RawTable:
-    """Read the cells of the file of --csv; with --unit, keep at most --rows-per-unit rows of each.
+    """Read the cells of the file of --csv; with --unit, at most --rows-per-unit rows of each unit.
 
-    Sentences about the file are stored as `file_sentences` of the options, not in any result.
+    Sentences about the file are stored in the options, as `file_sentences`, and not in any result.
     """
     unit: str | None = vars(options).get("unit")
     bound = getattr(options, "rows_per_unit", None)
@@ -499,12 +500,12 @@ def _encodings(raw: RawTable) -> list[str]:
     listed = ", ".join(shown(*reading) for reading in others[:3])
     return [
         f"The text was decoded as {shown(taken, sample)}; "
-        f"if it is wrong, choose another --encoding: {listed}."
+        f"if this text looks wrong, choose another --encoding: {listed}."
     ]
 
 
 def file_bytes(path: Path) -> bytes:
-    """Read the bytes of a file, at most `MAX_BYTES` + 1, so that a file that is too large shows.
+    """Read the bytes of a file, up to `MAX_BYTES` + 1, so that callers can refuse larger files.
 
     Raises DataError if the file cannot be read.
     """

@@ -45,7 +45,9 @@ def _text(name: str) -> str:
     """The text of a file; raises CertificateError if it is too large for a certificate."""
     content = read_most(name, LARGEST)
     if len(content) > LARGEST:
-        raise CertificateError("The file is too large for a certificate; give its JSON.")
+        raise CertificateError(
+            "The file is too large for a certificate; give the certificate's JSON."
+        )
     try:
         return content.decode("utf-8", "surrogatepass")
     except ValueError:

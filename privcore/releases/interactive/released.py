@@ -36,7 +36,7 @@ _OF_PAG = (
 
 
 def certificate_page(document: Mapping[str, Any]) -> str:
-    """The graph of a verified certificate as one HTML file."""
+    """A page with the graph and the guarantee of a verified certificate, as HTML text."""
     released, ledger = document["released"], document["ledger"]
     graph = from_json_dict(released["graph"])
     index = {name: k for k, name in enumerate(graph.nodes)}
@@ -71,7 +71,7 @@ def certificate_page(document: Mapping[str, Any]) -> str:
 
 
 def numbers_page(result: Discovery, names: Sequence[str]) -> str:
-    """The graph from a search of released numbers as one HTML file.
+    """A page with the graph from a search of released numbers, as HTML text.
 
     names: names of the release files.
     """
