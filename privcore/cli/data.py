@@ -1,4 +1,4 @@
-"""Command-line options that choose the data of a run, and functions that load the data."""
+"""Command-line options for the data of a run, and functions that load the data."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         "--schema",
         metavar="FILE",
         help="JSON file that lists the columns to use, each with its levels, or its bounds and cut "
-        "points (`schema` drafts one); without a schema, levels and bounds are read from the data, "
-        "which no guarantee covers",
+        "points (`schema` drafts one). Without a schema, levels and bounds are read from the data, "
+        "and no guarantee covers them",
     )
     data.add_argument(
         "--memory",
@@ -117,7 +117,7 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--kinds",
         metavar="A,B,…",
-        help=f"for a file: only columns of these kinds: {', '.join(KINDS)}",
+        help=f"for a file: use only columns of these kinds ({', '.join(KINDS)})",
     )
     data.add_argument("--at-random", metavar="K", help="for a file: K columns chosen at random")
     data.add_argument(
@@ -132,15 +132,15 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         "--missing",
         choices=("level", "drop", "available", "refuse"),
         default=None,
-        help="missing values: make them a level of their own (level), drop their rows (drop), take "
-        "them as missing at random, so that each test uses the rows in which its columns have "
-        "values (available; only pc and lapmech), or refuse them (refuse); by default level, but "
-        "refuse for columns without such a level in --schema",
+        help="treatment of missing values. level: make them a level of their own. drop: leave "
+        "their rows out. available: take them as missing at random, so that each test uses the "
+        "rows in which its columns have values (only pc and lapmech). refuse: stop with an error. "
+        "The default is level, but refuse for columns without such a level in --schema",
     )
     data.add_argument(
         "--hide",
         metavar="A,B,…",
-        help="for a network: columns to hide; the true graph is then the PAG over the others",
+        help="for a network: columns to hide; the true graph is then a PAG of the other columns",
     )
     data.add_argument("--truth", metavar="FILE", help="file with the true graph, for comparison")
     add_unit_options(command, "with --unit, rows beyond K are left out")
@@ -153,7 +153,7 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_reading_options(command: argparse._ActionsContainer) -> None:
-    """Add the options for reading the file of --csv where its format is ambiguous."""
+    """Add the options on how to read the file of --csv if its format is ambiguous."""
     command.add_argument(
         "--encoding", metavar="NAME", help="encoding of a text file, such as gb18030"
     )
@@ -218,7 +218,7 @@ def whole(text: str, name: str) -> int:
 
 
 def load(options: argparse.Namespace, seed: int) -> Dataset | ParquetTable:
-    """Load the data that the options choose; networks and examples are sampled with `seed`."""
+    """Load the data that the options name; networks and examples are sampled with `seed`."""
     check_source(options)
     if options.table is not None:
         return load_table(options)
@@ -342,7 +342,7 @@ def stated_schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
 def stated_table(options: argparse.Namespace) -> StatedTable | None:
     """Read the file of --csv as a table whose domain is to be bought; None without --buy-domain.
 
-    Raises ParameterError if the options choose data whose domain cannot be bought.
+    Raises ParameterError if the options name data whose domain cannot be bought.
     """
     if options.buy_domain is None:
         if options.domain_delta is not None:

@@ -109,8 +109,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--html",
         metavar="FILE",
-        help="write a page to share for a network, an example or a sample: one HTML file, which "
-        "also opens offline, with the private and non-private graphs at several ε",
+        help="write a page to share for a network, an example or a sample: one HTML file with the "
+        "private and non-private graphs at several ε. The file also opens offline",
     )
     command.add_argument(
         "--explored",
@@ -310,7 +310,8 @@ def _edge_lines(report: dict[str, Any]) -> list[str]:
         return lines
     reference = report["parameters"]["reference_effect"]
     counts = (
-        f"of the pairs without an edge, {verdict_counts(pairs)} (for a dependence of {reference:g})"
+        f"of the pairs without an edge in the graph, {verdict_counts(pairs)} "
+        f"(for a dependence of size {reference:g})"
     )
     return [*lines, counts, *filter(None, [settled_sentence(report["settled"])])]
 
@@ -363,7 +364,7 @@ def _words(report: dict[str, Any]) -> str:
         # Only for the budget is it known how much more would be enough.
         need = (
             left["epsilon"]
-            and f"; a total epsilon of {left['epsilon']:.3g}{over} would finish them"
+            and f"; a total epsilon of {left['epsilon']:.3g}{over} would finish these orders"
         )
         orders = f"orders {left['first_order']} to {left['last_order']} not finished"
         lines.append(f"{orders}{need or ''}")

@@ -116,10 +116,10 @@ def _cost(data: Dataset | ParquetTable, answer: Effects) -> str:
 
 
 def compared(data: Dataset | ParquetTable, answer: Effects, network: str | None) -> dict[str, Any]:
-    """Compute the effects to compare with, by name; their values are not private.
+    """Compute reference effects by name; their values are not private.
 
-    These are the effect on PC's non-private graph, or the reason why it is missing, and for a
-    network the true effect.
+    The references are the effect on PC's non-private graph, or the reason why it was refused, and
+    for a network the true effect.
     """
     indexed = answer.question.on(data.columns)
     others: dict[str, Any] = {}
@@ -168,7 +168,7 @@ def _words(answer: Effects, others: dict[str, Any], cost: str) -> list[str]:
     if "without_privacy_refused" in others:
         lines.append(f"without privacy: {others['without_privacy_refused']}")
     if "truth" in others:
-        lines.append(f"in the network itself: {100 * others['truth']:+.1f} points")
+        lines.append(f"true effect in the network: {100 * others['truth']:+.1f} points")
     if cost:
         lines.append(cost)
     promise = answer.guarantee

@@ -25,9 +25,9 @@ from privcore.errors import DataError, ParameterError
 from privcore.text import short
 
 _DRAFT = (
-    "This draft was read from the rows, which no guarantee covers. Correct every level, bound and "
-    "cut point to what is known without the rows, then run `python -m privcore schema --confirm "
-    "FILE`."
+    "This draft was read from the rows, and no guarantee covers the values in it. Correct every "
+    "level, bound and cut point to what is known without the rows, then run `python -m privcore "
+    "schema --confirm FILE`."
 )
 _QUESTION = "Is all of this known without looking at the rows? Type yes to confirm: "
 

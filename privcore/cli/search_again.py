@@ -107,7 +107,7 @@ def _words(result: Discovery, unsettled: list[OpenPair]) -> list[str]:
             "no budget is enough with this number of rows"
             if entry.epsilon is None
             else f"about epsilon {entry.epsilon:.2g} in total, "
-            f"{max(entry.epsilon - promise.epsilon, 0):.2g} more than spent"
+            f"{max(entry.epsilon - promise.epsilon, 0):.2g} more than already spent"
         )
         lines.append(f"  {names}: {price}")
     if len(unsettled) > _LISTED:

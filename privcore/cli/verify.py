@@ -14,7 +14,9 @@ from privcore.releases.verification import LARGEST, verify
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", metavar="FILE", help="the certificate's JSON")
-    command.add_argument("--key", metavar="FINGERPRINT", help="fingerprint of the expected signer")
+    command.add_argument(
+        "--key", metavar="FINGERPRINT", help="fingerprint of the expected signer's key"
+    )
     command.add_argument(
         "--html",
         metavar="FILE",

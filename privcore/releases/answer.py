@@ -181,7 +181,9 @@ def typical_sentence(same: int, alike: float, rolls: int, wanted: int, pending: 
     sentence = f"This graph came out in {same} of {rolls} noise draws{so_far}"
     if same == rolls:
         return f"{sentence}."
-    return f"{sentence}; on average a draw shares {percent(round(alike, 2))} of its links."
+    return (
+        f"{sentence}; a draw and this graph share {percent(round(alike, 2))} of links on average."
+    )
 
 
 def count_text(comparison: Comparison, kind: Reference) -> str:

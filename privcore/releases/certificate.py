@@ -51,7 +51,7 @@ LIMITS = (
 
 
 def limits(guarantee: Guarantee) -> list[str]:
-    """Sentences on what the guarantee does not cover, which depends on the protected unit."""
+    """Sentences on what the guarantee does not cover; they depend on the protected unit."""
     unit, relation = understood(guarantee.neighbours)
     if unit.rows > 1:
         first = (
@@ -163,8 +163,8 @@ def _bought(plan: DomainPlan) -> dict[str, Any]:
 def meaning(guarantee: Guarantee) -> list[str]:
     """Sentences on what ε and δ mean, as bounds on probabilities and odds, rounded up.
 
-    For any two neighbours an (ε, δ)-DP release is a mixture: arbitrary with probability δ,
-    otherwise ε-DP (Kairouz, Oh & Viswanath 2015, Theorem 3.1 for the two tables).
+    For any two neighbouring tables, an (ε, δ)-DP release is a mixture: arbitrary with probability
+    δ, and ε-DP otherwise (Kairouz, Oh & Viswanath 2015, Theorem 3.1 for these two tables).
     """
     epsilon, delta = guarantee.epsilon, guarantee.delta
     factor = _up(math.exp(min(epsilon, 700.0)))

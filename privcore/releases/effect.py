@@ -15,7 +15,7 @@ _NAMED = 3
 
 
 def effect_sentence(result: Discovery, n: int) -> str:
-    """A sentence on the significance level, the resulting threshold, and the effect size there.
+    """A sentence on the significance level and the effect size at the resulting threshold.
 
     n: number of rows.  For a graph from weights, the sentence is on the threshold for the weights.
     Example: "Significance level 0.05 at 100,000 rows, ignoring noise: a pair counts as dependent if
@@ -72,11 +72,11 @@ def shape_sentence(result: Discovery) -> str:
     """A sentence on how a run summarised or cut columns; empty if the run did neither."""
     if result.in_lines:
         return (
-            "With this number of rows and this ε, each column is summarised by a few numbers: "
-            "ordered levels by one trend, other levels by the two most frequent levels and the "
-            "rest. "
-            "Dependences that rise and fall again, and dependences between rare levels, are "
-            "missed. With more rows, a larger ε or fewer columns, every level is counted."
+            "With this number of rows and this ε, each column is summarised by a few numbers: a "
+            "column with ordered levels by one trend, any other column by its two most frequent "
+            "levels and the rest. Dependences that rise and fall again, and dependences between "
+            "rare levels, are missed. With more rows, a larger ε or fewer columns, every level is "
+            "counted."
         )
     if result.intervals is None:
         return ""
@@ -87,7 +87,9 @@ def shape_sentence(result: Discovery) -> str:
 
 
 def one_level_columns(result: Discovery) -> dict[str, float]:
-    """The estimated probability of the most frequent level, for columns in which it is above 95 %.
+    """The columns whose most frequent level has an estimated probability above 95 %.
+
+    Returns this probability by column name.
 
     Columns with too much noise for this estimate are left out.  The estimate is post-processing of
     the release.  The dictionary is empty if the algorithm releases no marginals.

@@ -24,8 +24,9 @@ class OpenPair(NamedTuple):
     """An inconclusive pair of a release.
 
     visible: the smallest dependence that is detected with power 0.9; None if not even a perfect
-    dependence is.  epsilon: the approximate total ε, over all releases, at which a dependence of
-    the reference size would be detected; None if no budget suffices for this number of rows.
+    dependence is detected.  epsilon: the approximate total ε, over all releases, at which a
+    dependence of the reference size would be detected; None if no budget suffices for this number
+    of rows.
     """
 
     pair: Edge

@@ -139,7 +139,7 @@ def references_of(
 
 
 def price_sentence(result: Discovery, references: Mapping[str, PDAG]) -> str:
-    """A sentence on the cost of noise and, if the true graph is known, the algorithm's own gain.
+    """A sentence on the cost of noise and, if the truth is known, the gain from the algorithm.
 
     references: the graphs from `references_of`; the sentence is empty if `same` is not among them.
     """

@@ -40,7 +40,7 @@ def public_bytes(key: Ed25519PrivateKey) -> bytes:
 
 
 def signed(content: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """The content and its `signature`: the hash of the content, the public key, the signature."""
+    """The content with the field `signature`: its hash, the public key, and the signature."""
     text = canonical(content)
     public = public_bytes(key)
     signature = {

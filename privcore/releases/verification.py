@@ -119,7 +119,7 @@ def verify(text: str, key: str | None = None) -> Verified:
         f"{document['domain']['sha256']}."
     )
     limits.append(f"That the public domain is {document['domain']['basis']}.")
-    limits.append("That the ledger was kept and contains all releases from these records.")
+    limits.append("That the ledger is intact and contains all releases from these records.")
     accepted = document["accepted_caveats"]
     limits += [f"The owner takes responsibility for this caveat: {caveat}." for caveat in accepted]
     return Verified(tuple(done), tuple(limits), signer, domain)

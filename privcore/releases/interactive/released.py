@@ -126,8 +126,8 @@ def _page(
         *about,
         (
             "Reading it",
-            f"{_OF_PAG if isinstance(graph, PAG) else _OF_LINKS} Hover over a link to see its "
-            "confidence, where the algorithm estimates one.",
+            f"{_OF_PAG if isinstance(graph, PAG) else _OF_LINKS} If the algorithm estimates "
+            "confidences, hover over a link to see its confidence.",
         ),
         ("Checking it", check),
         ("Version", f"CausalVeil {__version__}"),

@@ -49,7 +49,7 @@ def check_may_be_sent(dataset: Described, confirmation: str = "") -> None:
 class Series:
     """Runs at several ε with the same noise seed.
 
-    results: the run at each ε, in increasing order; the key is 0 for an algorithm without ε.
+    results: the run at each ε, in increasing order of ε; the key is 0 for an algorithm without ε.
     bases: the run without privacy at each ε.  others: graphs from further seeds at each ε.  shown:
     the chosen ε.
     """

@@ -67,6 +67,6 @@ def check_record(
         texts.append(None)
     if not all(isinstance(text, str) for text in texts):
         raise ParameterError(
-            f"The settings of {short(algorithm)} cannot be written into the ledger; use text and "
-            "finite numbers."
+            f"The settings of {short(algorithm)} cannot be written into the ledger; use only "
+            "text and finite numbers as values."
         )

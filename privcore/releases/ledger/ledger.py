@@ -6,10 +6,9 @@ processes can lead to a release that was not charged.  A charge is never refunde
 chain of signed entries, and only these entries count.
 
 Releases are chosen after seeing earlier releases.  Each release has its own (ε, δ), fixed before
-the run.
-The totals are privacy filters, which hold for such adaptive choices: sums of ε and δ (Rogers, Roth,
-Ullman & Vadhan 2016, Section 3), or the sum of ρ, converted once (Feldman & Zrnic 2021, Theorem 3.1
-at every order; Whitehouse, Ramdas, Rogers & Wu 2023).
+the run.  The totals are privacy filters, which hold for such adaptive choices: sums of ε and δ
+(Rogers, Roth, Ullman & Vadhan 2016, Section 3), or the sum of ρ, converted to ε once (Feldman &
+Zrnic 2021, Theorem 3.1 at every order; Whitehouse, Ramdas, Rogers & Wu 2023).
 """
 
 from __future__ import annotations
@@ -64,8 +63,8 @@ def data_directory() -> Path:
             return Path(chosen).expanduser()
         except RuntimeError:
             raise LedgerError(
-                f"{VARIABLE} is {short(chosen, 200)!r}, which names the home directory of an unknown "
-                "user; name another directory."
+                f"{VARIABLE} is {short(chosen, 200)!r}, which is in the home directory of an "
+                "unknown user; name another directory."
             ) from None
     home = Path.home()
     if sys.platform == "win32":
@@ -118,7 +117,7 @@ class Ledger:
     """A ledger in a file; every call opens the file anew, so threads may share a ledger.
 
     path: the path of the file; None for a file in `data_directory()`.  timeout: seconds that a call
-    waits for other processes.  clock: returns the time, which is only recorded.
+    waits for other processes.  clock: returns the time to record.
 
     Raises LedgerError for a path that cannot name a file; every method raises LedgerError if the
     file cannot be used, or is not in the state written last (see `store`).

@@ -69,9 +69,9 @@ class Spending:
     budget: the budget, with its total at that time.  charges: the number of charges.
     epsilon, delta: sums over the charges, by basic composition.  rho: the sum of ρ; None if a
     charge has no ρ.
-    zcdp_epsilon: the ε of all charges at the total's δ, by zCDP for charges with a ρ and by basic
-    composition for the others; None if that δ is used up.  The total limits this ε only if the unit
-    is "zcdp".
+    zcdp_epsilon: the ε of all charges at the δ of the total.  Charges with a ρ are composed by
+    zCDP, and other charges by basic composition; None if the other charges use up the δ.  The total
+    limits this ε only if the unit is "zcdp".
     left_epsilon, left_delta: the remainder of the total if the unit is "basic", else None.
     left_rho: the remainder of the total if the unit is "zcdp", else None.
     """
