@@ -1,4 +1,4 @@
-"""The effect of setting a cause on an outcome."""
+"""The effect on an outcome of setting its cause."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ def effect(
     seed: int | None = None,
     **parameters: Any,
 ) -> Effects:
-    """Estimate the effect of setting a cause on an outcome, from a private graph and its numbers.
+    """Estimate the effect on an outcome of setting its cause, from a private run.
 
     Args:
         data: a data set, or any table that `read_table` accepts.
         cause: the column that is set.
         outcome: the column that may change as a result.
         compared: the level of the cause to compare with; by default the first level other than
-            `to`.  Numeric columns have no levels: the effect is that of one more unit of the cause.
+            `to`.  For numeric columns, which have no levels, the effect is that of raising the
+            cause by one unit.
         to: the level to which the cause is set; by default the level that means yes, else the last.
         level: the level of the outcome whose probability is estimated; its default is chosen as
             for `to`.
-        share: the share of ε for one more table, measured for this question once the graph is
-            known.
+        share: the share of ε for a further contingency table, which is measured for this question
+            once the graph is known.
         seed: seed of the simulated noise, for repeatable runs.  Without a seed the noise is secure.
         **parameters: parameters of moment search, such as epsilon, the total ε.
 

@@ -87,7 +87,7 @@ def search_again(*files: Path | str, sites: bool = False, **parameters: Any) -> 
         The result of the new search, with the joint guarantee of the releases.
 
     Raises:
-        CertificateError: for a file that is not a release file, or was changed.
+        CertificateError: for a file that is not a release file, or that was changed.
         ReleaseError: for files that cannot be combined.
         ParameterError: for an invalid parameter, or one that the releases fixed, such as epsilon.
     """

@@ -49,7 +49,7 @@ def read_table(
             Without a schema, `triage` proposes one from the rows.  No guarantee covers such a
             proposal, and every guarantee states this; a warning names each column left out.
         columns: the columns to use, as names or patterns such as "q*"; None for all columns that
-            can be used.  A file with more than 450 columns needs a choice.
+            can be used.  A file with more than 450 columns requires `columns` or `schema`.
         missing: how to treat missing cells.  "level" makes them a level of their own, "drop"
             leaves their rows out, "refuse" raises an error, and "available" takes them as missing
             at random: each test of PC and LapMech then uses the rows in which its columns have
@@ -117,7 +117,7 @@ def read_table(
         absent = [column for column in columns if column not in raw.names]
         if absent:
             raise DataError(
-                f"There is no column {short(absent[0])!r}; there are "
+                f"There is no column {short(absent[0])!r}; the columns are "
                 f"{', '.join(short(column, 20) for column in raw.names)}."
             )
         wanted = [column for column in wanted if column.name in columns]
@@ -156,8 +156,8 @@ def triage(source: pd.DataFrame | Path | str) -> list[Proposal]:
         source: a data frame, or the path of a file, as for `read_table`.
 
     Returns:
-        One proposal for each column.  Its `ways` are possible schemas of the column, the first of
-        which `read_table` uses by default.
+        One proposal for each column.  `Proposal.ways` lists possible schemas of the column;
+        `read_table` uses the first one by default.
 
     Raises:
         DataError: for a file that is not a table.

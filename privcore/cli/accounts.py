@@ -26,12 +26,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KIND:VALUE:COUNT",
-        help="steps, such as laplace:0.1:30, or gaussian:20:100 with sigma / sensitivity = 20",
+        help="steps, such as laplace:0.1:30 or gaussian:20:100 (where 20 is sigma / sensitivity)",
     )
-    command.add_argument("--algorithm", help="or an algorithm, whose plan gives the steps")
+    command.add_argument("--algorithm", help="or an algorithm, to total the steps of its plan")
     command.add_argument("--columns", default="8", help="number of columns in the table (8)")
     command.add_argument("--rows", default="100000", help="number of rows in the table (100000)")
-    group = command.add_argument_group("parameters of the algorithm (--delta also for --event)")
+    group = command.add_argument_group(
+        "parameters of the algorithm (--delta also applies to --event)"
+    )
     add_parameter_options(group)
     group.add_argument(
         f"--{ROWS_PER_UNIT.option}",

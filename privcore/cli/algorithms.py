@@ -1,4 +1,4 @@
-"""`algorithms`: the algorithms and their parameters."""
+"""`algorithms`: lists the algorithms and their parameters."""
 
 from __future__ import annotations
 

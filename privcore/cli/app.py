@@ -21,7 +21,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def dashboard(engine: Path = Path(__file__).parents[1]) -> Path:
-    """The path of the script that Streamlit runs; raises ParameterError if it is not installed."""
+    """The path of the script that Streamlit runs; raises ParameterError if there is no script."""
     for place in _PLACES:
         script = engine.parent / place / "app.py"
         if (script.parent / "pages" / "discover.py").is_file():

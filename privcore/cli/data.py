@@ -1,4 +1,4 @@
-"""Command-line options that choose the data of a run, and functions that load the data."""
+"""Command-line options for the data of a run, and functions that load the data."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         "--table",
         metavar="PATH",
         help="or a Parquet file of any size, or a folder of such files; the rows are counted on "
-        "disk and never loaded as a whole",
+        "disk and never all loaded into memory",
     )
     data.add_argument(
         "--schema",
         metavar="FILE",
         help="JSON file that lists the columns to use, each with its levels, or its bounds and cut "
-        "points (`schema` drafts one); without a schema, levels and bounds are read from the data, "
-        "which no guarantee covers",
+        "points (`schema` drafts one). Without a schema, levels and bounds are read from the data, "
+        "and no guarantee covers them",
     )
     data.add_argument(
         "--memory",
@@ -95,9 +95,10 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--intervals",
         metavar="K",
-        help="cut numeric columns into K intervals, or `none` to leave them uncut; a file is cut "
-        "into intervals with about the same number of rows, other data into intervals of equal "
-        "width (examples: none; files: chosen from the numbers of rows and columns)",
+        help="number of intervals into which each numeric column is cut, or `none` to leave "
+        "numeric columns uncut. The intervals have about equal numbers of rows for a file, and "
+        "equal widths for other data (examples: none; files: chosen from the numbers of rows and "
+        "columns)",
     )
     data.add_argument(
         "--columns",
@@ -116,7 +117,7 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--kinds",
         metavar="A,B,…",
-        help=f"for a file: only columns of these kinds: {', '.join(KINDS)}",
+        help=f"for a file: use only columns of these kinds ({', '.join(KINDS)})",
     )
     data.add_argument("--at-random", metavar="K", help="for a file: K columns chosen at random")
     data.add_argument(
@@ -131,15 +132,15 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         "--missing",
         choices=("level", "drop", "available", "refuse"),
         default=None,
-        help="missing values: make them a level of their own (level), drop their rows (drop), take "
-        "them as missing at random, so that each test uses the rows in which its columns have "
-        "values (available; only pc and lapmech), or refuse them (refuse); by default level, but "
-        "refuse for columns without such a level in --schema",
+        help="treatment of missing values. level: make them a level of their own. drop: leave "
+        "their rows out. available: take them as missing at random, so that each test uses the "
+        "rows in which its columns have values (only pc and lapmech). refuse: stop with an error. "
+        "The default is level, but refuse for columns without such a level in --schema",
     )
     data.add_argument(
         "--hide",
         metavar="A,B,…",
-        help="for a network: columns to hide; the true graph is then the PAG over the others",
+        help="for a network: columns to hide; the true graph is then a PAG of the other columns",
     )
     data.add_argument("--truth", metavar="FILE", help="file with the true graph, for comparison")
     add_unit_options(command, "with --unit, rows beyond K are left out")
@@ -152,7 +153,7 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_reading_options(command: argparse._ActionsContainer) -> None:
-    """Add the options for reading the file of --csv where its format is ambiguous."""
+    """Add the options on how to read the file of --csv if its format is ambiguous."""
     command.add_argument(
         "--encoding", metavar="NAME", help="encoding of a text file, such as gb18030"
     )
@@ -164,7 +165,7 @@ def add_reading_options(command: argparse._ActionsContainer) -> None:
     )
     command.add_argument("--sheet", metavar="NAME", help="sheet of a workbook (the first)")
     command.add_argument(
-        "--leave-last", metavar="ROWS", default="0", help="number of last rows to leave out (0)"
+        "--leave-last", metavar="ROWS", default="0", help="number of rows to drop at the end (0)"
     )
 
 
@@ -193,8 +194,8 @@ def add_purchase_options(command: argparse.ArgumentParser) -> None:
     domain.add_argument(
         f"--{SHARE.option}",
         metavar="SHARE",
-        help="share of ε and δ, such as 0.2, that buys levels, bounds and cut points from the rows "
-        "of --csv, with noise, for columns that have only a kind in --schema",
+        help="share of ε and δ, such as 0.2, for buying levels, bounds and cut points from the "
+        "rows of --csv, with noise, for columns that have only a kind in --schema",
     )
     domain.add_argument(
         f"--{OWN_DELTA.option}",
@@ -217,7 +218,7 @@ def whole(text: str, name: str) -> int:
 
 
 def load(options: argparse.Namespace, seed: int) -> Dataset | ParquetTable:
-    """Load the data that the options choose; networks and examples are sampled with `seed`."""
+    """Load the data that the options name; networks and examples are sampled with `seed`."""
     check_source(options)
     if options.table is not None:
         return load_table(options)
@@ -341,7 +342,7 @@ def stated_schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
 def stated_table(options: argparse.Namespace) -> StatedTable | None:
     """Read the file of --csv as a table whose domain is to be bought; None without --buy-domain.
 
-    Raises ParameterError if the options choose data whose domain cannot be bought.
+    Raises ParameterError if the options name data whose domain cannot be bought.
     """
     if options.buy_domain is None:
         if options.domain_delta is not None:
@@ -453,9 +454,9 @@ def _listed(text: str | None) -> list[str]:
 
 
 def raw_table(options: argparse.Namespace) -> RawTable:
-    """Read the cells of the file of --csv; with --unit, keep at most --rows-per-unit rows of each.
+    """Read the cells of the file of --csv; with --unit, at most --rows-per-unit rows of each unit.
 
-    Sentences about the file are stored as `file_sentences` of the options, not in any result.
+    Sentences about the file are stored in the options, as `file_sentences`, and not in any result.
     """
     unit: str | None = vars(options).get("unit")
     bound = getattr(options, "rows_per_unit", None)
@@ -499,12 +500,12 @@ def _encodings(raw: RawTable) -> list[str]:
     listed = ", ".join(shown(*reading) for reading in others[:3])
     return [
         f"The text was decoded as {shown(taken, sample)}; "
-        f"if it is wrong, choose another --encoding: {listed}."
+        f"if this text looks wrong, choose another --encoding: {listed}."
     ]
 
 
 def file_bytes(path: Path) -> bytes:
-    """Read the bytes of a file, at most `MAX_BYTES` + 1, so that a file that is too large shows.
+    """Read the bytes of a file, up to `MAX_BYTES` + 1, so that callers can refuse larger files.
 
     Raises DataError if the file cannot be read.
     """

@@ -79,14 +79,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--reference",
         choices=[_spelled(name) for name in NON_PRIVATE],
         default=_spelled(NON_PRIVATE[0]),
-        help="reference graphs in addition to the truth: only non-private PC or NOTEARS with the "
-        "same settings, or also the same algorithm without noise, which shows the cost of noise",
+        help="graphs to compare with, besides the true graph. non-private: the graph of PC or "
+        "NOTEARS with the same settings. same: also the graph of the same algorithm without noise, "
+        "which shows the cost of noise",
     )
     work = command.add_argument_group("work")
     work.add_argument(
         "--estimate",
         action="store_true",
-        help="estimate the number of tests and their time, without running them",
+        help="estimate the number of tests and the time they take, without running them",
     )
     for parameter in (DEGREE, TEST_LIMIT):
         work.add_argument(
@@ -95,8 +96,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     work.add_argument(
         "--stability",
         metavar="K",
-        help="check the stability of the graph: K runs with new noise, and K on halves of the "
-        "rows (not private)",
+        help="check the stability of the graph by K runs with fresh noise and K runs on halves of "
+        "the rows (not private)",
     )
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="print JSON")
@@ -109,7 +110,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--html",
         metavar="FILE",
         help="write a page to share for a network, an example or a sample: one HTML file with the "
-        "private and non-private graphs at several ε, which also opens offline",
+        "private and non-private graphs at several ε. The file also opens offline",
     )
     command.add_argument(
         "--explored",
@@ -274,7 +275,7 @@ def _estimate(options: argparse.Namespace, dataset: Described) -> None:
 
 
 def _counted_levels(dataset: Described, checked: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
-    """The numbers of levels that moment search may count, and its limit on a full table."""
+    """The number of levels of each column in moment search, and the largest full table."""
     columns = dataset.columns
     cut = usual_intervals(dataset.n, len(columns), checked["epsilon"])
     levels = tuple(len(c.levels) if c.is_categorical else cut for c in columns)
@@ -309,7 +310,8 @@ def _edge_lines(report: dict[str, Any]) -> list[str]:
         return lines
     reference = report["parameters"]["reference_effect"]
     counts = (
-        f"of the pairs without an edge, {verdict_counts(pairs)} (for a dependence of {reference:g})"
+        f"of the pairs without an edge in the graph, {verdict_counts(pairs)} "
+        f"(for a dependence of size {reference:g})"
     )
     return [*lines, counts, *filter(None, [settled_sentence(report["settled"])])]
 
@@ -362,7 +364,7 @@ def _words(report: dict[str, Any]) -> str:
         # Only for the budget is it known how much more would be enough.
         need = (
             left["epsilon"]
-            and f"; a total epsilon of {left['epsilon']:.3g}{over} would finish them"
+            and f"; a total epsilon of {left['epsilon']:.3g}{over} would finish these orders"
         )
         orders = f"orders {left['first_order']} to {left['last_order']} not finished"
         lines.append(f"{orders}{need or ''}")

@@ -1,4 +1,4 @@
-"""`effect`: the effect of setting a cause on an outcome, as JSON or in words."""
+"""`effect`: the effect on an outcome of setting its cause, as JSON or in words."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def add_question_options(command: argparse.ArgumentParser, *, required: bool) ->
         "--from",
         dest="compared",
         metavar="LEVEL",
-        help="level of the cause to compare with (the first other level)",
+        help="level of the cause to compare with (the first level other than --to)",
     )
     question.add_argument(
         "--to",
         metavar="LEVEL",
-        help="level to which the cause is set (the one that means yes, or the last)",
+        help="level to which the cause is set (the level that means yes, or else the last)",
     )
     question.add_argument(
         "--level",
@@ -79,7 +79,10 @@ def add_question_options(command: argparse.ArgumentParser, *, required: bool) ->
 
 
 def plan_of(options: argparse.Namespace) -> EffectPlan:
-    """Read the question and its share of ε from the options; raises ParameterError."""
+    """Read the question and the share of ε for it from the options.
+
+    Raises ParameterError for an invalid share.
+    """
     question = Question(options.cause, options.outcome, options.compared, options.to, options.level)
     return EffectPlan(question, float(SHARE.parse(options.effect_share)))
 
@@ -101,7 +104,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _cost(data: Dataset | ParquetTable, answer: Effects) -> str:
-    """A sentence on the precision of a second release if counts are lacking; otherwise empty."""
+    """A sentence on how precise a second release would be; empty if no counts are lacking."""
     columns = {column.name: len(column.levels) for column in data.columns}
     lacking = [e for e in answer.effects if e.estimate is None]
     if answer.share or not lacking or not all(columns.values()):
@@ -113,9 +116,10 @@ def _cost(data: Dataset | ParquetTable, answer: Effects) -> str:
 
 
 def compared(data: Dataset | ParquetTable, answer: Effects, network: str | None) -> dict[str, Any]:
-    """Comparisons by name: the effect on PC's non-private graph, and the true one in a network.
+    """Compute reference effects by name; their values are not private.
 
-    The values are not private.
+    The references are the effect on PC's non-private graph, or the reason why it was refused, and
+    for a network the true effect.
     """
     indexed = answer.question.on(data.columns)
     others: dict[str, Any] = {}
@@ -164,7 +168,7 @@ def _words(answer: Effects, others: dict[str, Any], cost: str) -> list[str]:
     if "without_privacy_refused" in others:
         lines.append(f"without privacy: {others['without_privacy_refused']}")
     if "truth" in others:
-        lines.append(f"in the network itself: {100 * others['truth']:+.1f} points")
+        lines.append(f"true effect in the network: {100 * others['truth']:+.1f} points")
     if cost:
         lines.append(cost)
     promise = answer.guarantee

@@ -1,4 +1,4 @@
-"""`examples`: the structural examples, and their parameters."""
+"""`examples`: lists the structural examples and their parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`networks`: the built-in Bayesian networks."""
+"""`networks`: lists the built-in Bayesian networks."""
 
 from __future__ import annotations
 

@@ -16,5 +16,6 @@ def write_page(name: str, page: str) -> None:
     except (OSError, ValueError):
         raise DataError(f"The file {short(name)!r} cannot be written; name another one.") from None
     print(
-        f"{short(name)}: {len(page.encode()) / 1000:,.0f} kB; it opens in any browser, even offline"
+        f"{short(name)}: {len(page.encode()) / 1000:,.0f} kB; the page opens in any browser, "
+        "even offline"
     )

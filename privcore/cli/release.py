@@ -41,7 +41,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--accept-caveats",
         action="store_true",
-        help="release although the guarantee has caveats, such as rows that were left out; the "
+        help="release even if the guarantee has caveats, such as rows that were left out; the "
         "certificate lists the caveats",
     )
     run.add_argument(

@@ -48,7 +48,7 @@ def add_knowledge_options(group: argparse._ActionsContainer) -> None:
         "--tiers",
         default="",
         metavar="A,B;C,D",
-        help="columns in tiers, the earliest first; no arrow leads to an earlier tier",
+        help="columns in tiers, the earliest tier first; no arrow leads to an earlier tier",
     )
     for verb, meaning in (("forbid", "that is impossible"), ("require", "that exists")):
         group.add_argument(
@@ -56,7 +56,7 @@ def add_knowledge_options(group: argparse._ActionsContainer) -> None:
             action="append",
             default=[],
             metavar="A--B",
-            help=f'an edge {meaning}, or an arrow "a->b"; separate several with a semicolon',
+            help=f'an edge {meaning}, or an arrow "a->b"; separate edges with semicolons',
         )
     group.add_argument(
         "--knowledge", default="", metavar="FILE", help="a file with background knowledge"

@@ -1,4 +1,4 @@
-"""`samples`: the sample tables."""
+"""`samples`: lists the sample tables."""
 
 from __future__ import annotations
 

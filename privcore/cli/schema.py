@@ -25,8 +25,9 @@ from privcore.errors import DataError, ParameterError
 from privcore.text import short
 
 _DRAFT = (
-    "This draft was read from the rows, which no guarantee covers: correct every level, bound and "
-    "cut point to what is known without them, then run `python -m privcore schema --confirm FILE`."
+    "This draft was read from the rows, and no guarantee covers the values in it. Correct every "
+    "level, bound and cut point to what is known without the rows, then run `python -m privcore "
+    "schema --confirm FILE`."
 )
 _QUESTION = "Is all of this known without looking at the rows? Type yes to confirm: "
 
@@ -36,7 +37,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--csv", metavar="FILE", help="draft a schema for a file that `discover` can read"
     )
-    what.add_argument("--sample", metavar="NAME", help="or for a sample file (see `samples`)")
+    what.add_argument(
+        "--sample", metavar="NAME", help="draft a schema for a sample file (see `samples`)"
+    )
     what.add_argument(
         "--confirm",
         metavar="FILE",
@@ -108,7 +111,7 @@ def _agreed() -> bool:
 
 
 def _kind_alone(column: ColumnSchema, bins: int) -> ColumnSchema:
-    """The column without the values read from the rows; only numbers get `bins`."""
+    """The column without the values read from the rows; only numeric columns get `bins`."""
     numeric = column.kind == "continuous"
     return replace(column, levels=(), bounds=None, cut_points=(), bins=bins if numeric else None)
 

@@ -52,8 +52,8 @@ def _run(options: argparse.Namespace) -> None:
     for name in SPENT:
         if name in parameters:
             raise ParameterError(
-                f"{name} was fixed by the release; leave it out, or add to the release with "
-                "`topup`."
+                f"{name} was fixed by the release; leave this parameter out, or add to the "
+                "release with `topup`."
             )
     result = search_files(files, parameters, sites=options.sites)
     if options.html is not None:
@@ -90,7 +90,7 @@ def _words(result: Discovery, unsettled: list[OpenPair]) -> list[str]:
     promise, nodes = result.guarantee, result.graph.nodes
     lines = [*result.graph.lines(), *filter(None, [hidden_sentence(result)])]
     lines.append(
-        f"searched again at no further cost; still covered by epsilon {promise.epsilon:g}, "
+        f"searched again at no further cost; the result is covered by epsilon {promise.epsilon:g}, "
         f"delta {promise.delta:g} ({promise.neighbours})"
     )
     if result.settled is False:
@@ -107,7 +107,7 @@ def _words(result: Discovery, unsettled: list[OpenPair]) -> list[str]:
             "no budget is enough with this number of rows"
             if entry.epsilon is None
             else f"about epsilon {entry.epsilon:.2g} in total, "
-            f"{max(entry.epsilon - promise.epsilon, 0):.2g} more than spent"
+            f"{max(entry.epsilon - promise.epsilon, 0):.2g} more than already spent"
         )
         lines.append(f"  {names}: {price}")
     if len(unsettled) > _LISTED:

@@ -22,7 +22,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_data_options(command)
     run = command.add_argument_group("release")
     run.add_argument(
-        "--epsilon", required=True, help="additional ε; the two releases together cost the sum"
+        "--epsilon",
+        required=True,
+        help="additional ε; the two releases together cost the sum of their ε",
     )
     run.add_argument(
         "--open-pairs",
@@ -82,6 +84,6 @@ def _open(file: ReleaseFile) -> list[Edge]:
     pairs = [entry.pair for entry in open_pairs(search_files([file]), file.statistics)]
     if not pairs:
         raise ParameterError(
-            "No pair of the earlier release is inconclusive; there is nothing to buy."
+            "No pair of the earlier release is inconclusive; leave --open-pairs out."
         )
     return pairs

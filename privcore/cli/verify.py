@@ -14,7 +14,9 @@ from privcore.releases.verification import LARGEST, verify
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", metavar="FILE", help="the certificate's JSON")
-    command.add_argument("--key", metavar="FINGERPRINT", help="fingerprint of the expected signer")
+    command.add_argument(
+        "--key", metavar="FINGERPRINT", help="fingerprint of the expected signer's key"
+    )
     command.add_argument(
         "--html",
         metavar="FILE",
@@ -45,7 +47,9 @@ def _text(name: str) -> str:
     """The text of a file; raises CertificateError if it is too large for a certificate."""
     content = read_most(name, LARGEST)
     if len(content) > LARGEST:
-        raise CertificateError("The file is too large for a certificate; give its JSON.")
+        raise CertificateError(
+            "The file is too large for a certificate; give the certificate's JSON."
+        )
     try:
         return content.decode("utf-8", "surrogatepass")
     except ValueError:

@@ -15,9 +15,9 @@ def accounts(discovery: Discovery, delta: float | None = None) -> list[Account]:
     """List the promised ε, then the ε of the planned steps under each accountant (`side_by_side`).
 
     delta: the δ for all accountants; None for the δ of the guarantee.  If an accountant's ε is
-    below the promised ε, its note states the difference: the plan was made with another accountant,
-    and a plan made with this accountant could have used less noise.  The list is empty if the run
-    has no plan, because it is not proven or not private.
+    below the promised ε, the note on this accountant states the difference: the plan was made with
+    another accountant, and a plan made with this accountant could have used less noise.  The list
+    is empty for a run without a plan, that is, a run that is not proven or not private.
     """
     if not discovery.planned:
         return []

@@ -1,4 +1,4 @@
-"""Sentences on how accurate a run is and what it guarantees, for readers without background.
+"""Sentences on how accurate a run is and what it guarantees, for lay readers.
 
 The sentences are plain text, so a page that renders markup must escape the names in them.
 """
@@ -46,18 +46,21 @@ CLASS_WORDS: dict[Reference, dict[str, str]] = {
 _PAG_WORDS: dict[bool, dict[str, str]] = {
     True: {
         "match": "true link",
-        "undirected": "true link, an end open in one graph only",
-        "reversed": "true link, an end wrong",
+        "undirected": "true link, mark at an end left open in one graph only",
+        "reversed": "true link, wrong mark at an end",
     },
     False: {
-        "undirected": "an end open in one graph only",
-        "reversed": "an end differs",
+        "undirected": "mark at an end left open in one graph only",
+        "reversed": "different mark at an end",
     },
 }
 
 
 def class_words(kind: Reference, *graphs: PDAG) -> dict[str, str]:
-    """The legend text of each class of edges in compared graphs; for a PAG, about edge ends."""
+    """The legend text for each class of edges in a comparison of graphs.
+
+    If one of the graphs is a PAG, the texts are about the marks at the ends of edges.
+    """
     words = CLASS_WORDS[kind]
     if any(isinstance(graph, PAG) for graph in graphs):
         return {**words, **_PAG_WORDS[kind == "truth"]}
@@ -111,9 +114,9 @@ def answer_sentence(
     """A sentence on how many links of the graph are correct.
 
     pag: whether the reference is a PAG, whose links need not be causes.
-    here: the graph against the reference.  base: the non-private graph against the truth; None
-    if the non-private graph is the reference, or if the run is not private.  base_title: the name
-    of the algorithm without privacy, or without noise.
+    here: the comparison of the graph with the reference.  base: the comparison of the non-private
+    graph with the truth; None if the non-private graph is the reference, or if the run is not
+    private.  base_title: the name of the algorithm without privacy, or without noise.
     """
     hits, total, invented = link_count(here)
     right = f"{hits} of {total} true {'link' if total == 1 else 'links'}"
@@ -155,7 +158,7 @@ def promise_sentence(guarantee: Guarantee) -> str:
     several = whom.unit.rows > 1
     about = f"one {person}'s row{'s' * several}"
     if top > 0.99999:
-        return f"Hardly any protection: {about} may become practically certain."
+        return f"Hardly any protection: an attacker may become practically certain of {about}."
     which = f"which of two possible {'sets of rows' if several else 'records'} is one {person}'s"
     if whom.relation == ADDED:
         which = f"whether one {person} is in the table"
@@ -178,13 +181,15 @@ def typical_sentence(same: int, alike: float, rolls: int, wanted: int, pending: 
     sentence = f"This graph came out in {same} of {rolls} noise draws{so_far}"
     if same == rolls:
         return f"{sentence}."
-    return f"{sentence}; on average a draw shares {percent(round(alike, 2))} of its links."
+    return (
+        f"{sentence}; a draw and this graph share {percent(round(alike, 2))} of links on average."
+    )
 
 
 def count_text(comparison: Comparison, kind: Reference) -> str:
     """The caption of a small picture, such as "8 true, 0 false"."""
     hits, _, invented = link_count(comparison)
-    return f"{hits} true, {invented} false" if kind == "truth" else f"{hits} kept, {invented} more"
+    return f"{hits} true, {invented} false" if kind == "truth" else f"{hits} kept, {invented} added"
 
 
 def _invents(count: int) -> str:

@@ -21,7 +21,7 @@ _NAME = re.compile(r"certificate-[0-9a-f]{1,64}\.json")
 
 
 class StoredCertificate(NamedTuple):
-    """A certificate file, with the time, budget and algorithm that it states, unverified."""
+    """A certificate file, with the time, budget and algorithm stated in it (not verified)."""
 
     path: Path
     time: str
@@ -69,7 +69,9 @@ def stored_document(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise CertificateError(f"The certificate {short(path, 200)!r} cannot be read.")
+        raise CertificateError(
+            f"The certificate {short(path, 200)!r} cannot be read; choose another certificate."
+        )
     return document
 
 

@@ -51,12 +51,12 @@ LIMITS = (
 
 
 def limits(guarantee: Guarantee) -> list[str]:
-    """Sentences on what the guarantee does not cover, which depends on the protected unit."""
+    """Sentences on what the guarantee does not cover; they depend on the protected unit."""
     unit, relation = understood(guarantee.neighbours)
     if unit.rows > 1:
         first = (
             f"The guarantee protects {unit.words}. A {unit.name} with more rows, for instance "
-            "under several identifiers, is protected less."
+            "under several identifiers, is less well protected."
         )
         if relation != ADDED:
             first += f" The number of rows of each {unit.name} is not protected."
@@ -89,10 +89,10 @@ def certificate(
 
     described: the data set; only its public domain is used.  purchase: the plan by which that
     domain was bought, or None.
-    note: why the search ended early, or empty.  charge, spending: the charge of the release, and
-    the budget's spending with it.  accepted: caveats that the owner accepted.  effects: the effects
-    released with the graph.  tops_up: the certificate ID of an earlier release to which this one
-    adds; the guarantee then covers both releases.
+    note: why the search ended early, or empty.  charge: the charge of the release.  spending: the
+    spending of the budget, including this charge.  accepted: caveats that the owner accepted.
+    effects: the effects released with the graph.  tops_up: the certificate ID of an earlier release
+    to which this one adds; the guarantee then covers both releases.
     """
     algorithm, budget = get_algorithm(result.algorithm), spending.budget
     domain = domain_of(described.columns)
@@ -151,7 +151,7 @@ def certificate(
 
 
 def _bought(plan: DomainPlan) -> dict[str, Any]:
-    """The columns of the bought domain, and its share of the total cost."""
+    """The columns of the bought domain, and the cost and steps of its purchase."""
     return {
         "columns": [column.name for column in plan.columns],
         "epsilon": plan.epsilon,
@@ -161,10 +161,10 @@ def _bought(plan: DomainPlan) -> dict[str, Any]:
 
 
 def meaning(guarantee: Guarantee) -> list[str]:
-    """What ε and δ mean, in probabilities and odds, rounded up.
+    """Sentences on what ε and δ mean, as bounds on probabilities and odds, rounded up.
 
-    For any two neighbours an (ε, δ)-DP release is a mixture: arbitrary with probability δ,
-    otherwise ε-DP (Kairouz, Oh & Viswanath 2015, Theorem 3.1 for the two tables).
+    For any two neighbouring tables, an (ε, δ)-DP release is a mixture: arbitrary with probability
+    δ, and ε-DP otherwise (Kairouz, Oh & Viswanath 2015, Theorem 3.1 for these two tables).
     """
     epsilon, delta = guarantee.epsilon, guarantee.delta
     factor = _up(math.exp(min(epsilon, 700.0)))
@@ -187,7 +187,7 @@ def _who(neighbours: str) -> tuple[str, str, str]:
     """How two neighbouring tables differ, the attacker's knowledge, and the suspicion, in words."""
     unit, relation = understood(neighbours)
     if relation == ADDED:
-        differ = f"of which one has {unit.words} more"
+        differ = f"that are equal except that one also contains {unit.words}"
         return differ, "all other rows", f"that this {unit.name} is in the table"
     differ = f"that differ in {unit.words}"
     if unit.rows > 1:
@@ -197,7 +197,7 @@ def _who(neighbours: str) -> tuple[str, str, str]:
 
 
 def _up(number: float) -> float:
-    """A number rounded up to three digits."""
+    """A number rounded up to three significant digits."""
     unit = 10.0 ** (math.floor(math.log10(number)) - 2)
     return math.ceil(number / unit - 1e-9) * unit
 

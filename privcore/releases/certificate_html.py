@@ -1,4 +1,4 @@
-"""A certificate for printing: one page without scripts or external links."""
+"""The certificate as a page for printing, without scripts or external links."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
                 (
                     "Total set by the owner",
                     f"ε {ledger['total_epsilon']:g}, δ {ledger['total_delta']:g} "
-                    f"(kept by {'zCDP' if ledger['unit'] == 'zcdp' else 'basic composition'})",
+                    f"(summed by {'zCDP' if ledger['unit'] == 'zcdp' else 'basic composition'})",
                 ),
                 ("Time", document["time"]),
             )
@@ -113,14 +113,14 @@ def certificate_html(document: Mapping[str, Any]) -> str:
 
 
 def _rows(document: Mapping[str, Any]) -> str:
-    """The number of rows, marked as noisy where it is private."""
+    """The number of rows, marked as noisy if the exact number is private."""
     rows = f"{document['domain']['rows']:,} rows"
     private = understood(document["guarantee"]["neighbours"])[1] == ADDED
     return f"{rows} (a noisy number)" if private else rows
 
 
 def _bought(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The cost of a bought domain, and its steps."""
+    """The cost of a bought domain, and the steps of its purchase."""
     if "bought" not in domain:
         return []
     bought = domain["bought"]
@@ -139,7 +139,10 @@ def _drawing(graph: Mapping[str, Any]) -> str:
 
 def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if released["weights"] is not None:
-        yield "Weights", f"in the JSON; edges have weights above {released['weight_threshold']:g}"
+        yield (
+            "Weights",
+            f"in the JSON; an edge has an absolute weight above {released['weight_threshold']:g}",
+        )
     if "pairs" in released:
         settled = settled_sentence(released.get("settled"))
         yield (
@@ -147,14 +150,14 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
             " ".join(filter(None, [verdict_counts(released["pairs"]), settled])),
         )
     if "hidden_stage" in released:
-        yield "Unobserved confounders", f"allowed; by {STAGES[released['hidden_stage']]}"
+        yield "Unobserved confounders", f"allowed, with {STAGES[released['hidden_stage']]}"
     if "effects" in released:
         yield "Effect", effects_sentence(released["effects"])
     if "tops_up" in released:
         yield (
             "Earlier release",
-            f"this release adds to certificate {released['tops_up']} and replaces it; ε and δ "
-            "cover both releases together, so do not add them up",
+            f"this release adds to the release of certificate {released['tops_up']} and replaces "
+            "that certificate; ε and δ cover both releases, so do not add the earlier ε and δ",
         )
     if released["note"]:
         yield "Note", released["note"]

@@ -23,9 +23,10 @@ def _changed(result: Discovery) -> dict[str, Any]:
 
 
 def _example(dataset: Dataset) -> tuple[str, dict[str, Any], int | None]:
-    """The example of a recipe, its parameters that differ from their defaults, and its intervals.
+    """The kind of the example in a recipe, its parameters, and its number of intervals.
 
-    Nodes, density and graph seed, which identify an example, are always included.
+    Parameters with default values are left out, except nodes, density and graph seed, which
+    identify an example.
     """
     recipe = dict(dataset.recipe or {})
     kind = recipe["example"]
@@ -83,7 +84,7 @@ def page_command(
     sample: Sample | None = None,
     explored: str = "",
 ) -> str:
-    """The shell command that writes the page of a run again.
+    """The shell command that writes the same page of a run again.
 
     sample: the sample used as the data set.  explored: the confirmation that the user typed for
     their own table.

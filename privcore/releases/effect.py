@@ -15,17 +15,17 @@ _NAMED = 3
 
 
 def effect_sentence(result: Discovery, n: int) -> str:
-    """A sentence on the significance level, its threshold, and the effect size at the threshold.
+    """A sentence on the significance level and the effect size at the resulting threshold.
 
-    n: number of rows.  For a graph from weights, the sentence is on the threshold of the weights.
-    Example: "Significance level 0.05 at 100,000 rows, noise aside: a pair counts as dependent when
-    |Z| is above 1.96: Kendall's |τ| above 0.0041."
+    n: number of rows.  For a graph from weights, the sentence is on the threshold for the weights.
+    Example: "Significance level 0.05 at 100,000 rows, ignoring noise: a pair counts as dependent if
+    |Z| is above 1.96, that is, Kendall's |τ| above 0.0041."
     """
     if result.weight_threshold is not None:
         cut = f"Edges with an absolute weight below {result.weight_threshold:g} are left out."
         if result.noise == "secure":
             return f"{cut} Another threshold on the released weights is free; a new run is not."
-        return f"{cut} Moving the threshold cuts the same weights elsewhere and spends no budget."
+        return f"{cut} Another threshold on the same weights spends no further budget."
     level = result.parameters["threshold"]
     reference = get_algorithm(result.algorithm).reference(result.parameters)
     name = reference.get("score") or result.parameters.get("score")
@@ -39,8 +39,10 @@ def effect_sentence(result: Discovery, n: int) -> str:
     where = f"{n:,} rows" if blocks == 1 else f"{n:,} rows in {blocks} blocks"
     rule = f"{size.symbol} is above {size.value:.2g}"
     if score.scale == "z":
-        rule = f"|Z| is above {z_threshold(level):.3g}: {size.symbol} above {size.value:.2g}"
-    aside = "" if result.noise == "none" else ", noise aside"
+        rule = (
+            f"|Z| is above {z_threshold(level):.3g}, that is, {size.symbol} above {size.value:.2g}"
+        )
+    aside = "" if result.noise == "none" else ", ignoring noise"
     if result.parameters.get("correction", "none") != "none":
         raised = " and raised for noise" if "noise" in result.parameters["correction"] else ""
         aside += f", before each pair's threshold is lowered for ties{raised}"
@@ -49,13 +51,11 @@ def effect_sentence(result: Discovery, n: int) -> str:
         low, high = min(thresholds), max(thresholds)
         sizes = [tanh(z / sqrt(max(n - 3, 1))) for z in (low, high)]
         rule = (
-            f"|Z| is above a threshold that allows for the noise, {low:.3g} to {high:.3g} here: "
-            f"correlation |r| above {sizes[0]:.2g} to {sizes[1]:.2g}"
+            f"|Z| is above a threshold that allows for the noise, {low:.3g} to {high:.3g} here "
+            f"(a correlation |r| above {sizes[0]:.2g} to {sizes[1]:.2g})"
         )
         aside = ""
-    return (
-        f"Significance level {level:g} at {where}{aside}: a pair counts as dependent when {rule}."
-    )
+    return f"Significance level {level:g} at {where}{aside}: a pair counts as dependent if {rule}."
 
 
 def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
@@ -64,32 +64,35 @@ def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
         return ""
     return (
         f"δ = {guarantee.delta:g} is not below 1/n = {1 / n:.2g}: publishing one random row "
-        "unchanged would satisfy it; choose a smaller δ."
+        "unchanged would satisfy this guarantee. Choose a smaller δ."
     )
 
 
 def shape_sentence(result: Discovery) -> str:
-    """How a run summarised or cut columns, and which dependences it misses; otherwise empty."""
+    """A sentence on how a run summarised or cut columns; empty if the run did neither."""
     if result.in_lines:
         return (
-            "With this number of rows and this ε, each column is summarised by a few numbers: "
-            "ordered levels by one trend, other levels by the two most frequent and the rest. "
-            "Dependences that rise and fall again, and dependences between rare levels, are "
-            "missed. With more rows, a larger ε or fewer columns, every level is counted."
+            "With this number of rows and this ε, each column is summarised by a few numbers: a "
+            "column with ordered levels by one trend, any other column by its two most frequent "
+            "levels and the rest. Dependences that rise and fall again, and dependences between "
+            "rare levels, are missed. With more rows, a larger ε or fewer columns, every level is "
+            "counted."
         )
     if result.intervals is None:
         return ""
     return (
-        "The first releases show non-linear dependence, so the rest of the budget "
-        f"counts numeric columns in {result.intervals} intervals."
+        "The first released numbers show non-linear dependence, so the rest of the budget pays for "
+        f"counts of numeric columns in {result.intervals} intervals."
     )
 
 
 def one_level_columns(result: Discovery) -> dict[str, float]:
-    """The columns with a level of estimated probability above 95 %, and that probability.
+    """The columns whose most frequent level has an estimated probability above 95 %.
+
+    Returns this probability by column name.
 
     Columns with too much noise for this estimate are left out.  The estimate is post-processing of
-    the release; the dictionary is empty if the algorithm releases no marginals.
+    the release.  The dictionary is empty if the algorithm releases no marginals.
     """
     largest = {
         name: max(margin.probabilities)
@@ -102,8 +105,8 @@ def one_level_columns(result: Discovery) -> dict[str, float]:
 def overruled_sentence(result: Discovery) -> str:
     """A sentence on where background knowledge overrules the tests; empty if it does not.
 
-    Example: "Background knowledge overrules the tests in 2 places, one of them at either: the
-    tests alone would direct edges from tub and lung into this column."
+    Example: "Background knowledge overrules the tests in 2 places, one of them at column either:
+    the tests alone would direct edges from tub and lung into this column."
     """
     if not result.overruled:
         return ""
@@ -112,8 +115,8 @@ def overruled_sentence(result: Discovery) -> str:
     many = len(result.overruled)
     places = "1 place" if many == 1 else f"{many} places, one of them"
     return (
-        f"Background knowledge overrules the tests in {places} at {z}: the tests alone would "
-        f"direct edges from {x} and {y} into this column."
+        f"Background knowledge overrules the tests in {places} at column {z}: the tests alone "
+        f"would direct edges from {x} and {y} into this column."
     )
 
 
@@ -122,7 +125,7 @@ STAGES = {"possible-d-sep": "FCI with Possible-D-Sep", "rfci": "RFCI"}
 
 
 def hidden_sentence(result: Discovery) -> str:
-    """How unobserved confounders were handled; empty where causal sufficiency is assumed."""
+    """A sentence on how unobserved confounders were handled; empty under causal sufficiency."""
     if result.hidden_stage is None:
         return ""
     if result.hidden_stage == "possible-d-sep":
@@ -131,12 +134,12 @@ def hidden_sentence(result: Discovery) -> str:
         )
     return (
         "Unobserved confounders are allowed; the algorithm is RFCI, because Possible-D-Sep would "
-        "need too many tests. A few more edges and circles may remain."
+        "need too many tests. RFCI may leave a few edges and circles that FCI would remove."
     )
 
 
 def one_level_sentence(result: Discovery) -> str:
-    """A sentence on columns with little information because one level has nearly all rows."""
+    """A sentence on columns in which one level has nearly all rows; empty if there are none."""
     columns = one_level_columns(result)
     if not columns:
         return ""
@@ -146,11 +149,11 @@ def one_level_sentence(result: Discovery) -> str:
         about = percent(share) if share > 0.99 else f"about {percent(share)}"
         return (
             f"One level of column {short(name)} has {about} of the rows (estimated privately), so "
-            "it carries little information."
+            "this column carries little information."
         )
     last = f"{len(named) - _NAMED} more" if len(named) > _NAMED else named.pop()
     return (
-        f"In the columns {', '.join(named[:_NAMED])} and {last}, one level has over "
-        f"{percent(ONE_LEVEL)} of the rows (estimated privately), so they carry little "
+        f"In each of the columns {', '.join(named[:_NAMED])} and {last}, one level has over "
+        f"{percent(ONE_LEVEL)} of the rows (estimated privately), so these columns carry little "
         "information."
     )

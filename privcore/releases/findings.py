@@ -24,7 +24,10 @@ SURE_COLUMNS = {"probability": "probability", "probability of the arrow": "direc
 
 
 def sure_columns(result: Discovery) -> dict[str, str]:
-    """The entries of `SURE_COLUMNS` that a run provides, which for a PAG exclude the direction."""
+    """The entries of `SURE_COLUMNS` for which a run has values; for a PAG without the direction.
+
+    The dictionary is empty if the run has no findings.
+    """
     if not result.findings:
         return {}
     stated = SURE_COLUMNS.items()
@@ -82,7 +85,7 @@ def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
     parts = [
         f"{count:,} {one if count == 1 else several}"
         for count, one, several in (
-            (verdicts["no edge seen"], "probably has none", "probably have none"),
+            (verdicts["no edge seen"], "probably has no edge", "probably have no edge"),
             (verdicts["not enough budget"], "is inconclusive", "are inconclusive"),
         )
         if count
@@ -91,7 +94,7 @@ def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
 
 
 def settled_sentence(settled: bool | None) -> str:
-    """A warning if two samplers disagree; otherwise empty."""
+    """A warning if two samplers disagree (`settled` is False); otherwise empty."""
     if settled is None or settled:
         return ""
     return (

@@ -23,9 +23,10 @@ _LARGEST = float(EPSILON.high or 0)
 class OpenPair(NamedTuple):
     """An inconclusive pair of a release.
 
-    visible: the smallest dependence detected with power 0.9; None if not even a perfect dependence
-    is detected.  epsilon: the approximate total ε, over all releases, that would detect a
-    dependence of the reference size; None if no budget suffices for this number of rows.
+    visible: the smallest dependence that is detected with power 0.9; None if not even a perfect
+    dependence is detected.  epsilon: the approximate total ε, over all releases, at which a
+    dependence of the reference size would be detected; None if no budget suffices for this number
+    of rows.
     """
 
     pair: Edge
@@ -39,8 +40,8 @@ def open_pairs(result: Discovery, statistics: Any) -> list[OpenPair]:
     result: the result of a moment search; statistics: its released numbers
     (`Released.statistics`).
 
-    The needed ε assumes that the pair's smallest visible dependence falls with ε as planned for two
-    columns with the same numbers of levels (`visible_effects`).
+    The needed ε is computed as if the smallest visible dependence of a pair shrank, as ε grows, in
+    the way that is planned for two columns with these numbers of levels (`visible_effects`).
     """
     levels = statistics.levels
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs

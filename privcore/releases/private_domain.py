@@ -62,8 +62,8 @@ def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | No
         )
     if delta == 0 and purchase.delta is None:
         raise ParameterError(
-            f"A bought domain needs a delta above 0, and this run of {chosen.name} has none; give "
-            "the domain its own with --domain-delta, such as 1e-6."
+            f"A bought domain needs a delta above 0, and this run of {chosen.name} has no delta; "
+            "set a delta for the domain with --domain-delta, such as 1e-6."
         )
     first = epsilon * purchase.share
     rest = {**checked, "epsilon": _left(epsilon, first)}
@@ -77,7 +77,7 @@ def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | No
 
 
 def _left(whole: float, part: float) -> float:
-    """whole − part, rounded down, so that the two add up to no more than the whole."""
+    """whole − part, rounded down, so that part and result add up to at most the whole."""
     rest = whole - part
     while Fraction(rest) + Fraction(part) > Fraction(whole):
         rest = nextafter(rest, 0.0)
@@ -97,7 +97,7 @@ def with_purchase(result: Discovery, wanted: Split) -> Discovery:
 def joint(run: Guarantee, wanted: Split) -> Guarantee:
     """The guarantee of the purchase and the run together.
 
-    A run with a smaller ε or δ than its share of the budget counts as if it had used the share.
+    A run that used less than its share of ε or δ counts as if it had used the whole share.
     """
     plan = wanted.plan
     return replace(
@@ -105,7 +105,7 @@ def joint(run: Guarantee, wanted: Split) -> Guarantee:
         epsilon=wanted.epsilon,
         delta=wanted.delta,
         public=tuple(_PUBLIC if fact.startswith("column names") else fact for fact in run.public),
-        accountant=f"{run.accountant}, and ε = {plan.epsilon:.4g} at δ = {plan.delta:.4g} for the "
-        "domain, added up",
+        accountant=f"{run.accountant}, plus ε = {plan.epsilon:.4g} at δ = {plan.delta:.4g} for the "
+        "domain",
         proof=f"{run.proof}, {PROOF}",
     )

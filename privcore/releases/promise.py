@@ -33,7 +33,7 @@ def protected(guarantee: Guarantee) -> Protection:
 
 
 def for_whom(protection: Protection) -> str:
-    """The protected unit: "per person" or "for one patient with at most 5 rows"."""
+    """The protected unit in words, such as "per person"."""
     unit = protection.unit
     return f"for {unit.words}" if unit.rows > 1 else "per person"
 
@@ -44,7 +44,7 @@ def odds_sentence(
     seen: str = "the private graph",
     whom: Protection = ONE_ROW,
 ) -> str:
-    """What ε means for an attacker with prior probability one half.
+    """A sentence on what ε means for an attacker with prior probability one half.
 
     seen: what is released, in words.  whom: the protected unit and the neighbouring relation.
     """
@@ -57,7 +57,7 @@ def odds_sentence(
             f"With ε = {epsilon:g} someone who is 50 % sure of {whose} may become practically "
             "certain: this is hardly any protection."
         )
-    statement = f"of what {whose} {'says' if unit.rows == 1 else 'say'}"
+    statement = f"of what {whose} {'contains' if unit.rows == 1 else 'contain'}"
     if there:
         statement = f"that {unit.words if unit.rows > 1 else f'one {person}'} is in the table"
     if delta > 0:
@@ -84,8 +84,8 @@ def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
     if guarantee.calibration == "published":
         when = "" if algorithm.published_epsilon == "total" else ", computed after the run"
         return (
-            f"Published constants report {amount}{when}. This is not a guarantee; the reasons are "
-            "under Guarantee."
+            f"The published constants give {amount}{when}. This is not a guarantee; the reasons "
+            "are under Guarantee."
         )
     if guarantee.caveats:
         return f"Proven {amount}, but with a caveat: {guarantee.caveats[0]}."

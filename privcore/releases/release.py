@@ -1,4 +1,4 @@
-"""Releasing a graph: charged first, computed once with secure noise, then shown.
+"""Releases a graph: charges the release, computes it once with secure noise, then shows it.
 
 A release contains the graph, its weights if there are any, and the guarantee, but nothing that the
 guarantee does not cover.  The run's log, times and counts are never kept.
@@ -58,8 +58,8 @@ _ENDED = {
     "noise": "The search ended when the remaining budget would have bought mostly noise; "
     "untested pairs stay as edges.",
     "work": "The search ended at its limit on tests; untested pairs stay as edges.",
-    "size": "Tests that could need more than 67 million cells, judging by the levels and the "
-    "number of rows, were skipped; pairs that only these tests would have separated stay as edges.",
+    "size": "Tests that could need more than 67 million cells, given the levels and the number of "
+    "rows, were skipped. Pairs that only these tests would have separated stay as edges.",
 }
 
 
@@ -67,12 +67,12 @@ _ENDED = {
 class Release:
     """A release that may be published: the guarantee covers every field.
 
-    weights, weight_threshold, convergence: as in `Discovery`, where the graph comes from
-    thresholded weights.  findings, settled: as in `Discovery`, where the algorithm provides them.
+    weights, weight_threshold, convergence: as in `Discovery`, if the graph comes from thresholded
+    weights.  findings, settled: as in `Discovery`, if the algorithm provides them.
     effects: the requested effect, if any, as from `Effects.as_dict`.
-    note: why the search ended early, or empty; the reason follows from the noisy answers.
-    certificate: the signed certificate, with all fields above except the convergence.  path: path
-    of the certificate's copy, None if the copy could not be written.
+    note: why the search ended early, or empty; the reason depends only on the noisy answers.
+    certificate: the signed certificate, which contains the values above except the convergence.
+    path: path of the certificate's copy; None if the copy could not be written.
     numbers: the signed release file, if requested; see `release_file`.
     """
 
@@ -110,17 +110,19 @@ def release(
 
     If only the kinds of columns are stated, the domain is bought first, under the same charge.
 
-    content: the file that the data set was made from, if there is one, so that a data set prepared
-    differently from this file is charged to the same budget; not needed for a table in Parquet
-    files.  The signing key and a copy of the certificate are kept next to the ledger.
+    content: the bytes of the file that the data set was made from, if there is one; every data set
+    prepared from this file is then charged to the same budget.  Parquet tables need no content.
     effect: an effect of a cause on an outcome to release with the graph, from the same ε.
     keep_numbers: whether to return the released numbers, signed, and keep them next to the
     certificate.
     adds_to, only: as for `check_release`; the earlier release must come from this ledger.
-    checkpoint: called at each of `STEPS`.
+    checkpoint: called with the name of each of `STEPS` when it is reached.
+
+    The signing key and a copy of the certificate are kept next to the ledger.
 
     Raises what `check_release` raises, and BudgetError or LedgerError if the release cannot be
-    charged; in these cases nothing is charged.  Raises ReleaseError if the run fails afterwards.
+    charged; in these cases nothing is charged.  Raises ReleaseError if the run fails after the
+    charge, which then stays.
     """
     check = check_release(
         dataset,
@@ -147,8 +149,8 @@ def release(
             or mark_of(ledger, content_of_rows, adds_to.nonce)[1] != adds_to.mark
         ):
             raise ReleaseError(
-                "The earlier release was not made from this table with this ledger: the rows, "
-                "their preparation or the ledger differ; make a new release."
+                "The earlier release was not made from this table with this ledger: the rows, the "
+                "preparation of the table, or the ledger differ. Make a new release."
             )
     fingerprints = [ledger.fingerprint(pieces) for pieces in _contents(dataset, content)]
     settings = checked_parameters(algorithm, parameters)
@@ -204,7 +206,7 @@ def release(
         if not isinstance(error, Exception):
             raise
         raise ReleaseError(
-            "The release failed after it was charged, and the charge stays; the reason is not "
+            "The release failed after it was charged, and the charge stays. The reason is not "
             "shown, because it could depend on the data; try the settings on simulated data."
         ) from None
     checkpoint("certified")
@@ -219,14 +221,15 @@ def release(
     except OSError:
         warnings = (
             *warnings,
-            "No copy of the certificate could be written next to the ledger; save it now.",
+            "No copy of the certificate could be written next to the ledger; save the certificate "
+            "now.",
         )
     try:
         ledger.finish(charge.sequence, "released")
     except LedgerError as error:
         warnings = (
             *warnings,
-            f"The release was charged and made, but is not recorded as made: {error}",
+            f"The release was charged and made, but the ledger does not record it as made: {error}",
         )
     warnings = (*warnings, *_mixed(ledger, charge))
     checkpoint("released")
@@ -315,7 +318,7 @@ def owner_of(
 def _contents(
     dataset: Dataset | ParquetTable | StatedTable, content: bytes | None
 ) -> Iterator[Iterable[bytes]]:
-    """The bytes to fingerprint: of the prepared rows, and of the files they were read from.
+    """The contents to fingerprint: the prepared rows, then the files that they were read from.
 
     Raises ReleaseError for files that cannot be read within the memory allowed.
     """

@@ -37,9 +37,9 @@ from privcore.unit import ADDED
 
 @dataclass(frozen=True)
 class Check:
-    """The charge of a release before it is made.
+    """The cost and conditions of a release, known before it is made.
 
-    rho: None if the cost in zCDP is not known.  planned: the steps of the charge; for a bought
+    rho: the cost in zCDP; None if it is not known.  planned: the steps of the charge; for a bought
     domain, the steps of the purchase and of a run with the maximum number of levels that can be
     bought.  caveats: accepted sentences that limit the guarantee.  warnings: sentences to read
     before the release.  split: the split of the budget between a domain to be bought and the run.
@@ -47,7 +47,7 @@ class Check:
     private.
     adds_to: the earlier release to which this one adds; epsilon, delta and rho are then the
     additional cost.  only: the pairs to measure; empty for all pairs.
-    promised: (ε, δ) that the result states; it covers both releases if there is an earlier one.
+    promised: the (ε, δ) stated with the result, for both releases if there is an earlier one.
     """
 
     epsilon: float
@@ -94,10 +94,12 @@ def check_release(
     accepted: the caveats of the data set (`Dataset.caveats`) that the owner accepts, word for word;
     levels and bounds that were read from the rows cannot be accepted.  effect: an effect to release
     with the graph, from the numbers of moment search.
-    adds_to: an earlier release of the same table to add to; parameters then hold the total ε of
-    both releases, and the same delta.  only: pairs to measure; empty for all pairs.  The run is
-    rehearsed on rows drawn from the public domain, so that settings that the algorithm refuses are
-    refused before the charge.
+    adds_to: an earlier release of the same table, to which this one adds; `parameters` then hold
+    the total ε of both releases, and the δ of the earlier one.  only: pairs to measure; empty for
+    all pairs.
+
+    The run is rehearsed on rows drawn from the public domain, so that settings that the algorithm
+    refuses are refused before the charge.
 
     Raises ParameterError for an algorithm or calibration without a proven guarantee and for invalid
     parameters.  Raises ReleaseError for columns that are not declared, for facts that only the
@@ -124,7 +126,8 @@ def check_release(
     checked = checked_parameters(algorithm, parameters)
     if checked["calibration"] != "proven":
         raise ParameterError(
-            "Only the proven calibration can be released: the published one has no guarantee."
+            "Only the proven calibration can be released: the published calibration has no "
+            "guarantee. Choose calibration proven."
         )
     if dataset.undeclared:
         raise ReleaseError(unconfirmed(dataset))
@@ -234,8 +237,8 @@ def _check_bought(
         rest = check_release(table.largest(), algorithm, wanted.parameters, accepted=accepted)
     except DataError as error:
         raise DataError(
-            f"With the maximum number of levels that can be bought, {MOST_LEVELS} and two reserved "
-            f"levels for each categorical column, the run would be refused: {error}"
+            f"The run would be refused with the maximum number of levels that can be bought "
+            f"({MOST_LEVELS} and two reserved levels for each categorical column): {error}"
         ) from None
     epsilon, delta = wanted.epsilon, wanted.delta
     planned = (*wanted.plan.events, *rest.planned)

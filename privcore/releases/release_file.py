@@ -1,8 +1,7 @@
-"""The release file: the signed numbers of a run, so that anyone can search them again.
+"""The release file, which holds the signed noisy numbers of a release for later searches.
 
-The file is kept next to the certificate and holds the noisy numbers of the release.  The guarantee
-of the release covers these numbers, so searching them with other settings, or by a later version,
-costs nothing.
+The file is kept next to the certificate.  The guarantee of the release covers the numbers.  So
+anyone can search them again, with other settings or a later version of the program, at no cost.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ class ReleaseFile:
     parameters: the run's parameters.  guarantee: the guarantee for the numbers.
     planned: the steps that were charged.  statistics: the released numbers.
     holds: IDs of the releases to which this one adds, the latest first.
-    budget: the charged budget.  signer: fingerprint of the key that signed the file.
+    budget: name of the charged budget.  signer: fingerprint of the key that signed the file.
     nonce, mark: see `mark_of`.
     """
 
@@ -141,7 +140,7 @@ def check_keeps(algorithm: str) -> None:
     """Raises ReleaseError for an algorithm whose released numbers cannot be kept."""
     if get_algorithm(algorithm).again is None:
         raise ReleaseError(
-            f"{algorithm} keeps no numbers that could be searched again; choose moment-search, or "
+            f"{algorithm} releases no numbers that can be searched again; choose moment-search, or "
             "leave the release file out."
         )
 
@@ -149,10 +148,11 @@ def check_keeps(algorithm: str) -> None:
 def mark_of(
     ledger: Ledger, content: Callable[[], Iterable[bytes]], nonce: str | None = None
 ) -> tuple[str, str]:
-    """A nonce and a mark by which only the ledger recognises the table.
+    """Return a nonce, and a mark of the table that only the owner of the ledger can check.
 
-    The mark is keyed by the ledger's secret, and the nonce is new for each release, so that two
-    files do not reveal whether their tables are the same.
+    content: returns the bytes of the table.  nonce: the nonce of a mark to check; None for a new
+    nonce.  The mark is keyed by the ledger's secret, and the nonce is new for each release, so
+    that two files do not reveal whether their tables are the same.
     """
     fresh = secrets.token_hex(16) if nonce is None else nonce
 
@@ -176,12 +176,14 @@ def keep_file(folder: Path, document: Mapping[str, Any]) -> Path:
 def read_release_file(path: Path | str) -> ReleaseFile:
     """Read a release file, and check its signature.
 
-    Raises DataError for a file that cannot be read, CertificateError for a file that is not a
+    Raises DataError for a file that cannot be read, and CertificateError for a file that is not a
     release file or was changed.
     """
     content = read_most(path, LARGEST)
     if len(content) > LARGEST:
-        raise CertificateError("The file is too large for a release file.")
+        raise CertificateError(
+            "The file is too large for a release file; give a file from `release --keep-numbers`."
+        )
     return parsed_file(content)
 
 
@@ -228,7 +230,7 @@ def parsed_file(content: bytes) -> ReleaseFile:
         raise CertificateError("The release file is not complete; get the original.") from None
     if not fitting:
         raise CertificateError(
-            "The columns and the numbers of the release file do not fit together; get the original."
+            "The numbers of the release file do not match its columns; get the original."
         )
     return file
 
@@ -253,7 +255,7 @@ def _finite(text: str) -> float:
 def put_together(
     files: Sequence[ReleaseFile], *, sites: bool
 ) -> tuple[ReleasedStatistics, Guarantee]:
-    """Combine the numbers of several files into one release, with a joint guarantee.
+    """Combine the numbers of several files; returns them with their joint guarantee.
 
     sites: whether the files hold different rows of the same columns; otherwise they are separate
     releases of the same rows.
@@ -272,7 +274,7 @@ def put_together(
         if file.guarantee.neighbours != first.guarantee.neighbours:
             raise ReleaseError(
                 f"The files protect different units ({first.guarantee.neighbours}; "
-                f"{file.guarantee.neighbours}); no guarantee covers both."
+                f"{file.guarantee.neighbours}); combine only files that protect the same unit."
             )
     known = [file.id for file in files]
     for file in files:
@@ -280,12 +282,13 @@ def put_together(
             raise ReleaseError("A file is given twice; give each file once.")
         if not set(known).isdisjoint(file.holds):
             raise ReleaseError(
-                "One of the files adds to another and already contains it; give only the later one."
+                "One of the files adds to another file and already contains its numbers; give only "
+                "the later file."
             )
         if sites and _same_table(file, files):
             raise ReleaseError(
-                "Two of the files were charged to one budget of one ledger, so they are from the "
-                "same rows; leave --sites out."
+                "Two of the files were charged to the same budget of the same ledger, so they come "
+                "from the same rows; leave --sites out."
             )
     try:
         statistics = together([file.statistics for file in files], same_rows=not sites)
@@ -302,7 +305,11 @@ def _same_table(file: ReleaseFile, files: Sequence[ReleaseFile]) -> bool:
 
 
 def _promise_of(files: Sequence[ReleaseFile], *, sites: bool) -> Guarantee:
-    """The joint ε and δ: sums, rounded up, for the same rows; the largest for different rows."""
+    """The joint guarantee of several files.
+
+    For files of the same rows, ε and δ are sums, rounded up.  For files of different rows, they are
+    the largest ε and the largest δ of a file.
+    """
     add = max if sites else basic
     promises = [file.guarantee for file in files]
     caveats = tuple(dict.fromkeys(caveat for p in promises for caveat in p.caveats))

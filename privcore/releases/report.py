@@ -1,4 +1,4 @@
-"""The report of a run as JSON, with its metrics against named references."""
+"""The report of a run as JSON, with metrics that compare its graph with reference graphs."""
 
 from __future__ import annotations
 
@@ -40,17 +40,18 @@ def non_private_reference(
     reference: NonPrivate = "non_private",
     hooks: Hooks | None = None,
 ) -> Discovery:
-    """Run without noise, to compare a private run with; the result is not private.
+    """Run without noise, as a reference for a private run; the result is not private.
 
     reference: "non_private" is PC (or NOTEARS) with the run's settings, the usual alternative.
     "same" is the run's own algorithm in the limit of large ε, with the plan for the actual ε
-    (`privcore.privacy.mechanisms.no_noise`): it differs from the run by the cost of noise alone.
-    A run without noise is its own reference.
+    (`privcore.privacy.mechanisms.no_noise`), so that it differs from the run only by the effect of
+    noise.  A run without noise is its own reference.
 
-    PC ends after 500,000 tests, or at the order at which tables of the columns with the most levels
-    would become too large; `reference_sentence` states this.  If a run summarised columns by a few
-    numbers, PC tests these numbers.  "same" ends after 500,000 tests, or after the number of tests
-    in the run if that is larger.  Raises ParameterError for another reference.
+    PC stops after 500,000 tests, or before the order at which tables of the columns with the most
+    levels would become too large; `reference_sentence` states where PC stopped.  If a run
+    summarised columns by a few numbers, PC tests these numbers.  "same" stops after 500,000 tests,
+    or after the number of tests in the run if that number is larger or the run reached its limit on
+    tests.  Raises ParameterError for an unknown reference.
     """
     if reference not in NON_PRIVATE:
         raise ParameterError(
@@ -90,7 +91,7 @@ def _largest_order(levels: tuple[int, ...]) -> int | None:
 
 
 def reference_sentence(result: Discovery, reference: Discovery) -> str:
-    """A sentence on where the non-private search ended early; otherwise empty."""
+    """A sentence on where the non-private search stopped early; empty if it did not."""
     if reference is result:
         return ""
     same = reference.algorithm == result.algorithm
@@ -115,11 +116,10 @@ def reference_sentence(result: Discovery, reference: Discovery) -> str:
 def references_of(
     dataset: Described, non_private: Discovery, same: Discovery | None = None
 ) -> dict[str, PDAG]:
-    """The reference graphs by name: `truth`, if known, `non_private`, and `same`, if given.
+    """The reference graphs by name: `non_private`, `truth` if known, and `same` if given.
 
-    non_private, same: results of `non_private_reference`.  The true graph is given as its CPDAG or
-    PAG, with the directions that follow from background knowledge, or as a DAG for algorithms that
-    output a DAG.
+    non_private, same: results of `non_private_reference`.  The true graph is a CPDAG or PAG, with
+    the directions that follow from background knowledge, or a DAG for algorithms that output a DAG.
     """
     references = {}
     if dataset.true_edges is not None:
@@ -139,9 +139,9 @@ def references_of(
 
 
 def price_sentence(result: Discovery, references: Mapping[str, PDAG]) -> str:
-    """The cost of noise in words and, where the truth is known, the gain from the algorithm.
+    """A sentence on the cost of noise and, if the truth is known, the gain from the algorithm.
 
-    references: the graphs from `references_of`; without `same` among them the sentence is empty.
+    references: the graphs from `references_of`; the sentence is empty if `same` is not among them.
     """
     if "same" not in references:
         return ""
@@ -166,8 +166,8 @@ def run_report(
 ) -> dict[str, Any]:
     """The report of a run, JSON-ready: graph, findings, guarantee, cost, metrics, parameters.
 
-    The metrics compare with graphs that are not private, and `spent`, `tests_run`, `orders_run`
-    and `seconds` describe the run: for study, not for release.
+    The report is for study, not for release: the metrics use graphs that are not private, and no
+    guarantee covers `spent`, `tests_run`, `orders_run` and `seconds`.
     """
     return {
         **to_json_dict(result.graph, positions),

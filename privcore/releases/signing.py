@@ -40,7 +40,7 @@ def public_bytes(key: Ed25519PrivateKey) -> bytes:
 
 
 def signed(content: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """The content with `signature` added: its hash, the public key, and the signature."""
+    """The content with the field `signature`: its hash, the public key, and the signature."""
     text = canonical(content)
     public = public_bytes(key)
     signature = {
@@ -74,13 +74,15 @@ def check_signature(document: Mapping[str, Any]) -> str:
         Ed25519PublicKey.from_public_bytes(public).verify(bytes.fromhex(signature["value"]), text)
     except (ValueError, TypeError, InvalidSignature):
         raise CertificateError(
-            "The certificate was changed: its signature does not fit its content and key."
+            "The certificate was changed: its signature does not match its content and key."
         ) from None
     # fromhex accepts other case and spaces, but they are changes all the same.
     if public.hex() != signature["public_key"] or fingerprint(public) != signature["fingerprint"]:
-        raise CertificateError("The certificate was changed: its key has another fingerprint.")
+        raise CertificateError(
+            "The certificate was changed: its key does not have the stated fingerprint."
+        )
     if signature["value"] != bytes.fromhex(signature["value"]).hex():
         raise CertificateError(
-            "The certificate was changed: its signature is not written as signed."
+            "The certificate was changed: its signature is not in lower-case hexadecimal digits."
         )
     return str(signature["fingerprint"])

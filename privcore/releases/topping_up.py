@@ -1,8 +1,8 @@
 """Conditions and cost of a release that adds to an earlier release of the same table.
 
 The two releases together equal one release at the sum of their ε: counts are refined, and sums are
-measured again and averaged with weights that depend on the noise.  So the second release costs the
-difference from the total, and δ is paid only once.  Proof: docs/proofs/topping_up.md.
+measured again and averaged with weights that depend on the noise.  So the second release costs only
+the additional ε, and δ is paid only once.  Proof: docs/proofs/topping_up.md.
 """
 
 from __future__ import annotations
@@ -32,15 +32,18 @@ def check_adding(
 ) -> None:
     """Check that a release can add to the earlier release in a file.
 
-    Raises ReleaseError for another table or algorithm, and ParameterError for another δ or another
-    protected unit.
+    Raises ReleaseError if the table or the algorithm differs from the earlier release, and
+    ParameterError if δ or the protected unit differs.
     """
     if isinstance(dataset, StatedTable):
         raise ReleaseError(
-            "A release with a bought domain has its own domain and cannot add to another one."
+            "A release with a bought domain cannot add to another release; state the domain in the "
+            "schema."
         )
     if algorithm != file.algorithm:
-        raise ReleaseError(f"The earlier release was made by {file.algorithm}; choose it again.")
+        raise ReleaseError(
+            f"The earlier release was made by {file.algorithm}; choose this algorithm again."
+        )
     if domain_of(dataset.columns) != list(file.columns):
         raise ReleaseError(
             "The earlier release has other columns, levels or bounds; prepare the table as for "
@@ -64,9 +67,9 @@ def check_adding(
 def further_charge(
     epsilon: float, planned: Sequence[Event], file: ReleaseFile
 ) -> tuple[float, float | None]:
-    """ε and ρ charged for a further release; ρ is None where it is not known.
+    """ε and ρ charged for a further release; ρ is None if it is not known.
 
-    epsilon: ε of both releases together.  planned: the steps of both releases.
+    epsilon: the total ε of both releases.  planned: the steps of both releases.
     """
     exact = Fraction(repr(epsilon)) - Fraction(repr(file.guarantee.epsilon))
     more = float(exact)

@@ -68,9 +68,10 @@ _WHOLE = {
 
 
 class Verified(NamedTuple):
-    """Sentences on what was verified, and on what a file cannot show.
+    """Sentences on what was verified, and on what cannot be verified from the file.
 
-    domain: the name of each column and, in words, every value that was taken as public.
+    fingerprint: the fingerprint of the signer's key.  domain: the name of each column and, in
+    words, every value that was taken as public.
     """
 
     verified: tuple[str, ...]
@@ -95,14 +96,14 @@ def verify(text: str, key: str | None = None) -> Verified:
     domain = _checked_domain(document)
     done = [
         f"The content has the stated hash and is signed by the key {signer}.",
-        f"The certificate has the form {SCHEMA}; the calibration is proven, the noise secure, and "
-        "the plain words fit ε and δ.",
+        f"The certificate has the form {SCHEMA}. The calibration is proven, the noise is secure, "
+        "and the explanations agree with ε and δ.",
     ]
     limits = ["That the program that signed the certificate ran as stated."]
     if key is None:
         limits.append(
-            "Whose key it is: anyone can make a key and sign with it; ask the releaser for the "
-            "fingerprint of their key, and give it as --key."
+            "Whose key signed the certificate: anyone can make a key and sign with it. Ask the "
+            "releaser for the fingerprint of their key, and give this fingerprint as --key."
         )
     else:
         done.append("The key has the expected fingerprint.")
@@ -118,7 +119,7 @@ def verify(text: str, key: str | None = None) -> Verified:
         f"{document['domain']['sha256']}."
     )
     limits.append(f"That the public domain is {document['domain']['basis']}.")
-    limits.append("That the ledger was kept and contains all releases from these records.")
+    limits.append("That the ledger is intact and contains all releases from these records.")
     accepted = document["accepted_caveats"]
     limits += [f"The owner takes responsibility for this caveat: {caveat}." for caveat in accepted]
     return Verified(tuple(done), tuple(limits), signer, domain)
@@ -155,11 +156,14 @@ def _no_constant(name: str) -> float:
 def _check_parts(document: Mapping[str, Any]) -> None:
     if document.get("schema") != SCHEMA:
         stated = short(document.get("schema"))
-        raise CertificateError(f"The file is not a certificate of the form {SCHEMA}: {stated!r}.")
+        raise CertificateError(
+            f"The file is not a certificate of the form {SCHEMA}: it has the schema {stated!r}."
+        )
     if set(document) != _WHOLE:
         names = ", ".join(sorted(set(document) ^ _WHOLE))
         raise CertificateError(
-            f"The certificate lacks these fields or should not have them: {short(names, 200)}."
+            f"These fields are missing from the certificate or do not belong in it: "
+            f"{short(names, 200)}."
         )
     for name, fields in _PARTS.items():
         part = document[name]
@@ -183,7 +187,7 @@ def _check_promise(document: Mapping[str, Any]) -> None:
     if promise["calibration"] != "proven":
         raise CertificateError("The guarantee of the certificate is not proven.")
     if not (_number(epsilon) and _number(delta) and epsilon > 0 and 0 <= delta < 1):
-        raise CertificateError("The certificate states no finite ε and δ.")
+        raise CertificateError("The certificate does not state a finite ε and δ.")
     if document["mechanism"]["noise"] != "secure":
         raise CertificateError("The noise was simulated, so this is not a release.")
     if not _sentences(promise["caveats"]) or promise["caveats"] != document["accepted_caveats"]:
@@ -191,7 +195,7 @@ def _check_promise(document: Mapping[str, Any]) -> None:
     _check_unit(document)
     stated = Guarantee(epsilon, delta, promise["neighbours"], (), "proven", "", "")
     if document["meaning"] != meaning(stated) or document["limits"] != limits(stated):
-        raise CertificateError("The plain words of the certificate do not fit its ε and δ.")
+        raise CertificateError("The explanations in the certificate do not agree with its ε and δ.")
 
 
 def _check_unit(document: Mapping[str, Any]) -> None:
@@ -213,7 +217,11 @@ def _check_unit(document: Mapping[str, Any]) -> None:
 
 
 def _checked_domain(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The domain in words; raises CertificateError unless it is complete and fits the graph."""
+    """The public domain, each column with its values in words.
+
+    Raises CertificateError unless the domain is complete, has the stated hash, and has the columns
+    of the graph.
+    """
     domain = document["domain"]
     try:
         lines = tuple(domain_lines(domain["columns"]))
@@ -239,10 +247,10 @@ def _number(value: Any) -> bool:
 
 
 def _recomputed(document: Mapping[str, Any]) -> str:
-    """A sentence if the planned steps cost no more than the guarantee; otherwise empty.
+    """A sentence that the planned steps cost no more than the guarantee; empty if not shown.
 
-    Sub-sampling is not recomputed.  The steps of a bought domain and of the run are recomputed
-    separately and added up.
+    Sub-sampling is not recomputed.  The steps of a bought domain and the steps of the run are
+    recomputed separately, and their costs added up.
     """
     promise = document["guarantee"]
     epsilon, delta = promise["epsilon"], promise["delta"]
@@ -252,7 +260,7 @@ def _recomputed(document: Mapping[str, Any]) -> str:
         first, own = _cost_of(bought)
         if not (first < epsilon and own <= delta):
             raise CertificateError(
-                "The bought domain costs more than the total of the certificate."
+                "The bought domain costs more than the total stated in the certificate allows."
             )
         parts = [
             (bought, first, own, "The planned steps of the bought domain"),
@@ -268,22 +276,28 @@ def _recomputed(document: Mapping[str, Any]) -> str:
         ]
     totals = [_account(*part) for part in parts]
     if bought is not None and not totals[0]:
-        raise CertificateError("The planned steps of the bought domain do not come to its cost.")
+        raise CertificateError(
+            "The planned steps of the bought domain do not agree with its stated cost."
+        )
     return " ".join(totals) if all(totals) else ""
 
 
 def _cost_of(bought: Any) -> tuple[float, float]:
-    """ε and δ of a bought domain; raises CertificateError unless that part is complete."""
+    """ε and δ of a bought domain; raises CertificateError if they are missing or invalid."""
     if not isinstance(bought, dict) or set(bought) != _BOUGHT:
-        raise CertificateError("The part of the certificate on the bought domain is not complete.")
+        raise CertificateError(
+            "The part of the certificate on the bought domain is not complete; get the original."
+        )
     epsilon, delta = bought["epsilon"], bought["delta"]
     if not (_number(epsilon) and _number(delta) and epsilon > 0 and 0 < delta < 1):
-        raise CertificateError("The bought domain of the certificate states no finite ε and δ.")
+        raise CertificateError(
+            "The certificate does not state a finite ε and δ for the bought domain."
+        )
     return epsilon, delta
 
 
 def _account(part: Mapping[str, Any], epsilon: float, delta: float, what: str) -> str:
-    """A sentence if some accountant finds that a part's planned steps cost at most (ε, δ)."""
+    """A sentence that planned steps cost at most (ε, δ); empty if no accountant shows this."""
     try:
         events = planned_of(part)
     except (ParameterError, KeyError, TypeError):
@@ -291,21 +305,26 @@ def _account(part: Mapping[str, Any], epsilon: float, delta: float, what: str) -
     for account in side_by_side(events, delta) if events else ():
         if account.epsilon is not None and account.epsilon <= epsilon * (1 + _TOLERANCE):
             return (
-                f"{what} come to ε = {account.epsilon:.6g} at δ = {delta:g} by {account.name}, no "
-                "more than promised."
+                f"{what} come to ε = {account.epsilon:.6g} at δ = {delta:g} by {account.name}, "
+                "which is no more than promised."
             )
     return ""
 
 
 def _counted(part: Mapping[str, Any], epsilon: float) -> float:
-    """ε of the first step, which measures the number of rows; raises CertificateError."""
+    """ε of the first planned step, which measures the number of rows.
+
+    Raises CertificateError if the first step cannot be this measurement, or costs the whole ε.
+    """
     try:
         steps = planned_of(part)
     except (ParameterError, KeyError, TypeError):
         raise CertificateError("The planned steps of the certificate are impossible.") from None
     first = steps[0] if len(steps) > 1 else None
     if first is None or (first.kind, first.count, first.delta) != ("pure", 1, 0.0):
-        raise CertificateError("The number of rows is private, but no step of the plan buys it.")
+        raise CertificateError(
+            "The number of rows is private, but the plan has no step that counts rows."
+        )
     if not first.value < epsilon:
-        raise CertificateError("The number of rows costs the whole ε of the certificate.")
+        raise CertificateError("Counting the rows costs the whole ε of the certificate.")
     return first.value

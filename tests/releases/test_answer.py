@@ -78,4 +78,4 @@ def test_how_typical_a_graph_is():
 
 def test_counts_of_a_small_picture():
     assert count_text(compare(SOME, TRUTH, ""), "truth") == "1 true, 1 false"
-    assert count_text(compare(SOME, ONE, ""), "non_private") == "0 kept, 2 more"
+    assert count_text(compare(SOME, ONE, ""), "non_private") == "0 kept, 2 added"

@@ -60,8 +60,8 @@ def interactive_page(
     """Make one HTML file with the private and non-private graphs at each ε, and the guarantee.
 
     command: a shell command that makes the page again, or empty.  positions: the positions of the
-    nodes, from `shared_layout`.  A page of the user's own table is marked as exploration; whether
-    such a page is allowed is checked beforehand (`check_may_be_sent`).
+    nodes, from `shared_layout`.  A page of the user's own table is marked as exploration.  The
+    caller checks beforehand that such a page is allowed (`check_may_be_sent`).
     """
     dataset, algorithm = series.dataset, series.algorithm
     mark = "" if is_built_in(dataset) else EXPLORATION
@@ -122,9 +122,10 @@ def _base_title(series: Series) -> str:
 def _compared(
     series: Series, epsilon: float, kind: Reference
 ) -> tuple[Comparison, Comparison | None, PDAG]:
-    """Comparisons of the graph at an ε and of the non-private graph, and their reference.
+    """Compare the graph at an ε, and the non-private graph, with the reference.
 
-    The second comparison is None if the non-private graph is itself the reference.
+    Returns both comparisons and the reference.  The second comparison is None if the non-private
+    graph is itself the reference.
     """
     result, base = series.results[epsilon], series.bases[epsilon]
     reference = references_of(series.dataset, base)[kind]
@@ -233,7 +234,7 @@ def algorithm_words(algorithm: Algorithm) -> str:
 
 
 def _curve(series: Series, kind: Reference) -> dict[str, Any]:
-    """The data of `drawCurve`; the marked point changes with the step."""
+    """The data for `drawCurve` in the page's script, which marks the point of each step."""
     epsilons, last = list(series.results), len(series.results) - 1
     points, heights = [], []
     for k, epsilon in enumerate(epsilons):
@@ -255,7 +256,7 @@ def _curve(series: Series, kind: Reference) -> dict[str, Any]:
         base = spread([shown.graph], references_of(series.dataset, shown)["truth"]).mean
     name = "the true graph" if kind == "truth" else "the graph without privacy"
     return {
-        "title": f"F1 against {name}, by ε",
+        "title": f"F1 with respect to {name}, at each ε",
         "inset": 10,
         "low": "",
         "high": "",
@@ -299,8 +300,8 @@ def html_page(
     """Build the HTML text of a page; all names are escaped.
 
     content: the data for the page's script, with the keys scene, steps, start and curve.  about:
-    headings and texts of the small print; empty texts are left out.  command: a shell command that
-    makes the page again.  banner: a warning at the top.
+    headings and texts of the small print; headings without a text are left out.  command: a shell
+    command that makes the page again.  banner: a warning at the top.
     """
     first = content["steps"][content["start"]]
     # In braces, so that its names do not clash with the drawing code.

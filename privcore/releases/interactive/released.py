@@ -36,7 +36,7 @@ _OF_PAG = (
 
 
 def certificate_page(document: Mapping[str, Any]) -> str:
-    """The graph of a verified certificate as one HTML file."""
+    """A page with the graph and the guarantee of a verified certificate, as HTML text."""
     released, ledger = document["released"], document["ledger"]
     graph = from_json_dict(released["graph"])
     index = {name: k for k, name in enumerate(graph.nodes)}
@@ -71,7 +71,7 @@ def certificate_page(document: Mapping[str, Any]) -> str:
 
 
 def numbers_page(result: Discovery, names: Sequence[str]) -> str:
-    """The graph from a search of released numbers as one HTML file.
+    """A page with the graph from a search of released numbers, as HTML text.
 
     names: names of the release files.
     """
@@ -126,8 +126,8 @@ def _page(
         *about,
         (
             "Reading it",
-            f"{_OF_PAG if isinstance(graph, PAG) else _OF_LINKS} Hover over a link to see its "
-            "confidence, where the algorithm estimates one.",
+            f"{_OF_PAG if isinstance(graph, PAG) else _OF_LINKS} If the algorithm estimates "
+            "confidences, hover over a link to see its confidence.",
         ),
         ("Checking it", check),
         ("Version", f"CausalVeil {__version__}"),

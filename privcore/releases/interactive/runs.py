@@ -49,7 +49,7 @@ def check_may_be_sent(dataset: Described, confirmation: str = "") -> None:
 class Series:
     """Runs at several ε with the same noise seed.
 
-    results: the run at each ε, in increasing order; the key is 0 for an algorithm without ε.
+    results: the run at each ε, in increasing order of ε; the key is 0 for an algorithm without ε.
     bases: the run without privacy at each ε.  others: graphs from further seeds at each ε.  shown:
     the chosen ε.
     """
@@ -79,12 +79,12 @@ def run_series(
 ) -> Series:
     """Run at the chosen ε and at `EPSILONS`, each with `runs` noise seeds counted up from `seed`.
 
-    source: the counts or rows of the data set.  made: returns the run at an ε and a seed if it
-    exists already, or None.  on_progress: called before each run with the completed share and a
-    text; an exception that it raises ends the series.
+    source: the counts or rows of the data set.  made: takes an ε and a seed; returns that run if it
+    exists already, or None.  on_progress: called before each run with the completed share of the
+    series and a text; an exception raised by `on_progress` ends the series.
 
-    Raises ParameterError or DataError if the run at the chosen ε is refused; any other ε that is
-    refused is left out.
+    Raises ParameterError or DataError if the run at the chosen ε is refused; any other ε whose run
+    is refused is left out.
     """
     chosen = ALGORITHMS[algorithm]
     declared = next((p for p in chosen.parameters if p.name == "epsilon"), None)

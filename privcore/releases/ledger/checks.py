@@ -40,7 +40,7 @@ def checked_total(epsilon: float, delta: float, unit: Unit) -> float | None:
     rho = composition.rho_for(epsilon, delta)
     if not rho > 0:
         raise ParameterError(
-            "A total in zCDP needs a delta above 0; raise it, or choose the unit basic."
+            "A total in zCDP needs a delta above 0; raise delta, or choose the unit basic."
         )
     return rho
 
@@ -53,7 +53,7 @@ def check_amounts(epsilon: float, delta: float, rho: float | None) -> None:
             "below 1."
         )
     if rho is not None and not (math.isfinite(rho) and rho > 0):
-        raise ParameterError(f"rho is {rho}; a charge must be a positive number.")
+        raise ParameterError(f"rho is {rho}; the rho of a charge must be a positive number.")
 
 
 def check_record(
@@ -67,6 +67,6 @@ def check_record(
         texts.append(None)
     if not all(isinstance(text, str) for text in texts):
         raise ParameterError(
-            f"The settings of {short(algorithm)} cannot be written into the ledger; use text and "
-            "finite numbers."
+            f"The settings of {short(algorithm)} cannot be written into the ledger; use only "
+            "text and finite numbers as values."
         )

@@ -1,14 +1,14 @@
 """The ledger: a file that records what each data set has spent, so that no release is forgotten.
 
 A *budget* is a name and a total (ε, δ) set by the data owner.  Every release is charged before it
-is computed, in the transaction that checks the total, so that neither a crash nor two concurrent
-processes can release what is not paid for; a charge is never refunded.  The file is a chain of
-signed entries, and only these entries count.
+is computed, in the transaction that checks the total.  So neither a crash nor two concurrent
+processes can lead to a release that was not charged.  A charge is never refunded.  The file is a
+chain of signed entries, and only these entries count.
 
-Releases are chosen after seeing earlier releases.  Each has its own (ε, δ), fixed before the run.
-The totals are privacy filters, which hold for such adaptive choices: sums of ε and δ (Rogers, Roth,
-Ullman & Vadhan 2016, Section 3), or the sum of ρ, converted once (Feldman & Zrnic 2021, Theorem 3.1
-at every order; Whitehouse, Ramdas, Rogers & Wu 2023).
+Releases are chosen after seeing earlier releases.  Each release has its own (ε, δ), fixed before
+the run.  The totals are privacy filters, which hold for such adaptive choices: sums of ε and δ
+(Rogers, Roth, Ullman & Vadhan 2016, Section 3), or the sum of ρ, converted to ε once (Feldman &
+Zrnic 2021, Theorem 3.1 at every order; Whitehouse, Ramdas, Rogers & Wu 2023).
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ def data_directory() -> Path:
     """The directory in CAUSALVEIL_DATA_DIR, or the platform's directory for a user's data.
 
     The platform's directory is %LOCALAPPDATA% on Windows, ~/Library/Application Support on macOS,
-    and elsewhere $XDG_DATA_HOME, or ~/.local/share (XDG Base Directory Specification).  Raises
-    LedgerError for the home directory of an unknown user.
+    and elsewhere $XDG_DATA_HOME, or ~/.local/share (XDG Base Directory Specification).
+
+    Raises LedgerError if CAUSALVEIL_DATA_DIR starts with ~NAME and there is no user NAME.
     """
     chosen = os.environ.get(VARIABLE)
     if chosen:
@@ -62,8 +63,8 @@ def data_directory() -> Path:
             return Path(chosen).expanduser()
         except RuntimeError:
             raise LedgerError(
-                f"{VARIABLE} is {short(chosen, 200)!r}, in the home directory of an unknown user; "
-                "name another directory."
+                f"{VARIABLE} is {short(chosen, 200)!r}, which is in the home directory of an "
+                "unknown user; name another directory."
             ) from None
     home = Path.home()
     if sys.platform == "win32":
@@ -116,7 +117,7 @@ class Ledger:
     """A ledger in a file; every call opens the file anew, so threads may share a ledger.
 
     path: the path of the file; None for a file in `data_directory()`.  timeout: seconds that a call
-    waits for other processes.  clock: returns the time, which is only recorded.
+    waits for other processes.  clock: returns the time to record.
 
     Raises LedgerError for a path that cannot name a file; every method raises LedgerError if the
     file cannot be used, or is not in the state written last (see `store`).
@@ -210,16 +211,18 @@ class Ledger:
         tops_up: str | None = None,
         checkpoint: Callable[[str], None] = lambda step: None,
     ) -> tuple[Charge, Spending]:
-        """Charge a release before it is computed; returns the charge and the spending including it.
+        """Charge a release before it is computed.
 
-        One transaction checks the total, binds the data to the budget and writes the charge.
+        Returns the charge, and the spending of the budget including this charge.  One transaction
+        checks the total, binds the data to the budget and writes the charge.
         fingerprints: the fingerprints of the data set and, if there is one, of its file.
         tops_up: certificate ID of an earlier release to which this one adds.  Only one release can
-        add to an earlier one, because the joint cost of two would not be their sum.
+        add to a given release, because the joint cost of two additions is not the sum of their ε.
 
         Raises BudgetError, and changes nothing, if the total would be exceeded, if the data belong
-        to another budget, or if the earlier release was added to before or was not charged to this
-        budget; ParameterError for amounts or parameters that cannot be stored.
+        to another budget, if the earlier release was not charged to this budget, or if another
+        release already adds to it.  Raises ParameterError for amounts or parameters that cannot be
+        stored.
         """
         check_amounts(epsilon, delta, rho)
         check_record(algorithm, parameters, certificate, fingerprints)
@@ -239,8 +242,8 @@ class Ledger:
                 )
             if tops_up is not None and tops_up in books.topped_up:
                 raise BudgetError(
-                    "The earlier release was added to before, which is possible only once; add to "
-                    "the later release, or make a new one."
+                    "Another release already adds to the earlier release, which is possible only "
+                    "once; add to that later release, or make a new one."
                 )
             new = [mark for mark in dict.fromkeys(fingerprints) if mark not in books.owners]
             if new:

@@ -35,7 +35,7 @@ def load_key(directory: Path) -> Ed25519PrivateKey:
             _make(path)
         if os.name == "posix" and path.stat().st_mode & 0o077:
             raise LedgerError(
-                f"Other users can read the signing key {name!r}; make it private (chmod 600)."
+                f"Other users can read the signing key {name!r}; make the file private (chmod 600)."
             )
         key = load_pem_private_key(path.read_bytes(), password=None)
     except OSError:

@@ -1,7 +1,7 @@
 """The ledger's file: its table of entries, upgrades of older formats, and file errors.
 
-Whenever the file is opened, its chain of entries is checked, also against the head and the
-certificates next to the file.
+Whenever the file is opened, the chain of entries is checked, and compared with the head file and
+the certificates next to the ledger.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ TABLES = ("secret", "budgets", "totals", "fingerprints", "charges")
 def entries_of(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     """Convert the rows of older tables to entries; raises ValueError or TypeError if invalid.
 
-    A row of an unknown budget gives an entry whose budget is None, which is invalid as well.
+    A row that refers to an unknown budget becomes an entry with the budget None, which is invalid
+    as well.
     """
     (salt,) = connection.execute("SELECT salt FROM secret").fetchone()
     yield {"kind": "opened", "salt": salt.hex()}
@@ -132,9 +133,9 @@ VERSION = len(MIGRATIONS)
 
 @contextmanager
 def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterator[Chain]:
-    """Open the checked entries in one transaction, committed at the end or undone by an error.
+    """Open the checked entries in one transaction: committed at the end, undone after an error.
 
-    reading: whether the transaction only reads; otherwise it locks the file from the start.
+    reading: whether the transaction only reads; a writing transaction locks the file at its start.
 
     Creates the file, or upgrades an older file, in separate transactions.  Waits up to `timeout`
     seconds for other processes.  Raises LedgerError if the file cannot be used, or is not in the
@@ -160,7 +161,7 @@ def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterato
 
 
 def _create(path: Path, seen: Witnesses) -> None:
-    """Create an empty file that only its owner can read, unless there is a file."""
+    """Create an empty file that only its owner can read, unless the file exists."""
     if path.exists() and not path.is_file():
         raise LedgerError(f"{short(path, 200)!r} is not a file; name another ledger.")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -173,7 +174,7 @@ def _create(path: Path, seen: Witnesses) -> None:
 def _opened(
     connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey, seen: Witnesses
 ) -> Chain:
-    """The entries; raises LedgerError unless they are complete and in the state written last."""
+    """The checked entries; raises LedgerError unless they are in the state written last."""
     # A trigger, for example, could undo what is written here.
     rest = "SELECT type, name, sql FROM sqlite_master WHERE name != 'sqlite_sequence'"
     if connection.execute(rest).fetchall() != [("table", "entries", TABLE)]:
@@ -257,7 +258,7 @@ def _explained(path: Path) -> Iterator[None]:
             raise damaged(path) from None
         if code in _BUSY:
             raise LedgerError(
-                f"Another process holds the ledger {name!r}; nothing was changed: try again."
+                f"Another process is using the ledger {name!r}, so nothing was changed; try again."
             ) from None
         if code == sqlite3.SQLITE_FULL:
             raise LedgerError(
@@ -265,10 +266,10 @@ def _explained(path: Path) -> Iterator[None]:
             ) from None
         raise LedgerError(
             f"The ledger {name!r} cannot be read and written, and was not changed; check the "
-            "directory's permissions, or name another one."
+            "directory's permissions, or name another ledger."
         ) from None
     except OSError:
         raise LedgerError(
             f"The ledger {name!r} cannot be read and written; check the directory's permissions, "
-            "or name another one."
+            "or name another ledger."
         ) from None

@@ -20,8 +20,8 @@ State = Literal["charged", "released", "failed"]
 class Budget:
     """A budget: a name and its current total.
 
-    unit: what is added up and limited by the total, ε and δ ("basic") or ρ ("zcdp").
-    rho: the total in zCDP, None for "basic".  created, changed: times in UTC at which the budget
+    unit: what is added up and limited by the total: ε and δ ("basic"), or ρ ("zcdp").
+    rho: the total in zCDP; None for "basic".  created, changed: times in UTC at which the budget
     was created and its current total was set.
     """
 
@@ -38,8 +38,8 @@ class Budget:
 class Charge:
     """The charge of one release; `sequence` orders charges, as a clock may be wrong.
 
-    state: "charged" until the release is made, and for ever if the process ends before that.
-    rho: None if only (ε, δ) is known.
+    state: "charged" until the run ends, then "released" or "failed".  A charge whose process was
+    killed stays "charged".  rho: the cost in zCDP; None if only (ε, δ) is known.
     """
 
     sequence: int
@@ -69,11 +69,11 @@ class Spending:
     budget: the budget, with its total at that time.  charges: the number of charges.
     epsilon, delta: sums over the charges, by basic composition.  rho: the sum of ρ; None if a
     charge has no ρ.
-    zcdp_epsilon: the ε of all charges at the total's δ, by zCDP for charges with a ρ and by basic
-    composition for the others; None if that δ is used up.  The total limits this ε only if the unit
-    is "zcdp".
-    left_epsilon, left_delta: the remainder of the total if the unit is "basic".  left_rho: the
-    remainder of the total if the unit is "zcdp".
+    zcdp_epsilon: the ε of all charges at the δ of the total.  Charges with a ρ are composed by
+    zCDP, and other charges by basic composition; None if the other charges use up the δ.  The total
+    limits this ε only if the unit is "zcdp".
+    left_epsilon, left_delta: the remainder of the total if the unit is "basic", else None.
+    left_rho: the remainder of the total if the unit is "zcdp", else None.
     """
 
     budget: Budget
@@ -101,7 +101,8 @@ def check_total(budget: Budget, charges: Sequence[Charge]) -> None:
         if _exact(spent) > _exact([total]):
             raise BudgetError(
                 f"The budget {short(budget.name)!r} has spent "
-                f"{symbol} = {float(_exact(spent)):.6g}, more than {total:.6g}; set a larger total."
+                f"{symbol} = {float(_exact(spent)):.6g}, which is more than {total:.6g}; set a "
+                "larger total."
             )
 
 

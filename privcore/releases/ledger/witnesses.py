@@ -2,8 +2,8 @@
 
 The head file names the last entry at the time of writing, and every kept certificate names a
 charge.  These files are written after their entry is on the disk, and read before the ledger's
-file.  They therefore never name an entry that is not there yet, even if a process is killed or
-another process writes.
+file.  They therefore never name an entry that is not yet in the ledger, even if a process is killed
+or another process writes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ _LONGEST_HEAD = 1_000
 
 
 class Witnesses(NamedTuple):
-    """The number and hash of the entry in the head, or None, and the IDs of certificates."""
+    """What the files next to a ledger name.
+
+    head: number and hash of an entry, from the head file; None if there is no head file.
+    certificates: the IDs of the kept certificates.
+    """
 
     head: tuple[int, str] | None
     certificates: frozenset[str]
@@ -43,7 +47,10 @@ def head_file(path: Path) -> Path:
 
 
 def witnesses(path: Path) -> Witnesses:
-    """Read the files next to a ledger; raises LedgerError for an invalid head, or OSError."""
+    """Read the files next to a ledger.
+
+    Raises LedgerError for an invalid head file, and OSError if a file cannot be read.
+    """
     try:
         names = [entry.name for entry in certificates_folder(path).iterdir()]
     except (FileNotFoundError, NotADirectoryError):
@@ -63,8 +70,8 @@ def _head(path: Path) -> tuple[int, str] | None:
         sequence = digest = None
     if type(sequence) is not int or sequence < 1 or not isinstance(digest, str):
         raise LedgerError(
-            f"The file {short(path, 200)!r} does not name an entry of the ledger; remove it if "
-            "you are sure that the ledger next to it is the latest."
+            f"The file {short(path, 200)!r} does not name an entry of the ledger; remove this "
+            "file if you are sure that the ledger next to it is the latest version."
         )
     return sequence, digest
 
@@ -72,7 +79,7 @@ def _head(path: Path) -> tuple[int, str] | None:
 def check_witnesses(
     path: Path, seen: Witnesses, hashes: Sequence[bytes], charges: Sequence[Charge]
 ) -> None:
-    """Raises LedgerError unless a ledger holds every entry and charge that was seen before."""
+    """Raises LedgerError unless a ledger holds the entry and the charges that `seen` names."""
     reasons = []
     if seen.head is not None:
         sequence, digest = seen.head
