@@ -378,7 +378,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "two-audits-of-one-name": "Two audits are called '{name}'",
         "no-audited-algorithm": "There is no audited algorithm '{name}'",
         "no-such-audit": "There is no audit '{name}'",
-        "which-audits-of-persons": "no audit of persons with {rows} rows; choose one of {choices}",
+        "which-audits-of-persons": "no audit for a person with {rows} rows; choose one of these numbers of rows: {choices}",
     },
     "Sweeps and reproductions": {
         "fewer-rows-than-required": "The table has {rows} rows, but the sweep requires {required}; require fewer rows.",

@@ -1,7 +1,7 @@
 """Worker processes that run tasks for the caller and communicate through pipes.
 
 The process pools of the standard library start each process by running the caller's main script
-again, and in the dashboard this script is a page.
+again. In the dashboard this script is a page, so these pools are not used.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def end(process: subprocess.Popen[bytes] | None) -> None:
 class Crew:
     """Runs tasks in the caller's process, each as soon as it is submitted.
 
-    serve: computes the answer to a task.  slots: maximum number of tasks in progress.
-    lost: the error in a future whose worker ended before the task was done.
+    serve: function that computes the answer to a task.  slots: maximum number of tasks in progress.
+    lost: type of the error in a future whose worker ended before the task was done.
     """
 
     slots = 1
@@ -106,10 +106,11 @@ class Crew:
     def done(
         self, upcoming: Callable[[], Any], seconds: float
     ) -> Iterator[list[tuple[Any, Future[Any]]]]:
-        """Yield lists of finished tasks with their futures, at least one list every `seconds`.
+        """Yield lists of finished tasks with their futures.
 
-        A list may be empty. upcoming: returns the next task to submit, or None if no task is
-        available until a running task is done.
+        A list is yielded at least every `seconds` seconds, and may be empty. upcoming: function
+        that returns the next task to submit, or None if no task is available until a running task
+        is done.
         """
         flying: dict[Future[Any], Any] = {}
         while True:
@@ -125,7 +126,7 @@ class Crew:
 class Pool(Crew):
     """Runs tasks in `count` worker processes; a process that ends is replaced by a new process.
 
-    serve: computes the answer to a task; must be picklable.
+    serve: picklable function that computes the answer to a task.
     """
 
     def __init__(self, serve: Callable[[Any], Any], count: int) -> None:

@@ -33,10 +33,11 @@ def fits(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -
 def block_p_values(
     source: CountSource, base: str, x: int, y: int, conditioning_set: Sequence[int]
 ) -> Vector:
-    """p-value of the test of x and y given the conditioning set in each block, shape (blocks,).
+    """The p-value of each block for the test of x and y given the conditioning set.
 
     source: rows with their block as the last column (`CountSource.blocked`).
-    base: "g2" or "chi2".  In a block with 0 degrees of freedom the p-value is 1.
+    base: "g2" or "chi2".  In a block with 0 degrees of freedom the p-value is 1.  The result has
+    shape (blocks,).
     """
     x, y = (x, y) if x < y else (y, x)
     blocks = source.levels[-1]
@@ -50,7 +51,7 @@ def block_p_values(
 
 
 def votes(p_values: Vector, level: float) -> float:
-    """Number of blocks in which the pair counts as independent, with p at least `level`."""
+    """Number of blocks in which the pair counts as independent, that is, p is at least `level`."""
     return float((p_values >= level).sum())
 
 
@@ -103,7 +104,7 @@ class VoteMeasure:
 
 @dataclass(frozen=True)
 class MedianMeasure:
-    """The median p-value of an odd number of blocks; noise is scaled to its smooth sensitivity."""
+    """The median p-value of an odd number of blocks; noise is scaled to smooth sensitivity."""
 
     base: str
     count: int
@@ -144,8 +145,8 @@ class MedianMeasure:
 
     def sensitivity(self, rows: int, strata: int = 1) -> float:
         raise ParameterError(
-            "The median of blocks has no fixed sensitivity, which this algorithm needs; choose the "
-            f"score {self.base}-votes, which makes the same decision."
+            "This algorithm needs a score with a fixed sensitivity, which the median p-value of "
+            f"blocks does not have; choose {self.base}-votes, which leads to the same decision."
         )
 
     def laplace_scale(
@@ -167,6 +168,7 @@ def _checked_blocks(count: int, n: int) -> int:
         raise ParameterError(f"blocks is {count}; it must be odd, so that a majority exists.")
     if n < 2 * count:
         raise ParameterError(
-            f"{n:,} rows in {count} blocks leave fewer than 2 rows in each; choose fewer blocks."
+            f"{n:,} rows in {count} blocks leave fewer than 2 rows in each block; choose fewer "
+            "blocks."
         )
     return count

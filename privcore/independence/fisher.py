@@ -63,8 +63,8 @@ def residual(
 def fisher_z(correlation: float, n: int, order: int) -> float:
     """Fisher's z: √(n − k − 3) artanh(r) for a conditioning set of k = `order` columns.
 
-    The result is nearly standard normal if the true correlation is 0. It is 0 if n is too small for
-    a test.
+    The result is nearly standard normal if the true correlation is 0. The result is 0 if n is too
+    small for a test.
     """
     dof = n - order - 3
     if dof <= 0:
@@ -75,7 +75,7 @@ def fisher_z(correlation: float, n: int, order: int) -> float:
 
 @dataclass(frozen=True)
 class MomentScore(Score):
-    """A score of numeric columns, or of coded levels, that is computed from second moments."""
+    """A score for numeric columns or coded levels, computed from second moments."""
 
     @property
     def needs_levels(self) -> bool:

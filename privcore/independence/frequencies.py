@@ -1,4 +1,4 @@
-"""G² and χ² over strata.
+"""The statistics G² and χ², summed over strata, and their degrees of freedom.
 
 Degrees of freedom are the sum of (r_b − 1)(c_b − 1) over the strata b, where r_b and c_b count only
 the levels that occur in stratum b, so that empty rows and columns do not weaken the test.

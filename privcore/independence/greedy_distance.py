@@ -1,8 +1,9 @@
-"""The distance score of EM-PC: the number of records whose change would reverse a test.
+"""The distance score of EM-PC: the number of records whose change would reverse a test's decision.
 
-Equation 5 of Xu, Yuan & Wu 2017 is the smallest number of records to change; the authors' code
-removes records greedily instead. The result is not a distance: replacing one record can change the
-score by 8 (docs/proofs/em_pc.md), so only the published form of EM-PC uses this score.
+Equation 5 of Xu, Yuan & Wu 2017 defines the score as the smallest number of records to change; the
+authors' code removes records greedily instead. The result is not a distance: replacing one record
+can change the score by 8 (docs/proofs/em_pc.md), so only the published form of EM-PC uses this
+score.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def greedy_distance(tables: Tables, level: float) -> int:
 
     The sign is positive if the pair counts as independent (p ≥ level). Each step removes the record
     that moves G² most towards the boundary. If the boundary is never crossed, the result is the
-    number of removable records.
+    number of removable records, with this sign.
     """
     strata, rx, ry = tables.shape
     most = strata * (rx - 1) * (ry - 1) if tables.size <= _CELLS else degrees_of_freedom(tables)

@@ -1,8 +1,8 @@
 """Tests for trends, on columns whose levels are coded by a few numbers each.
 
-Ordered levels are coded by their midranks. Unordered levels form groups: each of the most frequent
-levels, and all other levels. The coded columns are tested as if they were normal (a degenerate
-Gaussian: Andrews, Ramsey & Cooper 2019).
+Ordered levels are coded by their midranks. Unordered levels form groups: one group for each of the
+most frequent levels, and one for all other levels. The coded columns are tested as if they were
+normal (a degenerate Gaussian: Andrews, Ramsey & Cooper 2019).
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ _DETERMINED = 1e-9
 
 
 def coordinates(levels: int, ordered: int) -> int:
-    """Number of coordinates that code a column; levels, ordered: see `CountSource`."""
+    """Number of coordinates by which a column is coded.
+
+    levels: number of levels. ordered: number of ordered levels; 0 if there are none.
+    """
     return 1 if ordered or levels <= 2 else min(levels, GROUPS) - 1
 
 
@@ -93,10 +96,11 @@ def _measured(source: CountSource) -> _Measured:
 
 @dataclass(frozen=True)
 class LineScore(Score):
-    """Likelihood-ratio test of two blocks of a and b coordinates given s others (Bartlett 1938).
+    """Likelihood-ratio test of independence of two blocks of coordinates (Bartlett 1938).
 
-    The statistic is −(n − s − (a + b + 3)/2) Σ log(1 − R²) over the canonical correlations R of the
-    two blocks given the others. Its null distribution is χ² with a·b degrees of freedom.
+    The two columns have a and b coordinates, and the conditioning set has s. The statistic is
+    −(n − s − (a + b + 3)/2) Σ log(1 − R²) over the canonical correlations R of the two blocks given
+    the conditioning set. The null distribution is χ² with a·b degrees of freedom.
     """
 
     @property

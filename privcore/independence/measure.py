@@ -1,4 +1,4 @@
-"""Dependence measures for private decisions: a value for a pair, its threshold and sensitivity.
+"""Dependence measures for private decisions: a value, a threshold and a sensitivity for each pair.
 
 There are three kinds: a score on the scale of Z or of its p-value (`score_measure`), the votes of
 blocks, and the median p-value of blocks (`block_measures`). All decisions are made on the *margin*,
@@ -44,7 +44,7 @@ class Measure(Protocol):
         ...
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-        """Whether the value can be computed, judged by levels and the number of rows alone."""
+        """Whether the value can be computed; decided by the numbers of levels and rows alone."""
         ...
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
@@ -79,12 +79,12 @@ class Measure(Protocol):
         epsilon: float,
         delta: float,
     ) -> float:
-        """The Laplace scale that makes one noisy value (ε, δ)-DP; δ is used if `needs_delta`."""
+        """The Laplace scale for one (ε, δ)-DP noisy value; δ is ignored unless `needs_delta`."""
         ...
 
 
 def margin(measure: Measure, value: float, x: int, y: int) -> float:
-    """Distance of a value from the threshold; at least 0 if the pair counts as independent."""
+    """Signed distance of a value from the threshold, at least 0 if x and y count as independent."""
     away = value - measure.threshold(x, y)
     return away if measure.independent_above else -away
 

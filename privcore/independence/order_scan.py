@@ -1,9 +1,9 @@
-"""All tests of one order of a search at once, by compiled kernels.
+"""Make all tests of one order of a search at once, with compiled kernels.
 
 The kernels test each pair given one set of neighbours after another until a set separates the pair,
-as the search does; they compare G² or χ² with the critical value and compute no p-values. If a
-value is so close to the critical value that rounding matters, or a test has too many cells or
-degrees of freedom for a scan, the slower path by p-values decides. Both paths make the same
+as the search does. They compare G² or χ² with the critical value and compute no p-values. The
+slower path by p-values is used if a value is so close to the critical value that rounding matters,
+or if a test has too many cells or degrees of freedom for a scan. Both paths make the same
 decisions.
 """
 
@@ -40,7 +40,7 @@ class Scanned(NamedTuple):
     """The tests of one pair.
 
     separated_by: position of the separating set in the order of the tests, None if no set separated
-    the pair. tests: number of tests. p_values: of all tests, in order.
+    the pair. tests: number of tests. p_values: the p-values of these tests, in the same order.
     """
 
     separated_by: int | None
@@ -75,10 +75,11 @@ def scan_every(
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
 ) -> Iterator[Vector | None] | None:
-    """Yield the log p-values of all tests of each pair given `first` to `last` neighbours.
+    """Yield the log p-values of all tests of each pair given sets of `first` to `last` neighbours.
 
-    The tests are ordered by the number of neighbours, then as in `conditioning_sets`. None has the
-    same two meanings as in `scan_order`.
+    The tests are ordered by the number of neighbours, then as in `conditioning_sets`. As in
+    `scan_order`, yields None if the slower path must test the pair, and returns None if there are
+    no kernels for the score or the source.
     """
     if not _scans(source, score):
         return None

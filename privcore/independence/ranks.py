@@ -1,8 +1,8 @@
 """Rank scores from contingency tables: Kendall's τ, Spearman's ρ and Z*.
 
 Levels are ranked in their public order. Tied pairs count as neither concordant nor discordant
-(τ-a), and Spearman's ρ uses midranks with the denominator for data without ties; both choices bound
-the influence of one record. Definitions: Wang, Pang & Song 2020, Appendix D and E.
+(τ-a), and Spearman's ρ uses midranks with the denominator for data without ties. Both choices bound
+the influence of one record. Definitions: Wang, Pang & Song 2020, Appendices D and E.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ Tables = NDArray[np.int64]
 
 
 def concordance(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Concordant minus discordant pairs, S, and the number of rows of each stratum; both (strata,).
+    """Number S of concordant minus discordant pairs, and number of rows, in each stratum.
 
-    The counts are exact in 64-bit integers for up to 10⁹ rows.
+    Both arrays have shape (strata,), and are exact in 64-bit integers for up to 10⁹ rows.
     """
     pairs: tuple[NDArray[np.int64], NDArray[np.int64]] = kernels.tables.concordance(_plain(tables))
     return pairs
 
 
 def z_star(tables: Tables, n: int) -> float:
-    """Z* = (3/√n) Σ F(S_b, n_b), F(S, m) = sgn(S)(sqrt((m + ¾)² + 2|S|) − (m + ¾)).
+    """Z* = (3/√n) Σ F(S_b, n_b) with F(S, m) = sgn(S)(sqrt((m + ¾)² + 2|S|) − (m + ¾)).
 
     Near independence F is close to S/m, so Z* is a stratified Kendall test. Up to a shift, F is the
-    number of records that must be added to bring S to 0, so adding a record moves Z* by at most
-    3/√n, and replacing a record moves it by at most 6/√n, for any number of strata. Proof:
+    number of records that must be added to bring S to 0. So adding a record moves Z* by at most
+    3/√n, and replacing a record moves Z* by at most 6/√n, for any number of strata. Proof:
     docs/proofs/z_star.md.
     """
     terms = kernels.tables.z_star_terms(_plain(tables))
@@ -67,7 +67,7 @@ def kendall_fixed(tables: Tables, n: int) -> float:
 
 
 def spearman_by_stratum(tables: Tables) -> tuple[Vector, Vector]:
-    """Spearman's ρ of each stratum, and the number m of rows in each stratum; both (strata,).
+    """Spearman's ρ and the number m of rows in each stratum, both of shape (strata,).
 
     ρ = 12/(m(m²−1)) Σ (R_i − c)(S_i − c) with midranks R and S and their mean c; 0 if m is 1.
     """
@@ -90,8 +90,8 @@ def _centred_midranks(counts: NDArray[np.int64]) -> Vector:
 def spearman(tables: Tables, n: int) -> float:
     """Conditional ρ as published: Σ w_b ρ_b / sqrt(Σ w_b), w_b = n_b − 1.
 
-    Wang, Pang & Song 2020, Definition 8, with n(n²−1) for the misprinted denominator n(n−1) of
-    Definition 7.
+    Wang, Pang & Song 2020, Definition 8, with n(n²−1) in place of the misprinted denominator
+    n(n−1) of Definition 7.
     """
     rho, m = spearman_by_stratum(tables)
     total = (m - 1).sum()

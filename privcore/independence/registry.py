@@ -21,17 +21,17 @@ _NORMALISER = (
 
 
 def _tau(level: float, n: int) -> EffectSize:
-    """Z is close to 1.5 τ √n."""
+    """The smallest significant |τ|, since Z is close to 1.5 τ √n."""
     return EffectSize("Kendall's |τ|", min(1.0, z_threshold(level) / (1.5 * sqrt(n))))
 
 
 def _rho(level: float, n: int) -> EffectSize:
-    """Z is close to ρ √n."""
+    """The smallest significant |ρ|, since Z is close to ρ √n."""
     return EffectSize("Spearman's |ρ|", min(1.0, z_threshold(level) / sqrt(n)))
 
 
 def _phi(level: float, n: int) -> EffectSize:
-    """χ² = n φ² for two columns of two levels each."""
+    """The smallest significant φ, since χ² = n φ² for two columns with two levels each."""
     return EffectSize("φ (two levels each)", min(1.0, sqrt(float(chdtri(1, level)) / n)))
 
 
@@ -128,7 +128,7 @@ _ALL: tuple[Score, ...] = (
         statistic=frequencies.chi_squared,
         degrees=frequencies.degrees_of_freedom,
         citation="McHugh 2013",
-        help="Like G², but with squared deviations. Only the non-private PC uses it directly.",
+        help="Like G², but with squared deviations. Only the non-private PC uses χ² directly.",
     ),
     MomentScore(
         name="fisher-z",
@@ -149,7 +149,8 @@ _ALL: tuple[Score, ...] = (
         degrees=lambda tables: 1,
         citation="Andrews, Ramsey & Cooper 2019",
         help="Detects trends: ordered levels become one linear score, and unordered levels become "
-        "three groups. In small tables it detects dependence that level-by-level tests miss.",
+        "three groups. In small tables this score detects dependence that level-by-level tests "
+        "miss.",
     ),
 )
 

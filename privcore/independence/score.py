@@ -34,7 +34,7 @@ def z_threshold(level: float) -> float:
 
 
 class EffectSize(NamedTuple):
-    """A size of dependence that does not grow with the number of rows, such as |τ| = 0.004."""
+    """A measure of dependence that does not grow with the number of rows, such as |τ| = 0.004."""
 
     symbol: str
     value: float
@@ -65,9 +65,9 @@ class Score:
     statistic: maps tables, shape (strata, levels of x, levels of y), and n to the value.
     degrees: maps the same tables to the degrees of freedom, for "chi2".
     effect: maps level and n to the effect size that is just significant without conditioning.
-    proven: maps n to the proven sensitivity when one of n records is replaced; None if there is
-        none.
-    published: maps n and the number of strata to the paper's constant; None if there is none.
+    proven: maps n to the proven sensitivity when one of n records is replaced; None if no
+        sensitivity is proven.
+    published: maps n and the number of strata to a paper's sensitivity; None if no paper has one.
     published_flaw: why the published constant is not proven.
     corrects_ties: whether the variance under independence shrinks with ties, as for Z*.
 
@@ -126,7 +126,7 @@ class Score:
         return self.needs_levels
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
-        """The exact value, without noise; the source caches it."""
+        """The exact value, without noise; the source caches the value."""
         x, y = (x, y) if x < y else (y, x)
         ordered = tuple(sorted(conditioning_set))
 
@@ -137,7 +137,7 @@ class Score:
         return source.remember((self.name, x, y, ordered), compute)
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-        """Whether `value` can be computed, judged by levels and the number of rows alone."""
+        """Whether `value` can be computed; decided by the numbers of levels and rows alone."""
         return cells_of_test(source, x, y, conditioning_set) <= MAX_CELLS
 
     def evaluate(
@@ -180,7 +180,7 @@ class Score:
             if self.proven is None:
                 raise ParameterError(
                     f"The score {self.name!r} has no proven sensitivity; choose z-star, "
-                    "or the published calibration if it has one."
+                    "or the published calibration if a paper gives a sensitivity for this score."
                 )
             return self.proven(n)
         if self.published is None:

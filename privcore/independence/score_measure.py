@@ -1,4 +1,4 @@
-"""Scores as measures: |Z|, or its p-value."""
+"""Dependence measures based on a score: |Z|, or the two-sided p-value of Z."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ Pair = tuple[int, int]
 class ScoreMeasure:
     """A measure based on a score: |Z|, or the two-sided p-value 2(1 − Φ(|Z|)).
 
-    corrected: thresholds on |Z| by pair that replace the normal quantile; in Z-space only. A change
-    of Δ in Z changes p by at most 2Φ(Δ) − 1 (docs/proofs/p_space.md). A published constant is
-    multiplied by the slope √(2/π) of p at 0, which is twice the 1/√(2π) of Bhattacharjee & Tandon
-    2024, Appendix VI-B, since their p is one-sided.
+    corrected: threshold on |Z| for each pair, in place of the normal quantile; used only on the
+    scale of |Z|.
+
+    A change of Δ in Z changes p by at most 2Φ(Δ) − 1 (docs/proofs/p_space.md). A published constant
+    is multiplied by √(2/π), the steepest slope of p. This factor is twice the 1/√(2π) of
+    Bhattacharjee & Tandon 2024, Appendix VI-B, since their p is one-sided.
     """
 
     score: Score

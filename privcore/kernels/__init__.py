@@ -53,7 +53,7 @@ def load() -> None:
 def start() -> Thread:
     """Start `load` in a background thread, only once, and return the thread.
 
-    A run that needs a module earlier waits for the module.
+    If a run needs a module that is not loaded yet, the run waits.
     """
     thread = Thread(target=_load_quietly, name="kernels")
     thread.start()

@@ -11,13 +11,15 @@ from privcore.arrays import Integers, Matrix, Vector
 
 
 class Packed(NamedTuple):
-    """Unique rows of several projections of a data set, in order of size; the last has all columns.
+    """Unique rows of several projections of a data set.
 
-    codes: levels, flat, column after column. starts: position in `codes` at which each projection
-    begins. sizes: number of rows of each projection. weights: multiplicity of each row, flat.
-    weight_starts: position in `weights` at which each projection begins. places: position of each
-    column in each projection, -1 if absent, shape (projections, p). levels: number of levels of
-    each column, shape (p,).
+    The projections are in order of size, and the last projection has all columns.
+
+    codes: levels in all projections as a flat array, column after column. starts: position in
+    `codes` at which each projection begins. sizes: number of rows of each projection. weights:
+    multiplicities of the rows of all projections as a flat array. weight_starts: position in
+    `weights` at which each projection begins. places: position of each column in each projection,
+    -1 if absent, shape (projections, p). levels: number of levels of each column, shape (p,).
     """
 
     codes: NDArray[np.uint16]
@@ -33,9 +35,9 @@ class Noisy(NamedTuple):
     """Noisy counts of cells, and precomputed parts of their likelihoods; see `CellLikelihood`.
 
     noise: for each cell (row) and each true count (column), the probability of the noise between
-    the true and the noisy count, divided by exp(`factor`).  scale: of the noise.  summed: below
-    this expectation the Poisson distribution is summed; counts less likely than `least` use the
-    normal distribution.
+    the true and the noisy count, divided by exp(`factor`).  scale: scale of the noise.  summed:
+    expectation below which the Poisson distribution is summed.  least: likelihood below which a
+    normal distribution is used instead.
     """
 
     counts: Vector
@@ -49,10 +51,10 @@ class Noisy(NamedTuple):
 class Near(NamedTuple):
     """Precomputed parts of the scores of families near a fit.
 
-    cells: expectation, effective rows, and expectation times slope (rows) of each cell (column).
-    places: level of each column (row) in each cell.  levels: number of levels of each column.
-    code, room: work arrays with one number per cell, and with three numbers per configuration of a
-    family.
+    cells: three rows with the expectation, the effective number of rows, and the expectation times
+    the slope of each cell.  places: level of each column (row) in each cell.  levels: number of
+    levels of each column.  code: work array with one number per cell.  room: work array with three
+    numbers per configuration of a family.
     """
 
     cells: Matrix

@@ -43,7 +43,7 @@ def log_ndtr(x: float) -> float:
 
 @compiled("UniTuple(float64, 2)(float64, float64, float64)")
 def normal_cell(count: float, m: float, scale: float) -> tuple[float, float]:
-    """Log-likelihood of a normal count with Laplace noise, without −log 2b, and its slope in m.
+    """Log-likelihood of a normal count with Laplace noise, without −log 2b, and the slope in m.
 
     The count has mean and variance m, and the noise has scale b.  With d the noisy count minus m,
     the density is (A + B)/2b with A = exp(m/2b² − d/b) Φ(d/√m − √m/b), and B the same for −d.  The
@@ -71,7 +71,7 @@ def normal_cell(count: float, m: float, scale: float) -> tuple[float, float]:
 
 @compiled("UniTuple(float64, 2)(float64[::1], float64)")
 def summed_cell(noise: Vector, m: float) -> tuple[float, float]:
-    """Likelihood of a noisy Poisson count of mean m, and the same if the true count is larger by 1.
+    """Likelihoods of a noisy Poisson count of mean m as it is, and with 1 added to the true count.
 
     The derivative of the likelihood in m is the second result minus the first, since the derivative
     of the Poisson probability of x is the probability of x − 1 minus the probability of x.

@@ -76,8 +76,8 @@ def greedy_removals(tables: Integers, critical: Vector, stride: int) -> int:
     """The compiled part of `greedy_distance`; returns the signed number of removed records.
 
     tables: shape (strata, levels of x, levels of y), overwritten.  critical: the critical value of
-    G² for each number of degrees of freedom.  stride: a step removes one record, or at most
-    1/stride of the records removed before.
+    G² for each number of degrees of freedom.  stride: a step removes at most 1/stride of the number
+    of records removed before, but at least one record.
     """
     strata, rx, ry = tables.shape
     rows = np.empty(rx, dtype=np.int64)

@@ -43,7 +43,7 @@ def _g_squared(
     known: Vector,
     sums: Integers,
 ) -> tuple[float, int]:
-    """G² as in `statistic`, but from precomputed n log n; both agree to within 1e-9."""
+    """G² as in `statistic`, but from a table of n log n; the two results agree to within 1e-9."""
     value = 0.0
     degrees = 0
     for stratum in range(strata):
@@ -88,7 +88,7 @@ def _sets(choices: Integers, counts: Integers, first: int, last: int) -> int:
 
 @compiled("int64(int64[:, ::1], int64[::1], int64, int64, int64[::1])")
 def _position(choices: Integers, counts: Integers, side: int, first: int, chosen: Integers) -> int:
-    """Position of a set of one end's neighbours among all sets, ordered as `conditioning_sets`."""
+    """Position of a set of one end's neighbours in the order of the results of `test_every`."""
     n, size = counts[side], chosen.size
     position = _sets(choices, counts, first, size)
     if side == 1 and size <= counts[0]:
@@ -155,10 +155,12 @@ def test_every(
     pairs: shape (k, 2).  adjacent: shape (p, p).  cells: maximum number of cells of a table.
     most: maximum number of cells of a table from which neighbours are summed out.
     known: n log n for n = 0, 1, 2, ….
-    tests (output): number of tests of each pair; -1 if a table or the tests do not fit.
-    values, degrees (outputs): statistic and degrees of freedom of the tests of all pairs, by the
-    size of the set and then as in `conditioning_sets`.
-    Returns the number of finished pairs, since the loop ends before a pair whose tests do not fit.
+    tests (output): number of tests of each pair; -1 if a table has too many cells, or if `values`
+    is too short for the tests of this pair alone.
+    values, degrees (outputs): statistic and degrees of freedom of the tests of all pairs, in order
+    of the size of the set and then as in `conditioning_sets`.
+    Returns the number of finished pairs; the loop ends early when the rest of `values` is too short
+    for the tests of the next pair.
     """
     levels = packed.levels
     degree = 0

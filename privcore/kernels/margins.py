@@ -1,7 +1,7 @@
-"""Compiled loops over the cells of a table and their positions in its margins; see `kernels`.
+"""Compiled loops that locate the cells of a table in margins and fit the margins; see `kernels`.
 
-The loops are for `moment_search.margins`.  Sums are added in a fixed order, so repeated fits are
-equal bit for bit.
+The module `moment_search.margins` uses these loops.  Sums are added in a fixed order, so repeated
+fits are equal bit for bit.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def fit_margins(
     enough: float,
     most: int,
 ) -> int:
-    """Iterative proportional fitting of `cells` in place; returns the number of rounds.
+    """Fit `cells`, in place, by iterative proportional fitting; returns the number of rounds.
 
     wanted: the target margins, one after the other. starts: position at which each margin begins,
     and the end of the last margin. enough: fitting ends if the absolute deviations add up to less

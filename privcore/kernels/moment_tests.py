@@ -1,7 +1,7 @@
 """Compiled tests of independence on noisy moments, after linear regression.
 
-Each test computes a covariance of x and y, whitens it by the sampling variance, and weights the
-parts by their noise; see `noisy_parts`.
+Each test computes the covariances of the codes of x and y, whitens them by the sampling variance,
+and weights each whitened covariance by its noise; see `noisy_parts`.
 """
 
 from __future__ import annotations
@@ -99,8 +99,9 @@ def linear_tests(
     """Linear tests of y and each column in `xs`, given the columns in `condition`.
 
     Returns value, first, second and left of `moment_search.statistic`, shape (tests, 4).
-    moments: of 1 and the codes of all columns.  starts: position of the first code of each column,
-    and the end of the last column.  variances: of the noise on the moments of 1 and each column.
+    moments: second moments of 1 and the codes of all columns.  starts: position of the first code
+    of each column, and the end of the last column.  variances: noise variance of the moments for
+    each pair of columns, where index 0 stands for the constant 1.
     """
     groups, ends = np.zeros(1 + condition.size, np.int64), np.zeros(2 + condition.size, np.int64)
     unsure = 0.0
@@ -167,7 +168,7 @@ def linear_tests_each(
     ys: Integers,
     condition: Integers,
 ) -> Matrix:
-    """As `linear_tests`, for each pair of x and y given its own row of `condition`."""
+    """As `linear_tests`, but test k is of xs[k] and ys[k] given the columns in condition[k]."""
     made = np.empty((xs.size, 4))
     for k in range(xs.size):
         one = linear_tests(moments, starts, variances, n, xs[k : k + 1], ys[k], condition[k])

@@ -1,7 +1,8 @@
-"""Whitening and weighting of parts, for compiled tests on noisy moments and noisy tables.
+"""Whitening and weighting of a statistic's parts, for compiled tests on noisy moments and tables.
 
-Any whitening gives the same statistic, so a triangular one is used, and eigenvalues are computed
-only if one may be below a floor; see `moment_search.statistic`.
+The parts are the whitened covariances that `moment_search.statistic` describes.  Any whitening
+gives the same statistic, so a triangular matrix is used.  Eigenvalues are computed only if one may
+be below a floor.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ _SMALL = 20
 
 @compiled()
 def factor(matrix: Matrix, less: float, root: Matrix) -> bool:
-    """Write the Cholesky factor of matrix − less·I into `root`; False if not positive definite."""
+    """Write the Cholesky factor of matrix − less·I into `root`.
+
+    Returns False if matrix − less·I is not positive definite.
+    """
     for i in range(matrix.shape[0]):
         for j in range(i + 1):
             left = matrix[i, j]
@@ -104,9 +108,9 @@ def product(one: Matrix, other: Matrix) -> Matrix:
 
 @compiled()
 def weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
-    """The value, first and second of parts; see `moment_search.statistic`.
+    """Value, first and second of a statistic with these parts; see `moment_search.statistic`.
 
-    covariance: of the parts, including noise.
+    covariance: covariance matrix of the parts, including noise.
     """
     weight = inverse_of(covariance)
     value = first = second = 0.0
@@ -122,7 +126,7 @@ def weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
 
 @compiled()
 def paired_statistic(parts: Matrix, ones: Any, others: Any) -> tuple[float, float, float]:
-    """The value, first and second of a · b parts whose noise has the covariance Σ_k A_k ⊗ B_k.
+    """Value, first and second for a · b parts whose noise has the covariance Σ_k A_k ⊗ B_k.
 
     ones, others: all A_k and all B_k, shapes (k, a, a) and (k, b, b).  If there are many parts, no
     covariance matrix of all parts is formed: each part is weighted by its own noise, as if the

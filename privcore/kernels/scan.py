@@ -18,7 +18,10 @@ UNDECIDED = -2
 
 @compiled("boolean(int64[::1], int64)")
 def next_combination(chosen: Integers, n: int) -> bool:
-    """Change `chosen` to the next sorted combination of numbers below n; False after the last."""
+    """Change `chosen` to the next sorted combination of numbers below n.
+
+    Returns False if `chosen` is the last combination.
+    """
     k = chosen.size
     for place in range(k - 1, -1, -1):
         if chosen[place] < n - k + place:
@@ -70,13 +73,14 @@ def scan_pairs(
 ) -> int:
     """Test each pair given sets of `order` neighbours until a set separates the pair.
 
-    pairs: shape (k, 2).  adjacent: shape (p, p), as before this order of the search.  critical: the
-    critical value for each number of degrees of freedom.
+    pairs: shape (k, 2).  adjacent: adjacencies before this order of the search, shape (p, p).
+    critical: the critical value for each number of degrees of freedom.
     verdicts (output): position of the separating set of each pair, DEPENDENT if no set separates
     the pair, or UNDECIDED if a value is so close to the critical value that rounding may matter, or
     if a table has more than `cells` cells.  tests (output): number of tests of each pair.
     values, degrees (outputs): statistic and degrees of freedom of the tests of all pairs.
-    Returns the number of finished pairs, since the scan ends before a pair whose tests do not fit.
+    Returns the number of finished pairs; the scan ends early when the rest of `values` is too short
+    for the tests of the next pair.
     """
     levels = packed.levels
     table = np.zeros(4 * cells, dtype=np.int64)

@@ -1,13 +1,14 @@
 """Fits of DAGs to noisy counts of all cells, and scores of families near a fit; see `kernels`.
 
 A family is a column with its parents.  The expectation of a cell is n times the product of one
-probability from each family.  A step changes the log-probabilities by Fisher scoring, with the
-information on each alone; if this does not raise the likelihood, a step of expectation and
-maximisation follows (Dempster, Laird & Rubin 1977).
+probability from each family.  A step changes the log-probabilities by Fisher scoring, with only the
+diagonal of the information matrix.  If this does not raise the likelihood, a step of the EM
+algorithm follows (Dempster, Laird & Rubin 1977).
 
-A DAG is one integer per column: bit i means that column i is a parent.  The probabilities of all
-families are in one vector.  codes: position of the probability of each family (row) in each cell.
-groups: number of the parents' configuration to which each probability belongs.
+A DAG is stored as one integer per column: bit i means that column i is a parent.  The probabilities
+of all families are in one vector.  codes: position in this vector of the probability from each
+family (row) for each cell (column).  groups: number of the parents' configuration to which each
+probability belongs.
 """
 
 from __future__ import annotations
@@ -89,10 +90,10 @@ def spread_score(rows: Vector, own: int) -> float:
 
 @compiled(float64(int64, int64, _NEAR))
 def family_score(column: int, parents: int, near: Near) -> float:
-    """Twice the log-score of a column and its parents, one step of Fisher scoring from a fit.
+    """Twice the log-score of a column and its parents, after one step of Fisher scoring from a fit.
 
     Each probability of the fit is moved by its slope divided by its information.  The BDeu score is
-    for a table with these probabilities and with the effective number of rows.
+    that of a table with these probabilities and with the effective number of rows.
     """
     cells, code, room = near.cells, near.code, near.room
     own = near.levels[column]
@@ -131,7 +132,7 @@ def expect(n: float, codes: Integers, probabilities: Vector, expected: Vector) -
 
 @compiled("void(float64[::1], int64[:, ::1], float64[::1])")
 def sum_cells(cells: Vector, codes: Integers, sums: Vector) -> None:
-    """Write the sum over the cells of each probability into `sums`."""
+    """Sum `cells` over the cells to which each probability applies; writes the sums into `sums`."""
     sums[:] = 0.0
     for family in range(codes.shape[0]):
         for cell in range(cells.size):
@@ -161,7 +162,10 @@ def count_shares(
 
 @compiled("void(float64[::1], float64, float64[::1])")
 def count_rows(expected: Vector, scale: float, rows: Vector) -> None:
-    """Write the effective rows of each cell into `rows`: m² times the information on its mean m."""
+    """Write the effective number of rows of each cell into `rows`.
+
+    This number is m² times the information on the mean m of the cell.
+    """
     wide = scale * scale
     for cell in range(expected.size):
         m = expected[cell]
@@ -244,8 +248,9 @@ def fit_dag(
     start: Vector,
     wanted: float,
 ) -> tuple[float, bool, Vector, Vector]:
-    """Fit a DAG; returns its score, whether the fit ran to its end, and expectations and slopes.
+    """Fit a DAG to noisy counts.
 
+    Returns the score, whether the fit ran to its end, and the expectation and slope of each cell.
     places: level of each column (row) in each cell.  start: initial counts of cells.
     wanted: the fit stops after a few steps if its score is more than `HOPELESS` below `wanted`; −∞
     for a fit that always runs to its end.

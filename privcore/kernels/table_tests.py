@@ -1,6 +1,7 @@
-"""Compiled tests on noisy tables, within strata and of a model, and scores of families.
+"""Compiled tests of independence within strata and of a model's fit, and scores of families.
 
-See `noisy_parts` for the weights of parts, and `moment_search.statistic`.
+All are computed from noisy tables.  See `noisy_parts` for the weights of the parts of a statistic,
+and `moment_search.statistic` for the numbers that a test returns.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ _MOST_HIDDEN = 0.002
 
 @compiled()
 def between_strata(variances: Matrix, levels: Integers) -> Matrix:
-    """Covariance of the noise on moments in two strata, by the conditioning columns that agree.
+    """Covariance of the noise on the moments in two strata.
 
     variances: noise variances of the moments with each subset of the conditioning columns.  A
     subset is an integer with one bit per conditioning column, the highest for the first column.
-    The result has the same shape, with a bit for each conditioning column that has the same level
-    in both strata.
+    In the result, which has the same shape, a subset contains the conditioning columns that have
+    the same level in both strata.
     """
     covariances = variances.copy()
     for place in range(levels.size):
@@ -74,7 +75,7 @@ def _coded(counts: Vector, deviation: float, basis: Matrix) -> tuple[Matrix, Vec
 
 @compiled()
 def _variety(counts: Vector) -> float:
-    """1 − Σ p²: the variance of the codes of a column, summed."""
+    """1 − Σ p², the sum of the variances of a column's codes; `counts`: rows with each level."""
     total = squares = 0.0
     for count in counts:
         if count > 0:
@@ -96,12 +97,13 @@ def strata_test(
     basis_x: Matrix,
     basis_y: Matrix,
 ) -> tuple[bool, float, float, float, float]:
-    """Test x and y within strata; returns whether this is possible, value, first, second and left.
+    """Test the independence of x and y within strata.
 
-    See `moment_search.statistic`.  tables: x by y in each stratum of the conditioning columns, the
-    first of which varies slowest.  levels: number of levels of each conditioning column.
-    variances: of the noise on the moments of both x and y, of x, of y and of neither (rows), with
-    every subset of the conditioning columns; see `between_strata`.
+    Returns whether the test is possible, and value, first, second and left of
+    `moment_search.statistic`.  tables: table of x by y in each stratum of the conditioning columns;
+    the first conditioning column varies slowest.  levels: number of levels of each conditioning
+    column.  variances: noise variances of the moments of both x and y, of x, of y and of neither
+    (rows), with every subset of the conditioning columns; see `between_strata`.
     """
     covariances = between_strata(variances, levels)
     same = covariances.shape[1] - 1
@@ -208,18 +210,19 @@ def model_test(
     n: float,
     floor: float,
 ) -> tuple[float, float, float, Matrix, Matrix]:
-    """Test whether moments fit a model; returns value, first and second, and two covariances.
+    """Test whether moments fit a model; returns value, first and second, and two matrices.
 
-    The covariance matrices, times n, describe the sampling error and the noise of the tested
+    The matrices are n times the covariances of the sampling error and of the noise on the tested
     moments.  The model's terms are fitted to released moments, so the deviation of a tested moment
     is its own error minus the regression of this error on the errors of the released moments: the
     efficient score of the omitted term.
 
     cells: the model's probabilities.  levels, members, starts: the layout of the margin of each
-    term, then of the margin of the tested moments; see `margins.Layout`.  codes: for each margin,
-    the products of codes (rows) that are in no earlier margin, by cell of the margin, flat.
-    ends: cumulative number of these products.  variances: n times the noise variance of each
-    product's moment.  difference: the deviations of the tested moments.
+    term, then of the margin of the tested moments; see `margins.Layout`.  codes: for each margin, a
+    matrix of the products of codes (rows) that are in no earlier margin, in each cell of the margin
+    (column); all matrices in one flat array.  ends: cumulative number of these products.
+    variances: n times the noise variance of each product's moment.  difference: the deviations of
+    the tested moments from the model.
     """
     places = margin_places(levels, members)
     margins = places.shape[0]
@@ -302,8 +305,8 @@ def family_score(
     """G² of a column and its parents, minus `penalty` per degree of freedom.
 
     strata: counts of the column's levels for each configuration of the parents (row).
-    probabilities: of the column's levels in all rows of the data.  deviation: standard deviation of
-    the noise on the size of a stratum.  variance: variance of the noise on a cell.
+    probabilities: shares of the column's levels in all rows.  deviation: standard deviation of the
+    noise on the size of a stratum.  variance: variance of the noise on a cell.
 
     Noise of variance v on a cell with count m adds about v/m to the deviance, as if the cell had
     1 + v/m degrees of freedom.  Without noise the score has the form of BIC, with `penalty` in

@@ -93,7 +93,8 @@ def statistic(
 ) -> tuple[float, int]:
     """G² or χ², and its degrees of freedom, as in `frequencies`.
 
-    table: flat, (strata, rx, ry).  sums: work array for the sums of rx rows and ry columns.
+    table: counts as a flat array, in the order of the shape (strata, rx, ry).  sums: work array for
+    the sums of rx rows and ry columns.
     """
     value = 0.0
     degrees = 0
@@ -154,7 +155,10 @@ def stratum_tables(packed: Packed, columns: Integers, cells: int) -> Integers:
 
 @compiled("Tuple((int64[:], int64[:]))(int64[:, :, ::1])")
 def concordance(tables: Integers) -> tuple[Integers, Integers]:
-    """Concordant minus discordant pairs, and number of rows, of each stratum; both (strata,)."""
+    """Number of concordant minus discordant pairs, and number of rows, in each stratum.
+
+    Both arrays have shape (strata,).
+    """
     strata, rx, ry = tables.shape
     difference = np.zeros(strata, dtype=np.int64)
     totals = np.zeros(strata, dtype=np.int64)
@@ -177,7 +181,7 @@ def concordance(tables: Integers) -> tuple[Integers, Integers]:
 
 @compiled("float64[:](int64[:, :, ::1])")
 def z_star_terms(tables: Integers) -> Vector:
-    """F of each stratum with more than one record, as in `ranks.z_star`."""
+    """The terms F of `ranks.z_star`, for the strata with more than one record."""
     difference, totals = concordance(tables)
     terms = np.empty(totals.size)
     kept = 0
@@ -194,7 +198,7 @@ def z_star_terms(tables: Integers) -> Vector:
 def kendall_terms(
     tables: Integers,
 ) -> tuple[Vector, Vector]:
-    """w and w·τ of each stratum with more than one record, as in `ranks.kendall`."""
+    """The weights w and terms w·τ of `ranks.kendall`, for the strata with more than one record."""
     difference, totals = concordance(tables)
     weights = np.empty(totals.size)
     terms = np.empty(totals.size)

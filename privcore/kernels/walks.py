@@ -1,6 +1,6 @@
-"""A random walk over DAGs by scores of families; see `kernels` and `moment_search.posterior`.
+"""A random walk over DAGs with scores of families; see `kernels` and `moment_search.posterior`.
 
-A DAG is one integer per column: bit k means that the column's k-th candidate is a parent.
+A DAG is stored as one integer per column: bit k means that the column's k-th candidate is a parent.
 """
 
 from __future__ import annotations
@@ -65,13 +65,14 @@ def walk(
 ) -> tuple[int, int, int]:
     """Make Metropolis steps on `dag`, in place, from step `first` until a score is missing.
 
-    Returns the step at which the walk stopped, and the column and mask of the missing score; both
-    are −1 if no score is missing.
+    Returns the step at which the walk stopped, and the column and mask of the missing score. Column
+    and mask are −1 if no score is missing.
 
     candidates: candidate parents of each column (row), padded with −1.  places: position of each
     column (second axis) among the candidates of each column (first axis), −1 if it is not a
     candidate.  arrows: all pairs of a column and the position of a candidate.  known: scores by
-    column and mask, NaN if missing.  prior: term added to the scores, by the number of edges.
+    column and mask, NaN if missing.  prior: term added to the score of a DAG with k edges, for
+    k = 0, 1, 2, ….
     most: maximum number of parents.  uniforms: random numbers in (0, 1), shape (steps, 3).
     """
     many = 0

@@ -24,9 +24,9 @@ from privcore.privacy.mechanisms import NoiseSource
 class AlgorithmTrial:
     """Runs of an algorithm on a pair of data sets.
 
-    The output of a run is its whole result except trace and time. parameters: values by name;
-    omitted parameters take their defaults. The constructor raises ParameterError for parameters
-    that the algorithm rejects.
+    The output of a run is the whole result except the trace and the time. parameters: values by
+    name; omitted parameters take their defaults. The constructor raises ParameterError for
+    parameters that the algorithm rejects.
     """
 
     algorithm: str
@@ -52,7 +52,10 @@ def repeated(
     runs: int,
     noise: NoiseSource,
 ) -> Outputs:
-    """The outputs of many runs with checked parameters; the rows are counted only once."""
+    """The outputs of many runs, given parameters that are already checked.
+
+    All runs share the counts of the rows, which are made only once.
+    """
     source = cast(CountSource, pair.source(side))
     # A `Run` stores no results, so a single object serves all runs.
     run = Run(source, checked, noise, NoHooks(), keep_trace=False)

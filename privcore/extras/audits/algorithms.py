@@ -23,7 +23,7 @@ from privcore.graphs.knowledge import Knowledge
 
 @dataclass(frozen=True)
 class OfAlgorithm:
-    """Makes audited runs of an algorithm at a total cost of the claimed (ε, δ).
+    """Makes the runs of an algorithm for an audit, each at a total cost of the claimed (ε, δ).
 
     trial: makes runs from the algorithm, its parameters and the pair; the output of a run is the
         whole result, or the numbers that the run releases.
@@ -56,8 +56,8 @@ def audit_of_algorithm(
 ) -> AuditCase:
     """Define an audit of one algorithm on a pair of data sets.
 
-    parameters: values by name, without ε and δ. settings: further fields of the case, such as its
-    default δ.
+    parameters: values by name, without ε and δ. settings: further fields of the `AuditCase`, such
+    as the default δ.
     """
     title = get_algorithm(name).title
     make = OfAlgorithm(name, pair, parameters or {})
@@ -78,8 +78,8 @@ ONE_FALLS = turned((False,), _N)
 _STREAM = turned((False, False, True), _N, extra=(0, 0, 4))
 _LONG_STREAM = turned((False, False, False, False, True), _N, extra=(0, 0, 0, 0, 2))
 _TINY_TABLE = TablePair(
-    "six records of two columns with two levels: five are identical, and the sixth differs from "
-    "them in both columns on D and in one column on D′ (found by a search)",
+    "six records of two columns with two levels each: five are identical, and the sixth differs "
+    "from them in both columns on D and in one column on D′ (found by a search)",
     (2, 2),
     (((1, 1), 5),),
     (0, 0),
@@ -87,8 +87,8 @@ _TINY_TABLE = TablePair(
 )
 
 _TWO_CORNERS = TablePair(
-    "nine records of two columns with two levels, four of (0, 0) and five of (1, 1); one of the "
-    "four becomes (0, 1) (the best of the pairs tried)",
+    "nine records of two columns with two levels each: four are (0, 0), and five are (1, 1). One "
+    "of the four changes to (0, 1). Of the pairs tried, this pair reveals the most",
     (2, 2),
     (((0, 0), 3), ((1, 1), 5)),
     (0, 0),
@@ -97,9 +97,10 @@ _TWO_CORNERS = TablePair(
 
 _ALL_KINDS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
 _THREE_TABLES = TablePair(
-    "109 records of three columns with two levels: eleven of each combination, ten more of "
-    "(0, 0, 0) and ten more of (1, 1, 1), and a record that changes from (1, 1, 1) to (0, 1, 1), "
-    "which weakens two barely detectable dependences (the best of the pairs tried)",
+    "109 records of three columns with two levels each: eleven of each combination, ten more of "
+    "(0, 0, 0) and ten more of (1, 1, 1), and a record that changes from (1, 1, 1) to (0, 1, 1). "
+    "This change weakens two barely detectable dependences. Of the pairs tried, this pair reveals "
+    "the most",
     (2, 2, 2),
     tuple((kind, 21 if len(set(kind)) == 1 else 11) for kind in _ALL_KINDS),
     (1, 1, 1),
@@ -114,7 +115,7 @@ def corners(reach: float, n: int) -> tuple[tuple[float, float], ...]:
 
 
 def _correlated(reach: float, n: int, turned_rows: int) -> tuple[tuple[float, float], ...]:
-    """As `corners`, with this many rows changed from a negative to a positive product."""
+    """As `corners`, but in `turned_rows` rows the product is positive instead of negative."""
     rows = list(corners(reach, n))
     negative = [k for k, (a, b) in enumerate(rows) if a * b < 0]
     for k in negative[:turned_rows]:
@@ -135,7 +136,7 @@ _FEW_TURN = NumericPair(
     (1.0, -1.0),
 )
 _SHORT_TURNS = NumericPair(
-    "400 rows (±0.2, ±0.2), whose norm equals the radius; (0.2, 0.2) becomes (0.2, −0.2)",
+    "400 rows (±0.2, ±0.2), whose norm is the largest allowed; (0.2, 0.2) becomes (0.2, −0.2)",
     corners(0.2, 400),
     (0.2, 0.2),
     (0.2, -0.2),

@@ -16,16 +16,17 @@ from privcore.errors import ParameterError
 
 
 def clopper_pearson_low(hits: int, runs: int, alpha: float) -> float:
-    """Exact lower bound on a probability, wrong with probability at most `alpha`.
+    """Exact lower bound on the probability of an event that occurred in `hits` of `runs` runs.
 
-    Clopper & Pearson 1934.  Raises ParameterError unless 0 ≤ hits ≤ runs, runs ≥ 1, 0 < alpha < 1.
+    The bound is wrong with probability at most `alpha` (Clopper & Pearson 1934). Raises
+    ParameterError unless 0 ≤ hits ≤ runs, runs ≥ 1 and 0 < alpha < 1.
     """
     _check(hits, runs, alpha)
     return 0.0 if hits == 0 else float(betaincinv(hits, runs - hits + 1, alpha))
 
 
 def clopper_pearson_high(hits: int, runs: int, alpha: float) -> float:
-    """Exact upper bound on a probability, with the same arguments as `clopper_pearson_low`."""
+    """Exact upper bound on the probability of an event; see `clopper_pearson_low`."""
     _check(hits, runs, alpha)
     return 1.0 if hits == runs else float(1 - betaincinv(runs - hits, hits + 1, alpha))
 
@@ -40,8 +41,8 @@ def rough_epsilon(
 ) -> Vector:
     """An approximation of `epsilon_shown` for arrays, to choose events but not to test them.
 
-    It uses the bounds of Wilson 1927, which are fast. The result is not truncated at 0, so that all
-    events can be ranked.
+    The bounds of Wilson 1927 are used, which are fast. The result is not truncated at 0, so that
+    all events can be ranked.
     """
     quantile = -ndtri(alpha)
     low, _ = _wilson(np.asarray(hits, dtype=np.float64), runs, quantile)

@@ -1,4 +1,4 @@
-"""Audit cases: a mechanism that runs on two neighbouring data sets, and its claim."""
+"""Audit cases: a mechanism, two neighbouring data sets to run it on, and the claimed (ε, δ)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Trial(Protocol):
     """Runs of one mechanism or algorithm on D (side 0) and on its neighbour D′ (side 1).
 
     batch: number of runs made at a time. This number is fixed, and each batch has its own noise
-    source, so that results do not depend on how batches are distributed. Trials that run in other
-    processes must be picklable.
+    source, so that results do not depend on how batches are distributed over processes. Trials that
+    run in other processes must be picklable.
     """
 
     @property
@@ -33,10 +33,10 @@ class Trial(Protocol):
 class AuditCase:
     """One registered audit.
 
-    neighbours: the two data sets, in words, and why they are the worst known.
-    make: makes the runs for a claimed (ε, δ); raises ParameterError for a claim that the mechanism
-        cannot make, such as δ = 0 for Gaussian noise.
-    epsilon, delta, runs: default claim, and default number of runs on each data set.
+    neighbours: the two data sets in words, and why they are easy to distinguish.
+    make: function that makes the runs for a claimed (ε, δ); raises ParameterError for a claim that
+        is impossible for the mechanism, such as δ = 0 for Gaussian noise.
+    epsilon, delta, runs: the default claim, and the default number of runs on each data set.
     ci_runs: number of runs on each data set in `ci_audit`.
     flaw: the error of a planted bug; empty if the claim is proven.
     protects: who is protected, if not a single record. rows: number of rows of the protected

@@ -45,8 +45,7 @@ Queries = tuple[tuple[float, ...], tuple[float, ...]]
 def stream_queries(below: float, above: float, length: int) -> Queries:
     """Scores on D and on D′ for which the output "below, …, below, above" is informative.
 
-    From D to D′ all scores but the last rise by 1, which is the sensitivity, and the last falls by
-    1.
+    From D to D′ the last score falls by 1, and all others rise by 1. The sensitivity is 1.
     """
     before = (below,) * (length - 1)
     return (*before, above), (*(b + 1 for b in before), above - 1)
@@ -69,7 +68,8 @@ def table(epsilon: float, delta: float) -> Trial:
 def randomised_response(epsilon: float, delta: float) -> Trial:
     """A mechanism that is exactly (ε, δ)-DP.
 
-    The output is the record itself with probability δ, and otherwise randomised response.
+    The output is the record itself with probability δ, and otherwise the answer of randomised
+    response.
     """
     true = (1 - delta) / (1 + math.exp(-epsilon))
     false = 1 - delta - true
@@ -103,7 +103,7 @@ def sieve(epsilon: float, delta: float) -> Trial:
 
 @dataclass(frozen=True)
 class Selecting:
-    """A selection among ten candidates: the utility of one falls by 1, and the others rise by 1."""
+    """A selection among ten utilities, of which the largest falls by 1 and the others rise by 1."""
 
     kind: Selection
 
@@ -160,7 +160,7 @@ def threshold_of(plan: DomainPlan) -> int:
 
 
 def _moments(pair: neighbours.NumericPair) -> Queries:
-    """Mean products of two columns (second moments), without first moments."""
+    """Second moments of two columns on D and on D′, without first moments."""
     upper = upper_triangle(2, centred=False)
     one, other = pair.source(0).moments()[upper], pair.source(1).moments()[upper]
     return tuple(one.tolist()), tuple(other.tolist())

@@ -1,4 +1,4 @@
-"""Neighbouring data sets whose replaced record changes the scores of a direction the most.
+"""Neighbouring data sets in which a replaced record changes the scores of a direction the most.
 
 If a test record is replaced, all training records are (0, 0). Then both exact regressions are 0,
 each residual equals the variable itself, and both directions have the same score. If a training
@@ -23,7 +23,10 @@ def _equal(value: float, count: int) -> tuple[Row, ...]:
 
 
 def concordant(training: int) -> DirectionPair:
-    """A pair that attains Kendall's 4/m and Spearman's 6/(m + 1) in both directions, m = 12."""
+    """A pair that attains the sensitivities of Kendall's and Spearman's scores in both directions.
+
+    The sensitivities are 4/m and 6/(m + 1), with m = 12 test records.
+    """
     m = 12
     shared = tuple((2 * k / m - 1, 2 * k / m - 1) for k in range(1, m))
     return DirectionPair(
@@ -38,9 +41,12 @@ def concordant(training: int) -> DirectionPair:
 
 
 def one_different(training: int) -> DirectionPair:
-    """A pair that changes the root of HSIC by 2/m in both directions, the largest known change."""
+    """A pair with the largest known change in the root of HSIC.
+
+    The change is 2/m in both directions, with m = 12 test records.
+    """
     return DirectionPair(
-        "12 test records: eleven are equal, and the other record becomes equal to them",
+        "12 test records: eleven are equal, and the twelfth becomes equal to them",
         "test",
         _equal(-1.0, 11),
         _equal(0.0, training),
@@ -50,10 +56,13 @@ def one_different(training: int) -> DirectionPair:
 
 
 def third_different(training: int) -> DirectionPair:
-    """A pair that changes HSIC by about 32/27/m in both directions, the largest known change."""
+    """A pair with the largest known change in HSIC.
+
+    The change is about 32/(27m) in both directions, with m = 24 test records.
+    """
     return DirectionPair(
-        "24 test records, eight at one point and sixteen at another; one of the eight takes the y "
-        "of the sixteen",
+        "24 test records, eight at one point and sixteen at another; the y of one of the eight "
+        "changes to the y of the sixteen",
         "test",
         (*_equal(-1.0, 7), *_equal(1.0, 16)),
         _equal(0.0, training),
@@ -72,7 +81,7 @@ def upper_quartile_gap(training: int) -> DirectionPair:
     shared = (*_equal(-0.5, low), *_equal(-0.1, middle), *_equal(0.45, high))
     return DirectionPair(
         f"{m} test records at three points, half of them at the lowest; one record moves from the "
-        "middle point to the highest, which moves the upper quartiles in the same way",
+        "middle point to the highest, and the upper quartiles move with this record",
         "test",
         shared,
         _equal(0.0, training),
@@ -106,8 +115,8 @@ def one_trained(training: int, test: int) -> DirectionPair:
     n is the number of training records.
     """
     return DirectionPair(
-        f"{training} training records, all (0, 0) except one: (−1, −1) becomes (−1, 1); the test "
-        "records are (−1, −1) and (1, 1)",
+        f"{training} training records, all (0, 0) except one, which changes from (−1, −1) to "
+        "(−1, 1); the test records are (−1, −1) and (1, 1)",
         "training",
         _equal(0.0, training - 1),
         (_LOW, _HIGH) * (test // 2),
@@ -117,7 +126,7 @@ def one_trained(training: int, test: int) -> DirectionPair:
 
 
 def corners() -> DirectionPair:
-    """A pair that changes two entries of the table by 1, as much as the sensitivity allows."""
+    """A pair that changes two entries of the noisy table by 1 each, the largest possible change."""
     places = (_LOW, _CROSS, (1.0, -1.0), _HIGH)
     return DirectionPair(
         "21 training records in the corners; (1, 1) becomes (−1, 1)",

@@ -28,11 +28,10 @@ _RANGES = ("x", "y", "residual of y", "residual of x")
 
 @dataclass(frozen=True)
 class DirectionPair:
-    """Training and test records of two variables in [−1, 1], one of which is replaced.
+    """Training and test records of two variables in [−1, 1]; D and D′ differ in one record.
 
-    part: the part with the replaced record, which comes last in this part. shared: the other
-    records of this part. rest: the records of the other part. one, other: the replaced record on D
-    and on D′.
+    part: the part that holds this record, as its last one. shared: the other records of that part.
+    rest: the records of the other part. one, other: the record on D and on D′.
     """
 
     words: str
@@ -48,7 +47,10 @@ class DirectionPair:
         return (own, self.rest) if self.part == "training" else (self.rest, own)
 
     def prepared(self, side: Side, values: Mapping[str, Any]) -> Prepared:
-        """D or D′, prepared with exact regressions under checked parameters."""
+        """D or D′, prepared with exact regressions.
+
+        values: parameters by name, already checked.
+        """
         train, test = self.parts(side)
         x, y = np.array([*train, *test]).T.copy()
         whole = ((-1.0, 1.0), (-1.0, 1.0))
@@ -61,9 +63,9 @@ class DirectionPair:
 class DirectionTrial:
     """Repeated releases of one score, each with everything that the guarantee covers.
 
-    An output consists of the released scores or ranges, the refusals, and, if a training record is
-    replaced, the private regressions. The constructor raises ParameterError for parameters that an
-    inference rejects.
+    An output consists of the released scores or ranges and the refusals. If a training record is
+    replaced, the output also contains values of the private regressions. The constructor raises
+    ParameterError for parameters that `check_parameters` rejects.
     """
 
     pair: DirectionPair

@@ -1,4 +1,4 @@
-"""Audits of each private release behind a direction; no score can be registered without an audit.
+"""An audit of each private release behind a direction; every registered score has an audit.
 
 In "NAME-test" and "NAME-training" the noise protects the test or the training records only. In
 "NAME-both" the regressions are private too, and a test record is replaced. Training records are
@@ -64,7 +64,10 @@ class OfDirection:
 def audit_of_direction(
     name: str, title: str, pair: DirectionPair, parameters: Mapping[str, Any], **settings: Any
 ) -> AuditCase:
-    """Define an audit of one score's release on a pair; settings: further fields of the case."""
+    """Define an audit of the release of one score on a pair of data sets.
+
+    settings: further fields of the `AuditCase`.
+    """
     make = OfDirection(pair, parameters)
     delta = _DELTA if make.uses_delta else 0.0
     return AuditCase(name, title, "pairwise", pair.words, make, delta=delta, **settings)
@@ -127,7 +130,7 @@ _ALL = (
     ),
     audit_of_direction(
         "private-curves",
-        "Private regressions and the root of HSIC, a training record replaced",
+        "Private regressions and the root of HSIC, with a training record replaced",
         direction_pairs.corners(),
         {"score": "hsic-root", "protects": "both", "penalty": 1.0, "width": 0.25, "bins": 4},
         runs=20_000,

@@ -32,14 +32,14 @@ def audit(
     progress: Callable[[int, int], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> AuditResult:
-    """Test the claim that a case is (ε, δ)-DP on its two data sets.
+    """Test the claim that the mechanism of a case is (ε, δ)-DP, on the case's two data sets.
 
     epsilon, delta: the claim; by default the claim of the case.
     runs: number of runs on each data set; by default the number of the case.
-    confidence: the probability with which the lower bound holds; a true claim is called violated
+    confidence: the probability with which the lower bound holds. A true claim is called violated
         with probability at most 1 − confidence, over the noise of the audit.
-    processes: number of processes; it does not change the result.
-    progress: called with the number of finished runs.
+    processes: number of processes, which does not change the result.
+    progress: called with the number of finished runs and the number of all runs.
 
     Raises ParameterError for values out of range, and Cancelled once `cancelled` returns True.
     """
@@ -66,10 +66,11 @@ def runs_to_catch(
     most: int = 256_000,
     processes: int = 1,
 ) -> AuditResult:
-    """Repeat an audit with twice the runs and a new seed each time, until the claim is violated.
+    """Repeat an audit, each time with twice as many runs, until the claim is called violated.
 
     Returns the last audit; its verdict is "not violated" if even `most` runs were not enough.
-    confidence: of all audits together; each single audit has a higher confidence.
+    seed: seed of the first audit; each later audit has a new seed. confidence: confidence of all
+    audits together; each single audit has a higher confidence.
     """
     audits = 1 + int(math.log2(most / first))
     level = 1 - (1 - confidence) / audits

@@ -1,7 +1,7 @@
 """Choose events on one half of the runs, and test them on the other half.
 
 The first quarter of the runs is used to fit statistics, and the second quarter to choose thresholds
-and the few events to test. For the second half these events are fixed in advance, so that exact
+and the few events to test. These events are fixed before the second half is used, so that exact
 bounds on their probabilities hold.
 """
 
@@ -54,12 +54,13 @@ class Event:
 class TestedEvent:
     """An event and its test on the second half of the runs.
 
-    words: the event in the internal names of features. plainly: the event as a sentence without its
-        full stop.
+    words: the event with the internal names of features. plainly: the event as a sentence without
+        its full stop.
     favours: the data set on which the event is likelier. hits, other_hits: numbers of occurrences
         in `runs` runs on that data set and in `runs` runs on the other data set.
-    low, high: bounds on the two probabilities; all bounds of an audit hold simultaneously with its
-        confidence.
+    low: lower bound on the probability of the event on the favoured data set. high: upper bound on
+        the probability on the other data set. All bounds of an audit hold simultaneously with the
+        confidence of the audit.
     """
 
     __test__ = False
@@ -84,7 +85,7 @@ def find_events(
 ) -> tuple[TestedEvent, ...]:
     """Choose and test at most MOST_EVENTS events; the event with the largest ε comes first.
 
-    one, other: outputs on D and on D′, of the same number of runs, at least 8.
+    one, other: outputs of the same number of runs, at least 8, on D and on D′.
     """
     runs = one.runs
     quarter, half = runs // 4, runs // 2
@@ -120,7 +121,7 @@ def _tested(event: Event, one: Outputs, other: Outputs, delta: float, alpha: flo
 def _chosen(
     statistics: list[Statistic], one: Outputs, other: Outputs, delta: float, alpha: float
 ) -> list[Event]:
-    """The best MOST_EVENTS of the most promising events of each family."""
+    """The MOST_EVENTS most promising events, at most one from each family."""
     best: dict[str, tuple[float, Event]] = {}
     for statistic in statistics:
         bound = _best_bound(statistic, one, other, delta, alpha)
@@ -133,7 +134,7 @@ def _chosen(
 def _best_bound(
     statistic: Statistic, one: Outputs, other: Outputs, delta: float, alpha: float
 ) -> tuple[float, Event] | None:
-    """The most promising bound and direction of a statistic; None if it is constant."""
+    """Approximate ε and most promising event of a statistic; None if the statistic is constant."""
     values, there = np.sort(statistic.values(one)), np.sort(statistic.values(other))
     bounds = np.unique(np.concatenate((values, there)))[1:]
     if bounds.size == 0:

@@ -1,4 +1,4 @@
-"""Audits of single mechanisms, one entry each."""
+"""Audits of single mechanisms, with one entry for each mechanism."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _ALL = (
     _case(
         "randomised-response",
         "Randomised response",
-        "one record, yes or no; the mechanism attains ε and δ exactly",
+        "one record with the value yes or no; the mechanism attains ε and δ exactly",
         claims.randomised_response,
     ),
     _case(
@@ -64,13 +64,13 @@ _ALL = (
     _case(
         "exponential",
         "Exponential mechanism",
-        "ten candidates: the utility of the best falls by 1, and the others rise by 1",
+        "ten candidates: the largest utility falls by 1, and the other utilities rise by 1",
         claims.Selecting("exponential"),
     ),
     _case(
         "permute-and-flip",
         "Permute-and-flip",
-        "ten candidates: the utility of the best falls by 1, and the others rise by 1",
+        "ten candidates: the largest utility falls by 1, and the other utilities rise by 1",
         claims.Selecting("permute-and-flip"),
     ),
     _case(

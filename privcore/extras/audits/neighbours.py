@@ -1,7 +1,7 @@
 """Pairs of neighbouring data sets that attain a sensitivity or were found by a search.
 
-Records are unique rows with multiplicities, so a large n costs nothing.  In all pairs the last row
-is the replaced record, or the last rows belong to the replaced person.
+Records are stored as unique rows with multiplicities, so a large n takes no extra time.  In all
+pairs the last row is the replaced record, or the last rows belong to the replaced person.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ _NAMES = "abcdefghijkl"
 
 @dataclass(frozen=True)
 class TablePair:
-    """Categorical data sets: `shared` records with multiplicities, and the record that differs.
+    """Two categorical data sets that differ in one record, or in all rows of one person.
 
-    levels: number of levels per column. one, other: the record in D and its replacement in D′, None
-        if the record is removed. rows: number of identical rows of the person who differs.
+    levels: number of levels per column. shared: the other records, with multiplicities. one, other:
+        the record in D and its replacement in D′, None if the record is removed. rows: number of
+        rows of the person, all equal to this record.
     """
 
     words: str
@@ -75,7 +76,7 @@ class TablePair:
 
 @dataclass(frozen=True)
 class NumericPair:
-    """Numeric data sets scaled to [−1, 1]: shared rows, and one row that differs."""
+    """Two numeric data sets scaled to [−1, 1], with shared rows and one row that differs."""
 
     words: str
     shared: tuple[Row, ...]
@@ -99,11 +100,12 @@ Pair = TablePair | NumericPair
 def turned(
     rising: Sequence[bool], n: int = 1500, extra: Sequence[int] = (), rows: int = 1
 ) -> TablePair:
-    """A pair that attains Z*'s sensitivity 6/√n for the first column with each other column.
+    """A pair that attains the sensitivity 6/√n of Z* for the first column and each other column.
 
-    All records but two are equal, and one record is larger in every column. In the first column and
-    each other column, the last record changes from concordant with all records to discordant, so
-    that |Z*| falls from near 6/√n to near 0. If `rising`, the change is the reverse.
+    All records are equal, except one record that is larger in every column and the replaced record.
+    In the first column and another column, the replaced record changes from concordant with the
+    equal records to discordant, so that |Z*| falls from near 6/√n to near 0.
+    rising: for each other column, whether the change is the reverse.
     extra: for each other column, number of further records that are larger in this column and in
         the first; each raises |Z*| of the two columns by 3/√n on both data sets.
     rows: number of rows of one person that change; |Z*| moves by rows · 6/√n.
@@ -118,7 +120,7 @@ def turned(
     turning = "one changes" if rows == 1 else f"{rows} of one person change"
     return TablePair(
         f"{n:,} records, nearly all equal; {turning} from concordant with the rest to discordant, "
-        f"or the reverse, so that |Z*| of the first column with each other column ({len(rising)} "
+        f"or the reverse, so that |Z*| of the first column and each other column ({len(rising)} "
         f"in all) changes by nearly {6 * rows}/√n",
         (3,) * p,
         (((1,) * p, alike), ((2,) * p, rows), *more),
@@ -131,10 +133,10 @@ def turned(
 def two_strata(small: int) -> TablePair:
     """A pair that nearly attains the sensitivities of scores with fixed normalisers.
 
-    These sensitivities are 9/√n and 10/√n. One record moves from a large concordant stratum, where
-    it is discordant with all others, to a small discordant stratum, where it is concordant with all
-    others.  The small stratum has a third as many records, so the score keeps its sign, and its
-    absolute value changes as much as the score.
+    The sensitivities are 9/√n for Kendall's τ and 10/√n for Spearman's ρ. One record moves from a
+    large concordant stratum, where it is discordant with all others, to a small discordant stratum,
+    where it is concordant with all others.  The small stratum has a third as many records as the
+    large one, so the score keeps its sign, and its absolute value changes as much as the score.
     """
     large = 3 * small
     first = tuple(((k, k, 0), 1) for k in range(1, large))
@@ -159,7 +161,8 @@ def one_small_stratum(n: int) -> TablePair:
     shared = (((0, 0, 0), 1), ((1, 1, 0), 1), *(((0, 0, k), 1) for k in range(1, n - 2)))
     return TablePair(
         f"three concordant records in one stratum and {n - 3:,} strata of one record; one of the "
-        "three is replaced, which changes the published conditional |τ| by 1.57, not by 4.5/√n",
+        "three is replaced, which changes the published conditional |τ| by 1.57, although the "
+        "published bound is 4.5/√n",
         (3, 3, n - 2),
         shared,
         (2, 2, 0),

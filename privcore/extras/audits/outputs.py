@@ -33,9 +33,9 @@ NOTHING = Outcome("")
 class Outputs:
     """The outputs of many runs: k released numbers and an outcome per run.
 
-    names: of the k numbers; k is 0 if the runs release no numbers.  numbers: shape (runs, k).
-    outcomes: all different outcomes; only NOTHING if the runs have none.  codes: position of each
-    run's outcome, shape (runs,).
+    names: names of the k numbers; k is 0 if the runs release no numbers.  numbers: shape (runs, k).
+    outcomes: all different outcomes; only NOTHING if the runs have no outcomes.  codes: position of
+    each run's outcome in `outcomes`, shape (runs,).
     """
 
     names: tuple[str, ...]
@@ -45,7 +45,7 @@ class Outputs:
 
     @classmethod
     def of_numbers(cls, names: Sequence[str], numbers: Matrix) -> Outputs:
-        """Runs that release numbers only, shape (runs, k)."""
+        """The outputs of runs that release only numbers, shape (runs, k)."""
         return cls(tuple(names), numbers, (NOTHING,), np.zeros(len(numbers), dtype=np.int64))
 
     @classmethod
@@ -56,7 +56,7 @@ class Outputs:
         names: Sequence[str] = (),
         numbers: Matrix | None = None,
     ) -> Outputs:
-        """Runs with outcomes, and with released numbers if `numbers` is given."""
+        """The outputs of runs with outcomes, and with released numbers if `numbers` is given."""
         none = np.empty((codes.size, 0))
         return cls(tuple(names), none if numbers is None else numbers, tuple(outcomes), codes)
 

@@ -10,7 +10,7 @@ _PHRASES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"tests", lambda m: "the number of tests run"),
     (r"(\w+(?: \w+)*) used", lambda m: f"the number of {m[1]} used"),
     (r"number of edges", lambda m: "the number of edges"),
-    (r"answers above", lambda m: "the number of answers “above”"),
+    (r"answers above", lambda m: "the number of “above” answers"),
     (r"answers", lambda m: "the number of answers given"),
     (r"refusals", lambda m: "the number of refusals"),
     (r"number", lambda m: "the released number"),
@@ -60,7 +60,7 @@ _FACTS: tuple[tuple[str, Callable[[re.Match[str]], tuple[str, str]]], ...] = (
 
 
 def thing(name: str) -> str:
-    """A number or feature as a phrase; unknown names are returned unchanged."""
+    """The name of a number or feature as a plain phrase; unknown names are returned unchanged."""
     if name.endswith("?"):
         return f"whether {fact(name, True)}"
     for pattern, phrase in _PHRASES:
@@ -71,7 +71,10 @@ def thing(name: str) -> str:
 
 
 def fact(name: str, holds: bool) -> str:
-    """A feature whose name ends in "?", as a sentence without its full stop."""
+    """A feature whose name ends in "?", or its opposite, as a sentence without a full stop.
+
+    holds: False for the opposite.
+    """
     bare = name.removesuffix("?")
     for pattern, sentences in _FACTS:
         match = re.fullmatch(pattern, bare)

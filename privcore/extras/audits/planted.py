@@ -100,7 +100,7 @@ def _seed_reused(epsilon: float, delta: float) -> Trial:
 
 
 def _leaking(run: Run[EMPCParameters]) -> RunOutcome:
-    """EM-PC, except that it outputs the exact most independent separating sets."""
+    """EM-PC, but the set that makes each removed pair look most independent is output exactly."""
     recorder = common.Recorder(keep=False)
     rounds = ProvenRounds(run, recorder)
     removals: dict[Edge, Removal] = {}
@@ -156,8 +156,9 @@ def _leaked_sets(epsilon: float, delta: float) -> Trial:
 # Given c or given d, a and b are independent except for the last record, which matters less in the
 # stratum where both are 0: given c on D, and given d on D′.
 _SWAP = neighbours.TablePair(
-    "2,001 records: in all but one, c and d are equal and separate a and b. In the last record c "
-    "and d swap values, so that a and b look more independent given c on D, and given d on D′",
+    "2,001 records: in all except the last, c equals d, and a and b are independent given c. In "
+    "the last record c is 0 and d is 1 on D, and the reverse on D′, so that a and b look more "
+    "independent given c on D, and given d on D′",
     (2, 2, 2, 2),
     (
         ((0, 0, 0, 0), 640),
@@ -250,15 +251,15 @@ _ALL = (
         "one record has a value that occurs nowhere else",
         _low_threshold,
         delta=0.01,
-        flaw="the threshold does not follow from δ",
+        flaw="the threshold is too low for the claimed δ",
     ),
     AuditCase(
         "unbounded-rows",
-        "Surplus rows of a person are not left out",
+        "Rows of a person beyond the declared limit are not left out",
         "planted",
         UNBOUNDED.words,
         of_person("lapmech", UNBOUNDED),
-        flaw=f"at most {ROWS} rows per person are declared, but a person has {UNBOUNDED.rows}",
+        flaw=f"at most {ROWS} rows per person are declared, but a person has {UNBOUNDED.rows} rows",
         protects=Unit("person", ROWS).sentence(REPLACED),
         rows=ROWS,
     ),

@@ -39,7 +39,7 @@ _NOUNS: dict[Kind, str] = {
 
 
 def get_audit(kind: Kind, name: str) -> AuditCase:
-    """The audit with this kind and name; raises ParameterError if there is none."""
+    """The audit with this kind and name; raises ParameterError if there is no such audit."""
     known = _BY_KIND[kind]
     if name not in known:
         raise ParameterError(
@@ -49,7 +49,7 @@ def get_audit(kind: Kind, name: str) -> AuditCase:
 
 
 def find_audit(name: str) -> AuditCase:
-    """The audit with this name, whatever its kind; raises ParameterError if there is none."""
+    """The audit with this name, of any kind; raises ParameterError if there is no such audit."""
     for known in _BY_KIND.values():
         if name in known:
             return known[name]
@@ -59,13 +59,16 @@ def find_audit(name: str) -> AuditCase:
 
 
 def audits_of_rows(rows: int) -> list[AuditCase]:
-    """The proven audits for persons with `rows` rows; raises ParameterError if there are none."""
+    """The audits of proven claims for a person with `rows` rows.
+
+    Raises ParameterError if there is no such audit.
+    """
     cases = [case for case in all_proven() if case.rows == rows]
     if not cases:
         known = sorted({case.rows for case in all_proven()})
         raise ParameterError(
-            f"There is no audit of persons with {short(rows)} rows; choose one of "
-            f"{', '.join(map(str, known))}."
+            f"There is no audit for a person with {short(rows)} rows; choose one of these numbers "
+            f"of rows: {', '.join(map(str, known))}."
         )
     return cases
 

@@ -75,7 +75,7 @@ class Released:
 class Listening:
     """A noise source that passes on another source's noise and records all releases in `released`.
 
-    replayed: noisy numbers to return in order, instead of drawing noise.
+    replayed: earlier releases, whose noisy numbers are returned in order instead of fresh noise.
     """
 
     def __init__(self, noise: NoiseSource, replayed: Sequence[Released] | None = None) -> None:
@@ -121,7 +121,7 @@ def listened(
     noise: NoiseSource,
     replayed: Sequence[Released] | None = None,
 ) -> list[Released]:
-    """The releases of one run with checked parameters, in order."""
+    """The releases of one run, in order, given parameters that are already checked."""
     listening = Listening(noise, replayed)
     run = Run(source, parameters, cast(NoiseSource, listening), NoHooks(), keep_trace=False)
     get_algorithm(algorithm).run(run)
@@ -136,11 +136,12 @@ class ReleaseTrial:
     ratio is computed from the numbers, the two data sets and the scales that the code requests, so
     it is post-processing.
 
-    paths: number of whole runs on D, each of which records the released numbers and their noise
-    scales. A run on D′ with the same noisy numbers follows; all further runs draw only fresh noise,
-    equally often for each path. One path is enough if no release depends on an earlier release.
-    Otherwise the earlier numbers stay fixed on each path, and the audit tests the bound that the
-    proofs give for every path. Raises ParameterError for parameters that the algorithm rejects.
+    paths: number of paths. For each path, the released numbers and their noise scales are recorded
+    in a whole run on D, and then in a run on D′ that gets the same noisy numbers. All further runs
+    draw only fresh noise, equally often for each path. One path is enough if no release depends on
+    an earlier release. Otherwise the earlier numbers stay fixed on each path, and the audit tests
+    the bound that the proofs give for every path. Raises ParameterError for parameters that the
+    algorithm rejects.
     """
 
     algorithm: str
@@ -214,11 +215,11 @@ def _ratios(path: Path, side: Side, runs: int, noise: NoiseSource) -> np.ndarray
 class SubSampleTrial:
     """Runs whose output is the likelihood ratio of an algorithm's noisy tests on sub-samples.
 
-    The replaced record changes each test by its sensitivity if the sub-sample contains the record,
-    and not at all otherwise. One whole run records the size of each sub-sample, its tests and their
-    noise; all further runs draw only sub-samples and noise. sensitivity: maps the number of rows of
-    a sub-sample to the change in a test. Raises ParameterError for parameters that the algorithm
-    rejects.
+    The replaced record changes each test by the test's sensitivity if the sub-sample contains the
+    record, and not at all otherwise. The size of each sub-sample, the tests on the sub-sample and
+    their noise are recorded in one whole run; all further runs draw only sub-samples and noise.
+    sensitivity: function that maps the number of rows of a sub-sample to the change in a test.
+    Raises ParameterError for parameters that the algorithm rejects.
     """
 
     algorithm: str

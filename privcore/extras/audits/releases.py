@@ -1,7 +1,8 @@
 """Audits of the numbers that algorithms release, before any post-processing.
 
-Graphs reveal less than the released numbers. The replacement of a record here attains or nearly
-attains the sensitivity, so that the numbers show most of the claimed ε.
+A graph reveals less than the released numbers from which it is computed. In each pair of data sets
+here, the replaced record changes the numbers by their sensitivity, or nearly so. The numbers
+therefore show most of the claimed ε.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ def _sub_samples(algorithm: str, parameters: Mapping[str, Any], pair: Pair) -> T
 def _diagonal(norm: float, product: float) -> tuple[tuple[float, float], tuple[float, float]]:
     """Rows (a, b) and (−b, −a) with this norm and ab = `product`.
 
-    Their second moments differ only in the squares, and their inner product is −2ab: this attains
-    the bounds on centred moments.
+    The second moments of the two rows differ only in the squares, and the inner product of the rows
+    is −2ab. Such rows attain the bounds on centred moments.
     """
     plus, minus = sqrt(norm**2 + 2 * product), sqrt(norm**2 - 2 * product)
     a, b = (plus + minus) / 2, (plus - minus) / 2
@@ -49,8 +50,8 @@ def _numbers(words: str, shared: float, n: int, rows: tuple[Any, Any]) -> Numeri
 
 _FOUR = tuple(((a, b), 3) for a in (0, 1) for b in (0, 1))
 _TWO_COLUMNS = TablePair(
-    "13 records of two columns with two levels: three of each combination, and one (0, 0), which "
-    "becomes (1, 1), the largest change in the one- and two-way counts",
+    "13 records of two columns with two levels each: three of each combination, and one (0, 0), "
+    "which becomes (1, 1). This is the largest change in the one- and two-way counts",
     (2, 2),
     _FOUR,
     (0, 0),
@@ -60,7 +61,7 @@ _ALIKE = tuple(
     ((a, b, c), 400 if a == b == c else 20) for a in (0, 1) for b in (0, 1) for c in (0, 1)
 )
 _THREE_COLUMNS = TablePair(
-    "921 records of three columns with two levels, most of them (0, 0, 0) or (1, 1, 1); one "
+    "921 records of three columns with two levels each, most of them (0, 0, 0) or (1, 1, 1); one "
     "(0, 0, 0) becomes (1, 1, 0), the largest change in the one- and two-way counts",
     (2, 2, 2),
     _ALIKE,
@@ -69,8 +70,8 @@ _THREE_COLUMNS = TablePair(
 )
 _RADIUS = 0.2
 _SHORT = _numbers(
-    "400 rows: 399 rows (±0.1, ±0.1), and a row (a, b) whose norm is the radius R, with ab = R²/8, "
-    "which becomes (−b, −a)",
+    "400 rows: 399 rows (±0.1, ±0.1), and a row (a, b) with the largest allowed norm R and "
+    "ab = R²/8, which becomes (−b, −a)",
     0.1,
     400,
     _diagonal(_RADIUS * sqrt(2), (_RADIUS * sqrt(2)) ** 2 / 8),
@@ -91,15 +92,16 @@ _HALF = _numbers(
 )
 _DIAMOND = NumericPair(
     "2,000 rows: 1,999 rows (±0.5, 0) or (0, ±0.5), with no linear dependence, so that numbers are "
-    "cut, and (1, 1), which becomes (−1, −1), the largest change in centres, spreads and pairs",
+    "cut into intervals, and one row (1, 1), which becomes (−1, −1). This is the largest change in "
+    "the columns' middles and spreads and in the counts of pairs",
     tuple(((0.5, 0.0), (0.0, 0.5), (-0.5, 0.0), (0.0, -0.5))[k % 4] for k in range(1999)),
     (1.0, 1.0),
     (-1.0, -1.0),
 )
 
 _BALANCED = TablePair(
-    "1,601 records of two columns with two levels: 400 of each combination, and one (0, 0), which "
-    "becomes (0, 1); these two rows are orthogonal if each column is coded by one number",
+    "1,601 records of two columns with two levels each: 400 of each combination, and one (0, 0), "
+    "which becomes (0, 1); these two rows are orthogonal if each column is coded by one number",
     (2, 2),
     tuple(((a, b), 400) for a in (0, 1) for b in (0, 1)),
     (0, 0),

@@ -16,8 +16,9 @@ Verdict = Literal["violated", "not violated"]
 class AuditResult:
     """A claimed (ε, δ), and the largest ε at this δ shown by runs on two neighbouring data sets.
 
-    runs: number of runs on each data set; one half chose the events, the other half tested them.
-    confidence: with at least this probability `epsilon_lower` is at most the true ε at δ.
+    runs: number of runs on each data set; one half was used to choose the events, and the other
+        half to test them.
+    confidence: `epsilon_lower` is at most the true ε at δ with at least this probability.
     events: the tested events in decreasing order of ε; empty if all outputs were the same.
     seconds: time of the whole audit.
     """
@@ -33,7 +34,7 @@ class AuditResult:
 
     @property
     def epsilon_lower(self) -> float:
-        """Lower bound on ε at the claimed δ; 0 if nothing was shown."""
+        """Lower bound on ε at the claimed δ; 0 if no event gives a positive bound."""
         return max((event.epsilon_lower for event in self.events), default=0.0)
 
     @property

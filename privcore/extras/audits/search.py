@@ -18,11 +18,12 @@ PairScore = Callable[[TablePair], float]
 def find_pair(
     levels: tuple[int, ...], n: int, score: PairScore, *, tries: int = 200, seed: int = 1
 ) -> TablePair:
-    """The pair of data sets of n ≥ 2 records with the highest score after `tries` random changes.
+    """Search for a pair of data sets of n ≥ 2 records with a high score, by `tries` random changes.
 
-    score: measures how easily the two data sets are distinguished, as `score_change` and `shown_by`
-    do. About half of the changes are to a shared record, the others to the replaced record or its
-    replacement; a change that lowers the score is undone.
+    levels: number of levels per column. score: function that measures how easily the two data sets
+    are distinguished, such as the results of `score_change` and `shown_by`. About half of the
+    changes are to a shared record, the others to the replaced record or its replacement. A change
+    that lowers the score is undone.
     """
     generator = np.random.default_rng(seed)
 

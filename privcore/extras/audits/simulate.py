@@ -34,7 +34,7 @@ def batches(runs: int, size: int) -> list[Batch]:
 
 
 def perform(trial: Trial, seed: int, batch: Batch) -> Outputs:
-    """The outputs of one batch; the noise depends only on the seed, the side and the number."""
+    """The outputs of one batch; the noise depends only on seed, `batch.side` and `batch.number`."""
     noise = SimulatedNoise(np.random.SeedSequence(seed, spawn_key=(batch.side, batch.number)))
     return trial(batch.side, batch.runs, noise)
 

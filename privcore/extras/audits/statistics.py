@@ -1,6 +1,7 @@
-"""Statistics of a run that may distinguish two data sets; an event is a statistic above a bound.
+"""Statistics of a run that may distinguish two data sets.
 
-Some statistics are released numbers; others are learned from runs that have no other use.
+In an event, a statistic lies on one side of a bound. Some statistics are released numbers; others
+are learned from runs that are not used to choose or test events.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class Statistic(Protocol):
         ...
 
     def words(self, bound: float, above: bool) -> str:
-        """The event that the statistic is at least `bound`, or below if not `above`.
+        """The event that the statistic is at least `bound`, or is below `bound` if not `above`.
 
-        The text uses the internal names of features.
+        The result is a text with the internal names of features.
         """
         ...
 

@@ -32,8 +32,8 @@ BATCH = 5000
 class NoisyNumbers:
     """Releases of numbers with independent noise: Laplace, normal, or discrete Laplace.
 
-    values, scales: on D and on D′. The scales differ only for mechanisms whose scale depends on
-    the data.
+    values, scales: exact values and noise scales on D and on D′. The scales differ only for
+    mechanisms whose scale depends on the data.
     """
 
     noise_kind: NoiseKind
@@ -84,7 +84,7 @@ class Drawn:
 class Selections:
     """Selections of one candidate by the exponential mechanism or by permute-and-flip.
 
-    utilities: of all candidates, on D and on D′; each utility changes by at most 1.
+    utilities: utilities of all candidates on D and on D′; each utility changes by at most 1.
     """
 
     utilities: tuple[tuple[float, ...], tuple[float, ...]]
@@ -103,7 +103,7 @@ class Selections:
 class Medians:
     """Releases of a private median.
 
-    values: on D and on D′, with one value changed. grid: the public candidates.
+    values: exact values on D and on D′, which differ in one value. grid: the public candidates.
     """
 
     values: tuple[tuple[float, ...], tuple[float, ...]]
@@ -140,9 +140,10 @@ class BoughtLevels:
 
 @dataclass(frozen=True)
 class SparseVectors:
-    """Streams of answers of the sparse vector technique up to the first "above".
+    """Streams of answers from the sparse vector technique, up to the first "above".
 
-    queries: on D and on D′; each query changes by at most the sensitivity. The threshold is 0.
+    queries: exact queries on D and on D′; each query changes by at most the sensitivity. The
+    threshold is 0.
     """
 
     queries: tuple[tuple[float, ...], tuple[float, ...]]
@@ -165,9 +166,10 @@ class SparseVectors:
 
 @dataclass(frozen=True)
 class SieveRounds:
-    """Rounds of sieve-and-examine over one stream of scores, on all rows.
+    """Rounds of sieve-and-examine over one stream of scores, without sub-sampling.
 
-    rounds: maximum number of rounds, after which the stream ends.
+    queries: exact scores on D and on D′. rounds: maximum number of rounds, after which the stream
+    ends.
     """
 
     queries: tuple[tuple[float, ...], tuple[float, ...]]

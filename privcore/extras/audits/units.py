@@ -1,7 +1,7 @@
 """Audits of the protection of a person whose rows are all replaced, or added or removed.
 
-The person's rows are equal, and each row attains the sensitivity for one row, so together they
-change the release as much as any set of this size can.
+The person's rows are equal, and each row attains the sensitivity for one row. Together these rows
+change the release as much as any `ROWS` rows can.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _COUNT_SHARE = 0.05
 class OfAdded:
     """Makes runs of an algorithm under a claimed (ε, δ) for a person who is added or removed.
 
-    releases: 1 to audit only the release of the number of rows, which uses a twentieth of ε.
+    releases: 1 to audit only the number of rows, whose release uses a twentieth of ε; 2 to audit
+    the table as well.
     """
 
     algorithm: str
@@ -45,16 +46,16 @@ class OfAdded:
 def of_person(
     algorithm: str, pair: TablePair, parameters: Mapping[str, Any] | None = None
 ) -> OfAlgorithm:
-    """Makes audited releases of an algorithm for a person whose `ROWS` rows are replaced."""
+    """Define audited releases of an algorithm for a person whose `ROWS` rows are replaced."""
     return OfAlgorithm(algorithm, pair, parameters or {}, ReleaseTrial, ROWS)
 
 
 def of_two_columns(rows: int) -> TablePair:
-    """A pair with the largest change in one- and two-way counts by a person with `rows` rows."""
+    """A pair in which a person with `rows` rows changes one- and two-way counts the most."""
     return TablePair(
-        f"{12 + rows} records of two columns with two levels: three of each combination, and "
-        f"{rows} of one person, which all change from (0, 0) to (1, 1), the largest change in the "
-        "one- and two-way counts",
+        f"{12 + rows} records of two columns with two levels each: three of each combination, and "
+        f"{rows} of one person, which all change from (0, 0) to (1, 1). This is the largest change "
+        "in the one- and two-way counts",
         (2, 2),
         tuple(((a, b), 3) for a in (0, 1) for b in (0, 1)),
         (0, 0),
@@ -65,8 +66,8 @@ def of_two_columns(rows: int) -> TablePair:
 
 _FALLING = turned((False, False, False), 1500, rows=ROWS)
 _ADDED = TablePair(
-    f"6,000 records (0, 0) of two columns with two levels, and {ROWS} records (1, 1) of a person "
-    "who is only in D",
+    f"6,000 records (0, 0) of two columns with two levels each, and {ROWS} records (1, 1) of a "
+    "person who is only in D",
     (2, 2),
     (((0, 0), 6000),),
     (1, 1),
@@ -126,7 +127,7 @@ _ALL = (
     ),
     _case(
         "number-of-rows",
-        "The number of rows, with a person of 5 rows added",
+        "The number of rows, when a person with 5 rows is added",
         OfAdded("lapmech", _ADDED, releases=1),
         ADDED,
         runs=20_000,
@@ -134,7 +135,7 @@ _ALL = (
     ),
     _case(
         "lapmech-added",
-        "LapMech: number of rows and table, with a person of 5 rows added",
+        "LapMech: number of rows and table, when a person with 5 rows is added",
         OfAdded("lapmech", _ADDED),
         ADDED,
         runs=20_000,
@@ -142,7 +143,7 @@ _ALL = (
     ),
     _case(
         "moment-search-added",
-        "Moment search: number of rows and table, with a person of 5 rows added",
+        "Moment search: number of rows and table, when a person with 5 rows is added",
         OfAdded("moment-search", _ADDED),
         ADDED,
         runs=20_000,

@@ -1,4 +1,4 @@
-"""Accounting: the guarantee that a run may claim, and filters that enforce it."""
+"""Accounting: the privacy guarantee of a run, and filters that enforce this guarantee."""
 
 from privcore.privacy.accounting.filter import PrivacyFilter
 from privcore.privacy.accounting.guarantee import Guarantee

@@ -36,7 +36,10 @@ _DISTRIBUTIONS = 50
 
 
 class Account(NamedTuple):
-    """The ε of one accountant, with its source in `note`; if ε is None, `note` states why."""
+    """The total ε under one accountant.
+
+    note: the theorem or library behind ε, or, if ε is None, why the accountant has no result.
+    """
 
     name: str
     epsilon: float | None
@@ -44,7 +47,7 @@ class Account(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """The ε of one accountant at each number of steps; both arrays have shape (k,)."""
+    """The total ε under one accountant for each number of steps in `counts`, both of shape (k,)."""
 
     name: str
     counts: NDArray[np.int64]
@@ -56,7 +59,7 @@ class _Undefined(Exception):
 
 
 def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
-    """Compute the total ε of all events at δ under each accountant, in a fixed order.
+    """Compute the total ε of all events at δ under each accountant; the order is fixed.
 
     Basic composition adds up ε.  The other accountants trade a small δ for a smaller ε, since the
     privacy losses of many steps are rarely all large: the total over k steps grows with √k rather
@@ -87,7 +90,7 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
                     f"the steps' own δ add up to {own:.3g}, which leaves no δ for composition"
                 )
             if left == 0 and name != "basic":
-                raise _Undefined("needs δ above 0")
+                raise _Undefined("this accountant needs δ above 0")
             accounts.append(Account(name, *_answer(account, events, left)))
         except _Undefined as reason:
             accounts.append(Account(name, None, f"not defined: {reason}"))
@@ -97,14 +100,14 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
 def by_rounds(
     event: Event, counts: Sequence[int], delta: float, names: Collection[str] | None = None
 ) -> list[Curve]:
-    """Compute ε against the number of steps, as one curve per accountant.
+    """Compute ε for each number of steps of one event, as one curve per accountant.
 
-    counts: the numbers of steps; privacy-loss distributions use only a few of them. names: the
-    accountants to use, all by default. Accountants that are not defined for the event are left out.
-    Raises ParameterError unless all counts are at least 1 and δ lies in (0, 1).
+    counts: numbers of steps; the curve by privacy-loss distributions has at most six of them.
+    names: the accountants to use; all by default. Accountants that are not defined for the event
+    are left out. Raises ParameterError unless all counts are at least 1 and δ lies in (0, 1).
     """
     if not counts or min(counts) < 1:
-        raise ParameterError("Numbers of steps must be at least 1.")
+        raise ParameterError("Every number of steps must be at least 1; give at least one number.")
     if not 0 < delta < 1:
         raise ParameterError(f"delta is {delta}; it must lie strictly between 0 and 1.")
     numbers = np.unique(np.asarray(counts, dtype=np.int64))
@@ -157,7 +160,7 @@ def _epsilons(events: Sequence[Event]) -> list[tuple[float, int]]:
 
 
 def _rho(events: Sequence[Event]) -> float:
-    """Total ρ of all steps; a step's own δ is ignored, since it was subtracted from δ before."""
+    """Total ρ of all steps, without the steps' own δ, which were subtracted from δ before."""
     rho = total_rho([replace(event, delta=0.0) for event in events])
     return 0.0 if rho is None else rho
 
@@ -176,7 +179,7 @@ def _advanced_classic(events: Sequence[Event], delta: float) -> tuple[float, str
 
 
 def _advanced(events: Sequence[Event], delta: float) -> tuple[float, str]:
-    """The least of the three terms of Kairouz, Oh & Viswanath 2015, Theorem 3.5."""
+    """The smallest of the three terms in Kairouz, Oh & Viswanath 2015, Theorem 3.5."""
     steps = _epsilons(events)
     squares = math.fsum(k * e * e for e, k in steps)
     drift = math.fsum(k * e * math.tanh(e / 2) for e, k in steps)

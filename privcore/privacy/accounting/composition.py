@@ -1,9 +1,9 @@
-"""Composition of pure-DP steps, fixed before the run.
+"""Composition of steps whose ε_i or ρ_i are fixed before the run.
 
 The functions take the ε_i of the steps, or ρ, and return the total ε at δ, rounded up. The totals
 hold for adaptively chosen mechanisms if the sequence of ε_i is fixed in advance. If nothing
-was spent or δ is 1, the total is 0; if δ is 0 but must be positive, the total is ∞. A negative or
-NaN argument, or a δ outside [0, 1], raises ParameterError.
+was spent or δ is 1, the total is 0. If δ is 0 but the theorem needs a positive δ, the total is ∞. A
+negative or NaN argument, or a δ outside [0, 1], raises ParameterError.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def zcdp(rho: float, delta: float) -> float:
 
 
 def _exact_bound(rho: float, delta: float, log_excess: float) -> float:
-    """The bound of `zcdp` at one a, with many digits, rounded up."""
+    """The bound of `zcdp` at one value of a, computed with many digits and rounded up."""
     # Imported here: only few pages and commands need it.
     from mpmath import mp
 
@@ -131,7 +131,7 @@ def _exact_bound(rho: float, delta: float, log_excess: float) -> float:
 def rho_for(epsilon: float, delta: float) -> float:
     """The largest ρ, rounded down, at which ρ-zCDP implies (ε, δ)-DP by `zcdp`.
 
-    Returns 0 if δ or ε is 0, since no positive ρ then implies (ε, δ)-DP, and ∞ if δ is 1 or ε is ∞.
+    Returns ∞ if δ is 1 or ε is ∞, and otherwise 0 if δ or ε is 0.
     """
     check_at_least_0("epsilon", epsilon)
     check_delta(delta)
@@ -192,10 +192,10 @@ def published_total(epsilons: Sequence[float], delta: float) -> float:
 
 
 def total(steps: Sequence[tuple[float, float, int]], delta: float) -> float:
-    """The smallest ε at δ by basic composition or zCDP.
+    """The smallest total ε at δ that basic composition, zCDP or advanced composition gives.
 
-    steps: (ε, ρ, number of steps) for each kind. If only pure DP is known for a step, ρ is ε²/2;
-    if this is so for all steps, advanced composition is tried as well.
+    steps: (ε, ρ, number of steps) for each kind of step; ρ is ε²/2 if only pure DP is known for the
+    step. Advanced composition is tried only if ρ is at least ε²/2 for all steps.
     """
     for epsilon, rho, count in steps:
         check_at_least_0("epsilon", epsilon)

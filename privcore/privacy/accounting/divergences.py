@@ -1,5 +1,6 @@
-"""Rényi divergences and privacy-loss distributions of planned steps, from dp-accounting.
+"""Rényi divergences and privacy-loss distributions of planned steps.
 
+The library dp-accounting converts Rényi divergences to ε and composes privacy-loss distributions.
 Every ε here is an upper bound: Rényi divergences are exact, but ε is minimised over finitely many
 orders, and privacy-loss distributions are rounded up to a grid.
 """
@@ -73,9 +74,9 @@ def renyi_epsilon(curve: Vector, delta: float) -> float:
 def distribution_epsilon(events: Sequence[Event], delta: float) -> float:
     """Compute ε at δ by composing the privacy-loss distributions of all steps.
 
-    events: of any kind but "zcdp", which does not determine a distribution. Dominating
+    events: steps of any kind except "zcdp", which does not determine a distribution. Dominating
     distributions compose even if steps are chosen adaptively (Zhu, Dong & Wang 2022, Theorem 10).
-    Gaussian noise alone is composed exactly.
+    If all noise is Gaussian, composition is exact.
     """
     gaussian = math.fsum(e.count / e.value**2 for e in events if e.kind == "gaussian")
     others = [event for event in events if event.kind != "gaussian"]

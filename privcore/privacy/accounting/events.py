@@ -1,7 +1,7 @@
 """The releases of a run, as fixed by its plan before any data are used.
 
-An event is a number of equal steps. For some steps only ε is known; for others the distribution of
-the noise is known, which allows sharper accounting.
+An event stands for a number of equal steps. For some steps only ε is known. For others the
+distribution of the noise is known, which allows sharper accounting.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ MOST_STEPS = 10**15
 class Event:
     """`count` steps of one kind, each of which may depend on earlier answers.
 
-    value: ε for a "pure" step, for "laplace" noise on one number (sensitivity over scale), for
-        "discrete laplace" noise on one integer of sensitivity 1, and for the "exponential"
-        mechanism; σ over the sensitivity for "gaussian" noise; ρ for a "zcdp" step.
+    value: ε for a "pure" step, for "laplace" noise on one number (sensitivity divided by scale),
+        for "discrete laplace" noise on one integer of sensitivity 1, and for the "exponential"
+        mechanism; σ divided by the sensitivity for "gaussian" noise; ρ for a "zcdp" step.
     delta: δ of a "pure" step for which only (ε, δ)-DP is known, or of a "zcdp" step that is
         δ-approximately ρ-zCDP (Bun & Steinke 2016, Definition 8.1).
 
-    Raises ParameterError unless value lies in [1e-100, 1e100], count in 1 to 10¹⁵, and delta in [0,
-    1); delta must be 0 for kinds other than "pure" and "zcdp".
+    Raises ParameterError unless value lies in [1e-100, 1e100], count in [1, 10¹⁵] and delta in
+    [0, 1), or if delta is above 0 for a kind other than "pure" and "zcdp".
     """
 
     kind: Kind
@@ -57,8 +57,8 @@ class Event:
             )
         if not 0 <= self.delta < 1 or (self.delta > 0 and self.kind not in ("pure", "zcdp")):
             raise ParameterError(
-                f"The delta of a step is {self.delta}; it must be at least 0 and below 1, and 0 if "
-                "the distribution of the noise is known."
+                f"The delta of a step is {self.delta}; it must be at least 0 and below 1, and must "
+                "be 0 for every kind of step except pure and zcdp."
             )
 
     @property

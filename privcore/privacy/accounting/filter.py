@@ -1,11 +1,11 @@
 """A privacy filter: adaptive spending that never exceeds a total fixed before the run.
 
-A filter bounds its total in one of two units, and each ε_i may depend on all earlier outputs:
+Each ε_i may depend on all earlier outputs. The total is in one of two units:
 
 - "epsilon": Σ ε_i ≤ ε, pure DP (Rogers, Roth, Ullman & Vadhan 2016);
 - "rho": Σ ε_i²/2 ≤ ρ, zCDP (Feldman & Zrnic 2021), which is then converted once to (ε, δ).
 
-A plan by advanced composition must fix its ε_i in advance instead (see `plan`).
+Advanced composition instead requires ε_i that are fixed in advance (see `plan`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Group privacy: the budget per row that gives a unit its guarantee, and each step's cost for it.
+"""Group privacy: the budget per row for a unit's guarantee, and the cost of each step for the unit.
 
 A step that is ε-DP for a row is kε-DP for k rows; a step that is ρ-zCDP for a row is k²ρ-zCDP for k
 rows, and Gaussian noise with μ for a row has kμ for k rows (Vadhan 2017, Lemma 2.2; Bun & Steinke
-2016, Proposition 1.9; Dong, Roth & Su 2022, Theorem 2.14). So a run's steps are accounted again,
-each at its cost for the unit. For other kinds of steps, (ε, δ) for a row implies (kε, δ (e^{kε} −
-1)/(e^ε − 1)) for k rows. Proof: docs/proofs/units.md.
+2016, Proposition 1.9; Dong, Roth & Su 2022, Theorem 2.14). So the steps of a run are accounted a
+second time, each at its cost for the unit. For other kinds of steps, (ε, δ) for a row implies
+(kε, δ (e^{kε} − 1)/(e^ε − 1)) for k rows. Proof: docs/proofs/units.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEAST_DELTA = 1e-290
 
 
 class RowBudget(NamedTuple):
-    """The (ε, δ) of a run for one row, and the run's steps at their cost for the unit."""
+    """The (ε, δ) of a run for one row, and the steps of the run, each at its cost for the unit."""
 
     epsilon: float
     delta: float
@@ -40,9 +40,9 @@ def row_budget(
 ) -> RowBudget:
     """The budget per row at which a unit of `rows` rows has (ε, δ)-DP.
 
-    planned: function from (ε, δ) to the steps of a run. The accountant that allows the largest ε
-    per row is chosen, from public facts alone. Raises ParameterError if the δ per row is too small
-    for floating point.
+    planned: function that maps (ε, δ) per row to the steps of a run. The accountant that allows the
+    largest ε per row is chosen; this choice uses public facts only. Raises ParameterError if the δ
+    per row is too small for floating point.
     """
     for candidate in _candidates(epsilon, delta, rows):
         steps = tuple(planned(candidate, delta))
@@ -69,7 +69,7 @@ def _candidates(epsilon: float, delta: float, rows: int) -> Iterator[float]:
 
 
 def row_delta(epsilon: float, delta: float, rows: int) -> float:
-    """The δ per row that gives k rows together (ε, δ)-DP, if each row has ε/k.
+    """The δ per row that gives k = `rows` rows together (ε, δ)-DP, if the ε per row is ε/k.
 
     Raises ParameterError if the δ per row is too small for floating point, since 0 would mean pure
     DP.
@@ -89,7 +89,7 @@ def row_delta(epsilon: float, delta: float, rows: int) -> float:
 
 
 def for_unit(event: Event, rows: int) -> Event:
-    """The event with a step's cost for k rows; raises ValueError for a step with its own δ."""
+    """The event at its cost for k = `rows` rows; raises ValueError for steps with their own δ."""
     if event.delta > 0:
         raise ValueError("a step with its own δ has no cost for k rows; convert the run's (ε, δ)")
     if event.kind == "gaussian":
@@ -103,12 +103,12 @@ def for_unit(event: Event, rows: int) -> Event:
 
 @lru_cache(maxsize=4096)
 def composed(events: tuple[Event, ...], delta: float) -> float:
-    """The smallest ε at δ that any accountant of a plan gives; ∞ if none applies.
+    """The smallest ε at δ that any accountant of a plan gives; ∞ if no accountant applies.
 
-    events: steps without their own δ, in a sequence that is fixed before the run; a run that
-    chooses the sizes of its steps adaptively counts as one step with its filter's total. The
-    accountants are Gaussian DP if all noise is Gaussian, and otherwise basic composition, advanced
-    composition and zCDP.
+    events: steps without a δ of their own, in a sequence that is fixed before the run. If a run
+    chooses the sizes of its steps adaptively, these steps count as one step with the total of the
+    run's filter. The accountants are Gaussian DP if all noise is Gaussian, and otherwise basic
+    composition, advanced composition and zCDP.
     """
     if any(event.delta > 0 for event in events):
         return math.inf

@@ -1,4 +1,4 @@
-"""The guarantee of a run, with its conditions, and the bounds that follow from it."""
+"""The privacy guarantee of a run with its conditions, and bounds that follow from the guarantee."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ class Guarantee:
 
     epsilon, delta: the privacy parameters; epsilon is infinite if there is no guarantee.
     public: facts that the guarantee treats as public.
-    calibration: "proven" if derived and tested here, "published" for a paper's own constants
-        that do not hold in general (`caveats` states why), "none" for a non-private run.
+    calibration: "proven" if the guarantee is derived and tested in this project, "published" for a
+        paper's constants that do not hold in general (`caveats` states why), "none" for a
+        non-private run.
     caveats: sentences that limit the guarantee, for example because levels were read from the data.
     """
 
@@ -37,7 +38,7 @@ class Guarantee:
 
     @classmethod
     def none(cls) -> Guarantee:
-        """The object for an algorithm that uses the exact data and so has no guarantee."""
+        """The value for an algorithm that uses the exact data and so guarantees no privacy."""
         return cls(
             epsilon=math.inf,
             delta=0.0,
@@ -51,7 +52,7 @@ class Guarantee:
 
     @property
     def holds(self) -> bool:
-        """Whether the guarantee is proven for this run."""
+        """Whether the guarantee is proven and has no caveats."""
         return self.calibration == "proven" and not self.caveats
 
     @classmethod

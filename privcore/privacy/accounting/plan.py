@@ -57,10 +57,10 @@ def plan_rounds(
     The accountant that allows the largest steps is chosen among basic composition, advanced
     composition and zCDP. The choice uses public numbers only, so it costs no privacy.
 
-    rho_factor: an ε-DP step is rho_factor·ε²-zCDP. The factor is ½ for any pure-DP step, and ⅛ for
+    rho_factor: the factor c such that an ε-DP step is cε²-zCDP: ½ for any pure-DP step, and ⅛ for
     the exponential mechanism.
 
-    Raises ParameterError if the parameters are out of range.
+    Raises ParameterError if a parameter is out of range.
     """
     return _planned(epsilon, delta, rounds, tuple(shares), rho_factor)
 

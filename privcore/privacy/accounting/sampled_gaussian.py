@@ -1,9 +1,9 @@
 """Accounting of Gaussian tests on sub-samples, each drawn anew without replacement.
 
 T tests with σ = c·sensitivity are together one Gaussian mechanism, whose ε at δ is computed
-exactly. On sub-samples this ε still holds, but the Rényi bound for sampling without replacement
-(Wang, Balle & Kasiviswanathan 2019, Theorem 9, as computed by dp-accounting) is often smaller; the
-smaller of the two is used. Proof: docs/proofs/subsampled_gaussian.md.
+exactly. This ε also holds for tests on sub-samples, but the Rényi bound for sampling without
+replacement (Wang, Balle & Kasiviswanathan 2019, Theorem 9, as computed by dp-accounting) is often
+smaller. The smaller of the two bounds is used. Proof: docs/proofs/subsampled_gaussian.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ class SampledGaussian:
         exact = "exact Gaussian composition"
         if self.rows == self.n:
             return exact
-        return f"{exact}, or Rényi accounting for sampling without replacement if smaller"
+        return (
+            f"{exact} or Rényi accounting for sampling without replacement, whichever gives the "
+            "smaller ε"
+        )
 
     def epsilon(self, multiplier: float, delta: float, tests: int) -> float:
         """The ε at δ of `tests` tests whose σ is `multiplier` times the sensitivity.

@@ -1,7 +1,7 @@
 """Noisy means and mean squares of columns in −1 … 1, released once for centring and scaling.
 
-Replacing one record of p columns changes the 2p means by at most 2√p/n in L2, no more than it
-changes the p means alone (docs/proofs/clipped_gradients.md).
+Replacing one record of p columns changes the p means and p mean squares together by at most 2√p/n
+in L2 norm, which is also the bound for the means alone (docs/proofs/clipped_gradients.md).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privcore.privacy.mechanisms.no_noise import width_of
 
 
 class Columns(NamedTuple):
-    """Noisy means in [−1, 1] and variances in (0, 1], shape (p,); `scale` is σ of the noise."""
+    """Noisy means in [−1, 1] and variances in (0, 1], shape (p,); `scale` is the σ of the noise."""
 
     means: Vector
     variances: Vector

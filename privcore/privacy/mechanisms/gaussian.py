@@ -5,7 +5,7 @@ A mechanism whose noise is Gaussian with μ = sensitivity/σ is (ε, δ(ε))-DP 
 with √T μ (Dong, Roth & Su 2022, Corollary 2).
 
 δ(ε) is computed with enough digits and rounded up, so that the guarantee holds in exact arithmetic.
-At the edges 0, 1 and ∞ the results agree with dp-accounting.
+For arguments 0, 1 and ∞ the results agree with dp-accounting.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def check_delta(delta: float) -> None:
 
 
 def _nearly_delta(epsilon: float, mu: float) -> float:
-    """A fast approximation of δ(ε), as a starting point."""
+    """A fast approximation of δ(ε), used as the starting point of a search."""
     first = float(log_ndtr(mu / 2 - epsilon / mu))
     second = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
     if not math.isfinite(second) or not math.isfinite(first):

@@ -1,12 +1,13 @@
 """One noisy release of the second moments of rows of bounded norm, with a small budget for means.
 
 The release is the upper triangle of the mean of (a, x)(a, x)ᵀ over the rows, without the constant
-a². If a is well below the rows' norm, the means cost almost nothing; the means get more noise in
-return, but covariances depend on the means only through products of two means.
+a². If a is well below the norm of the rows, the means cost almost nothing. In return the means get
+more noise, but covariances depend on the means only through products of two means.
 
 Squares get √2 times as much noise as products. With squares divided by √2, the L2 change in the
-released numbers is proportional to that in the symmetric matrix, and the sensitivity is R² + a²;
-equal noise on all numbers would need √2 (R² + a²/2). Proof: docs/proofs/weighted_moments.md.
+released numbers is proportional to the change in the symmetric matrix, and the sensitivity is
+R² + a². With equal noise on all numbers, the sensitivity would be √2 (R² + a²/2). Proof:
+docs/proofs/weighted_moments.md.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class NoisyMoments(NamedTuple):
 
 
 def weighted_sensitivity(radius: float, n: int, share: float = MEAN_SHARE) -> float:
-    """Largest L2 change in the released numbers, with squares over √2, when a row is replaced.
+    """Largest L2 change in the released numbers when a row is replaced, with squares divided by √2.
 
     radius: R, the largest norm of a row. n: number of rows. share: a/R, at most 1.
     """

@@ -1,15 +1,15 @@
-"""A noise source that adds no noise, to measure the cost of noise: results are not private.
+"""A noise source that adds no noise, to measure the cost of noise. Results are not private.
 
 A run with `NoNoise` is the limit for large ε, but keeps the plan for the requested ε: settings, the
 split of the budget, rounds, the number of paid tests, the bounds on values and on row norms, and
 the sizes of tables are unchanged. Steps that the budget does not cover, such as an order that
 CURATE skips, are not made. The sets of columns to count are chosen by the same rule from released
-numbers, so they may differ.
+numbers, so these sets may differ from the sets in a noisy run.
 
 Released numbers get no noise, and selections take the largest score. Tests, posteriors and
 thresholds make no allowance for noise (`width_of`), and all rows are used if their number would be
-noisy. Other random draws (sub-samples, blocks of rows, the coin of CURATE) come from one seed, so
-that no run depends on another.
+noisy. Other random draws (sub-samples, blocks of rows, the coin of CURATE) come from a fixed seed,
+so a repeated run gives the same result.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class NoNoise(SimulatedNoise):
 def width_of(noise: NoiseSource, planned: float) -> float:
     """The actual scale or standard deviation of noise whose planned value is `planned`.
 
-    The result is almost 0 for `NoNoise`. Use it in computations with a noisy number, never to draw
-    the noise itself.
+    The result is almost 0 for `NoNoise`. Use this number in computations with a noisy number, never
+    to draw the noise itself.
     """
     return planned * _NOTHING if isinstance(noise, NoNoise) else planned

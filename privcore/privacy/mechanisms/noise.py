@@ -2,7 +2,7 @@
 
 A `NoiseSource` is either a seeded *simulation*, for exploring and for experiments that anyone can
 repeat, or *secure* (see `secure`): OpenDP's samplers and the operating system's entropy, with no
-seed. Mechanisms treat both alike; results record which source was used, and only results with
+seed. Mechanisms treat both alike. Results record which source was used, and only results with
 secure noise may be released. A third source adds no noise, to measure the cost of noise (see
 `no_noise`).
 """
@@ -37,11 +37,11 @@ class NoiseSource(Protocol):
         ...
 
     def laplace_array(self, values: Vector, scale: float) -> Vector:
-        """Values with independent Laplace noise of this scale, shape (k,)."""
+        """The values plus independent Laplace noise of this scale, shape (k,)."""
         ...
 
     def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
-        """Integers with independent noise, P(x) proportional to exp(-|x|/scale), shape (k,)."""
+        """The integers plus independent noise, P(x) proportional to exp(-|x|/scale), shape (k,)."""
         ...
 
     def refined_laplace_array(
@@ -56,15 +56,15 @@ class NoiseSource(Protocol):
         ...
 
     def discrete_gaussian_array(self, values: Counts, sigma: float) -> Counts:
-        """Integers with independent noise, P(x) proportional to exp(-x²/(2 sigma²)), shape (k,)."""
+        """The integers, shape (k,), plus noise with P(x) proportional to exp(-x²/(2 sigma²))."""
         ...
 
     def gaussian_array(self, values: Vector, sigma: float) -> Vector:
-        """Values with independent normal noise of standard deviation sigma, shape (k,)."""
+        """The values plus independent normal noise of standard deviation sigma, shape (k,)."""
         ...
 
     def noisy_max(self, scores: Vector, scale: float, perturbation: Perturbation) -> int:
-        """Position of the largest score after independent noise of this scale is added to each.
+        """Position of the largest score after each score gets independent noise of this scale.
 
         For scores of sensitivity 1, Gumbel noise of scale 2/ε gives the exponential mechanism, and
         exponential noise of scale 2/ε gives permute-and-flip (Ding et al. 2021).
@@ -76,7 +76,10 @@ class NoiseSource(Protocol):
         ...
 
     def subsample(self, multiplicities: Counts, size: int) -> Counts:
-        """Multiplicities, shape (u,), in a sub-sample of `size` records without replacement."""
+        """Draw `size` records without replacement; returns the number drawn of each unique row.
+
+        multiplicities: number of records equal to each unique row, shape (u,), like the result.
+        """
         ...
 
     def permutation(self, size: int) -> Counts:
@@ -91,7 +94,7 @@ def check_scale(scale: float) -> None:
 
 
 def check_size(total: int, size: int) -> None:
-    """Raises ParameterError unless `size` rows can be drawn out of `total`."""
+    """Raises ParameterError unless `size` is at least 1 and at most the number `total` of rows."""
     if not 0 < size <= total:
         raise ParameterError(f"The sub-sample has {size} rows; it must have between 1 and {total}.")
 

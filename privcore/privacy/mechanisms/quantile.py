@@ -1,7 +1,7 @@
-"""Quantiles on a public grid, selected privately by the number of records that must change.
+"""Quantiles selected privately from a public grid, by the number of values that must change.
 
-Neighbouring data sets differ in one of m values. Proofs: docs/proofs/dp_quantile.md, and for cut
-points docs/proofs/bought_domain.md.
+Neighbouring data sets differ in one of m values. Proofs: docs/proofs/dp_quantile.md for quantiles,
+and docs/proofs/bought_domain.md for cut points.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privcore.privacy.mechanisms.selection import select
 def private_quantile(
     values: Vector, q: float, grid: Vector, epsilon: float, noise: NoiseSource
 ) -> float:
-    """A grid value near the value with rank ⌈q·m⌉ of m, under ε-DP.
+    """Select a grid value near the value with rank ⌈q·m⌉ among the m values, under ε-DP.
 
     With probability 1 − β, the rank of the result is off by at most (2/ε) ln(g/β), for g grid
     values. Raises ParameterError unless 0 < q ≤ 1, 0 < ε < ∞ and the grid increases.
@@ -41,15 +41,15 @@ def quantile_utilities(values: Vector, q: float, grid: Vector) -> Vector:
     """Utility of each grid value as the quantile, shape (g,).
 
     The utility is minus the smallest number of values that must be replaced to make the grid value
-    the quantile; one replaced value changes each utility by at most 1. values: shape (m,), m ≥ 1;
-    each value is first moved to the nearest grid value, so that many equal values between two grid
-    values still count for one of them. grid: shape (g,), increasing. Raises ParameterError unless
-    0 < q ≤ 1 and the grid increases.
+    the quantile. One replaced value changes each utility by at most 1. Each value is first moved to
+    the nearest grid value, since many equal values between two grid values would otherwise leave
+    both with a low utility. values: shape (m,), m ≥ 1. grid: shape (g,), increasing. Raises
+    ParameterError unless 0 < q ≤ 1 and the grid increases.
     """
     if not 0 < q <= 1:
         raise ParameterError(f"The quantile is {q}; it must be above 0 and at most 1.")
     if grid.size == 0 or not (np.diff(grid) > 0).all():
-        raise ParameterError("The grid for a quantile must be numbers in increasing order.")
+        raise ParameterError("The grid for a quantile must contain numbers in increasing order.")
     rank = max(math.ceil(q * values.size), 1)
     cells = np.searchsorted((grid[:-1] + grid[1:]) / 2, values)
     counts = np.bincount(cells, minlength=grid.size)
@@ -63,9 +63,9 @@ def cut_utilities(values: Vector, part: int, parts: int, grid: Vector) -> Vector
     """Utility of each grid value as a cut with part/parts of `values` below it, shape (g,).
 
     The utility is −|parts · (number of values below) − part · m|, an integer with sensitivity
-    `parts`. This sensitivity holds even if a replaced record may have no value, so that m changes.
-    Unlike a quantile, the best cut separates equal values from the others if their share allows it.
-    values: shape (m,), m ≥ 0. grid: shape (g,), increasing.
+    `parts`. This sensitivity holds even if values may be missing, so that a replaced record can
+    change m. Equal values are never on both sides of a cut, whereas a quantile can be one of many
+    equal values. values: shape (m,), m ≥ 0. grid: shape (g,), increasing.
     """
     below = np.searchsorted(np.sort(values), grid, side="left").astype(np.int64)
     return -np.abs(parts * below - part * values.size).astype(np.float64)

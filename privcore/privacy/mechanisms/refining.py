@@ -3,8 +3,8 @@
 Discrete Laplace noise of scale s₁ is the sum of discrete Laplace noise of a smaller scale s₂ and
 independent noise, which is 0 with probability r and otherwise discrete Laplace noise of scale s₁.
 So the noise on the second number is drawn from the conditional distribution of the smaller noise
-given the sum: together the two numbers reveal no more than the second number alone (Koufogiannis,
-Han & Pappas 2015, for Laplace noise). Proof: docs/proofs/topping_up.md.
+given the sum. Together the two numbers then reveal no more than the second number alone
+(Koufogiannis, Han & Pappas 2015, for Laplace noise). Proof: docs/proofs/topping_up.md.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ def refined(noise: int, before: float, scale: float, bits: Callable[[int], int])
 def quantile(uniform: Any, noise: int, before: Any, scale: Any, library: Any) -> int:
     """Quantile function, on [0, 1), of the smaller noise conditional on the larger noise.
 
-    library: `math` for floats, or `mp` for mpmath's numbers. Outcomes have a special order: first
-    the numbers from 0 to `noise`, then additional probability at `noise`, then the numbers beyond
-    `noise`, and last the numbers on the other side of 0.
+    noise: the larger noise, of scale `before`. library: `math` for floats, or `mp` for mpmath's
+    numbers. Outcomes have a special order: first the numbers from 0 to `noise`, then additional
+    probability at `noise`, then the numbers beyond `noise`, and last the numbers on the other side
+    of 0.
     """
     sign, away = (1, noise) if noise >= 0 else (-1, -noise)
     # By logarithms and expm1, as all terms may be near 1.
@@ -88,5 +89,5 @@ def check_refining(before: float, scale: float) -> None:
     if not 0 < scale < before < float("inf"):
         raise ParameterError(
             f"Noise of scale {before:g} cannot be refined to {scale:g}; the new scale must be "
-            "positive and smaller."
+            "positive and smaller than the old scale."
         )

@@ -1,10 +1,10 @@
-"""Sensitivities of the mean first and second moments of bounded rows.
+"""Sensitivities of the first and second moments of bounded rows.
 
 Rows x lie in [−1, 1]^p after scaling by public bounds. If `centred`, the moments of (1, x) are
 released: p means and the p(p+1)/2 mean products of the upper triangle, from which covariances are
-computed afterwards. Otherwise only the products are released, and the means are taken as 0. One of
-n rows is replaced. The rounding error of the means is included (docs/proofs/fixed_point.md).
-Proofs: docs/proofs/second_moments.md.
+computed afterwards. Otherwise only the products are released, and the means are taken as 0. A
+sensitivity bounds the change when one of n rows is replaced, including the rounding error of the
+means (docs/proofs/fixed_point.md). Proofs: docs/proofs/second_moments.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def l1_sensitivity(p: int, n: int, *, centred: bool) -> float:
 
 
 def l2_sensitivity(p: int, n: int, *, centred: bool, radius: float | None = None) -> float:
-    """L2 sensitivity of the released numbers; radius: a bound on the norm of rows, if any."""
+    """L2 sensitivity of the released numbers; radius: a bound on the norm of rows, or None."""
     box = (p + 1) / n if centred else p / n
     if radius is None:
         return of_means(box, n)
@@ -40,14 +40,14 @@ def l2_sensitivity(p: int, n: int, *, centred: bool, radius: float | None = None
 
 
 def upper_triangle(p: int, *, centred: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns of the released numbers in the (p+1, p+1) matrix of moments of (1, x)."""
+    """Row and column positions of the released numbers in the (p+1, p+1) moments of (1, x)."""
     rows, columns = np.triu_indices(p + 1)
     kept = columns > 0 if centred else rows > 0
     return rows[kept], columns[kept]
 
 
 def positive(matrix: Matrix, floor: float) -> Matrix:
-    """The matrix with its eigenvalues raised to at least the larger of `floor` and 10⁻¹²."""
+    """The matrix, with eigenvalues below the larger of `floor` and 10⁻¹² raised to this number."""
     values, vectors = np.linalg.eigh(matrix)
     raised = np.maximum(values, max(floor, 1e-12))
     return np.asarray((vectors * raised) @ vectors.T)

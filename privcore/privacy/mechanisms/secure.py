@@ -126,11 +126,11 @@ def _make_sampler(name: str, scale: float) -> Callable[[Any], Any]:
 
 
 def _check_map(sampler: Any, name: str, scale: float) -> None:
-    """Raises ParameterError if the library's privacy map exceeds the loss at the requested scale.
+    """Raises ParameterError if OpenDP states a larger privacy loss than the accounting assumes.
 
-    At distance 1 the privacy loss is 1/scale for Laplace noise, and ρ = 1/(2σ²) for Gaussian noise.
-    For the noisy maximum it is 2/scale with exponential noise, and ρ = (2/scale)²/8 with Gumbel
-    noise.
+    At distance 1 the privacy loss is ε = 1/scale for Laplace noise, and ρ = 1/(2σ²) for Gaussian
+    noise. For the noisy maximum the privacy loss is ε = 2/scale with exponential noise, and
+    ρ = (2/scale)²/8 with Gumbel noise.
     """
     due = {
         **dict.fromkeys(("gaussian", "discrete gaussian", "gumbel"), 0.5 / scale**2),

@@ -1,4 +1,4 @@
-"""Private selection: the exponential mechanism, permute-and-flip, and the choice of a number.
+"""Private selection by the exponential mechanism or permute-and-flip.
 
 All utilities have sensitivity 1: replacing a record changes each candidate's utility by at most 1.
 Proofs: docs/proofs/em_pc.md.
@@ -26,11 +26,11 @@ _NOISE: dict[Selection, Perturbation] = {
 def select(utilities: Vector, epsilon: float, noise: NoiseSource, kind: Selection) -> int:
     """Choose one candidate with ε-DP; returns its position.
 
-    utilities: u of each candidate, with sensitivity 1, shape (k,).
-    kind: "exponential" chooses with probability proportional to exp(εu/2) (McSherry & Talwar 2007):
-        the largest utility after Gumbel noise of scale 2/ε. "permute-and-flip" has at least the
-        same expected utility (McKenna & Sheldon 2020): the largest utility after exponential noise
-        of scale 2/ε (Ding et al. 2021).
+    utilities: utility u of each candidate, with sensitivity 1, shape (k,).
+    kind: "exponential" chooses a candidate with probability proportional to exp(εu/2) (McSherry &
+        Talwar 2007), by adding Gumbel noise of scale 2/ε and taking the largest utility.
+        "permute-and-flip" adds exponential noise of scale 2/ε instead (Ding et al. 2021); its
+        expected utility is at least as high (McKenna & Sheldon 2020).
     """
     return noise.noisy_max(utilities, up(2 / epsilon), _NOISE[kind])
 
@@ -60,9 +60,9 @@ def count_utilities(utilities: Vector, limit: float) -> Vector:
     """Utility of selecting t = 0, 1, …, a of the a candidates, shape (a + 1,), sensitivity 1.
 
     The utility is q(t) = min(u_(t), −u_(t+1)), with the candidates' utilities in decreasing order:
-    it is large if the t largest are above 0 and the next one is below 0. u_(0) = limit and
-    u_(a+1) = −limit; any constant keeps the sensitivity. After Xu, Yuan & Wu 2017, Equations 6–8,
-    without their jumps at 0.
+    q(t) is large if the t largest utilities are above 0 and the next utility is below 0. u_(0) =
+    limit and u_(a+1) = −limit; any constant keeps the sensitivity. After Xu, Yuan & Wu 2017,
+    Equations 6–8, without the jumps of these equations at 0.
     """
     ordered = np.concatenate(([limit], np.sort(utilities)[::-1], [-limit]))
     return np.asarray(np.minimum(ordered[:-1], -ordered[1:]))

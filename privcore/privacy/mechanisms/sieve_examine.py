@@ -35,7 +35,7 @@ def amplified(epsilon: float, rate: float) -> float:
 
 
 def before_amplification(epsilon: float, rate: float) -> float:
-    """The ε, rounded down, that a mechanism on the sub-sample may use at a charge of `epsilon`.
+    """The ε, rounded down, that a mechanism on the sub-sample may use if `epsilon` is charged.
 
     Returns ∞ for ε = ∞ or rate 0. Raises ParameterError for a negative ε, or a rate outside [0, 1].
     """
@@ -95,7 +95,7 @@ class SieveScales:
     def published(cls, *, epsilon: float, rate: float, sensitivity: float) -> SieveScales:
         """Scales of Algorithm 2 as printed (lines 4, 5, 11, 12, 15).
 
-        sensitivity: of the score on all rows.
+        sensitivity: the sensitivity of the score on all rows.
         """
         inner = before_amplification(epsilon / 2, rate)
         on_sample = sensitivity / math.sqrt(rate)
@@ -111,8 +111,9 @@ class SieveScales:
 class SieveAndExamine:
     """Rounds of sieve-and-examine over scores that pass if they are *above* a threshold.
 
-    When the caller opens a round, it draws a sub-sample and charges the budget. It then calls
-    `sieve` with scores on the sub-sample, and `examine` with the score on all rows.
+    To open a round, the caller draws a sub-sample, charges the budget and calls `open_round`. The
+    caller then calls `sieve` with scores on the sub-sample, and `examine` with the score on all
+    rows.
     """
 
     def __init__(
@@ -161,7 +162,8 @@ class SieveAndExamine:
 class ErrorProbabilities(NamedTuple):
     """Probabilities of the two types of error.
 
-    type_one: an independent pair is kept. type_two: a dependent pair is deleted.
+    type_one: the probability that an independent pair is kept. type_two: the probability that a
+    dependent pair is deleted.
     """
 
     type_one: float
@@ -172,8 +174,8 @@ def error_probabilities(scales: SieveScales, tweak: float, distance: float) -> E
     """Error probabilities for a score `distance` above (type I) or below (type II) the threshold.
 
     The probabilities are exact for the first query of a round, and smaller at larger distances.
-    Theorem 2 of Wang, Pang & Song 2020 gives bounds instead, and its exponent for type II errors is
-    four times too large (docs/proofs/sieve_errors.md).
+    Theorem 2 of Wang, Pang & Song 2020 gives bounds instead; the exponent in the bound for type II
+    errors is four times too large (docs/proofs/sieve_errors.md).
 
     tweak, distance: at least 0, in units of the score. Sub-sampling is ignored: the score on the
     sub-sample is assumed equal to the score on all rows.

@@ -1,7 +1,7 @@
 """The median with noise scaled to its smooth sensitivity (Nissim, Raskhodnikova & Smith 2007).
 
-Values are clipped to a public range, and one record changes one value. With S the β-smooth bound
-below, median + (S/α)·Lap(1) is (ε, δ)-DP for α = ε/2 and a small enough β. Proof:
+Values are clipped to a public range, and one record changes one value. If S is the bound of
+`smooth_bound`, median + (S/α)·Lap(1) is (ε, δ)-DP for α = ε/2 and a small enough β. Proof:
 docs/proofs/smooth_median.md.
 """
 
@@ -56,9 +56,9 @@ class SmoothMedian:
     def proven(cls, epsilon: float, delta: float) -> SmoothMedian:
         """Use α = ε/2, and the largest β up to ε/2 with `dilation_delta` at most δ, rounded down.
 
-        The β = ε/(2 ln(2/δ)) of Nissim, Raskhodnikova & Smith 2007 is smaller for ε ≤ 1, and too
-        large for ε above about 5. Raises ParameterError for an ε near 0, and for δ = 0, since this
-        noise never gives pure DP.
+        The β = ε/(2 ln(2/δ)) of Nissim, Raskhodnikova & Smith 2007 is smaller than this β for
+        ε ≤ 1, and too large to be valid for ε above about 5. Raises ParameterError for an ε near 0,
+        and for δ = 0, since this noise never gives pure DP.
         """
         _check(delta)
         beta = min(epsilon / 2, largest(lambda b: dilation_delta(epsilon, b) <= delta, epsilon / 2))

@@ -66,7 +66,7 @@ class SparseVector:
     def ask(self, value: float, stretch: float = 1.0) -> Answer:
         """Test whether the noisy `value` is at least the noisy threshold.
 
-        stretch: multiplies the query noise, for a query of larger sensitivity than the others.
+        stretch: factor by which the query noise is multiplied, for a query of larger sensitivity.
         Raises BudgetError after an "above": the charge does not cover another answer, so a new run
         with fresh threshold noise must be opened and charged.
         """

@@ -29,7 +29,7 @@ class StableHistogram:
 
     @classmethod
     def proven(cls, rho: float, delta: float) -> StableHistogram:
-        """Calibrate σ to two counts that change by 1, and the threshold to a value in a single row.
+        """Calibrate σ for two counts that change by 1, and the threshold for a value in one row.
 
         σ is 1/√ρ, rounded up. The threshold satisfies P(1 + noise ≥ threshold) ≤ δ, since
         P(discrete noise ≥ m) is at most P(normal noise ≥ m − 1) (statement 1 of the proof). Raises
@@ -37,8 +37,8 @@ class StableHistogram:
         """
         if not (0 < rho < math.inf and 0 < delta < 0.5):
             raise ParameterError(
-                "A histogram of values needs ρ above 0 and δ between 0 and ½, but they are "
-                f"{rho:g} and {delta:g}; raise epsilon or delta."
+                "A histogram of values needs ρ above 0 and δ between 0 and ½, but ρ is "
+                f"{rho:g} and δ is {delta:g}; raise epsilon or delta."
             )
         sigma = (1 + 1e-12) / math.sqrt(rho)
         threshold = 2 + math.ceil(-float(ndtri(delta)) * sigma)
