@@ -860,7 +860,7 @@ def test_it_promises_a_person_what_was_requested(name, rows, relation):
     told = result.guarantee
     assert told.neighbours == WORDS[rows, relation]
     assert (told.epsilon, told.calibration, result.parameters["epsilon"]) == (8.0, "proven", 8.0)
-    assert told.delta == planned_delta(name, known(name, plain), tables) in (0.0, 1e-5)
+    assert told.delta == planned_delta(name, asked, tables) in (0.0, 1e-5)
     assert ("docs/proofs/units.md" in told.proof) == ((rows, relation) != (1, REPLACED))
     assert result.planned == planned_events(name, asked, tables) != ()
     totals = [account.epsilon for account in side_by_side(result.planned, told.delta)]

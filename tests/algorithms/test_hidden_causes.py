@@ -15,6 +15,7 @@ from privcore.algorithms.search import hidden as stages
 from privcore.algorithms.search.parameters import HIDDEN_CAUSES
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import ParameterError
+from privcore.extras.teaching.hidden import beach_model
 from privcore.graphs.fci import confirm_triples, orient_pag, triples_of
 from privcore.graphs.knowledge import Knowledge
 from privcore.graphs.latent import pag_of_dag
@@ -40,6 +41,17 @@ FORMS = [
 
 def asia(rows=20_000, seed=1):
     return load_network("asia").sample(rows, seed)
+
+
+def test_a_confounder_that_two_dags_explain_by_different_edges_is_found():
+    """offer o-> ice cream <-> accidents <-o lifeguards: no DAG has these independences."""
+    data = beach_model().sample(20_000, 1).hiding(["heat"])
+    found = discover(data, "moment-search", {"epsilon": 1.0, "hidden_causes": True}, seed=1).graph
+    assert found.named_edges() == [
+        ("ice cream", "accidents", "bidirected"),
+        ("offer", "ice cream", "partial"),
+        ("lifeguards", "accidents", "partial"),
+    ]
 
 
 def test_four_algorithms_have_the_switch_and_others_refuse():

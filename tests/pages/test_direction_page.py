@@ -78,7 +78,7 @@ def test_every_panel_draws(tab):
     app.run()
     assert not app.exception
     assert not app.error
-    assert any(word in said(app) for word in ("simulated releases", "hump", "benchmarks"))
+    assert any(word in said(app) for word in ("simulated releases", "small λ", "benchmarks"))
 
 
 def test_two_columns_of_the_current_data_set():

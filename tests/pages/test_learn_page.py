@@ -53,7 +53,7 @@ def test_every_task_is_drawn_and_takes_the_right_answer(name, number):
         for p in task.panel.parameters
     )
     answer(app, name, number, str(task.answer.value))
-    assert app.success[0].value == f"Right. {task.explanation}"
+    assert app.success[0].value == f"Correct. {task.explanation}"
 
 
 def test_wrong_answers_get_a_hint_and_no_answers_a_sentence():

@@ -116,7 +116,7 @@ def test_a_whole_table_is_one_release_and_short_of_a_budget_in_zcdp_it_says_why(
     assert not any("δ" in sentence for sentence in odds)
     assert not app.get("plotly_chart")
     assert start(algorithm="laplace-pc").get("plotly_chart")
-    assert any(shows(c.value, "with-no-delta") for c in app.caption)
+    assert any(shows(c.value, "accountants-at", delta="1e-06") for c in app.caption)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def told(app):
 def test_what_leaves_for_whom_and_what_it_costs_stand_first(ledger):
     app = start()
     first = [m.value for m in app.markdown][:6]
-    assert first[0::2] == ["**What leaves**", "**For whom**", label("what-it-costs")]
+    assert first[0::2] == ["**What is released**", "**For whom**", label("what-it-costs")]
     assert shows(first[1], "what-leaves", columns=5, data="cancer", algorithm="Laplace-PC")
     assert shows(first[3], "protects-records", rows="2,000")
     assert reads(first[5], "spent-for-ever", epsilon=1, delta="1e-06")

@@ -94,7 +94,9 @@ def test_columns_with_many_causes_or_effects_are_drawn_in_little_room(start):
     """A table of all subsets of 40 candidates would not fit any memory."""
     around = {c: set(range(41)) - {c} for c in range(41)}
     near = [
-        posteriors._near(start, around, lambda x, y: float(y in start[x] or x in start[y]), c)
+        posteriors._considered_candidates(
+            start, around, lambda x, y: float(y in start[x] or x in start[y]), c
+        )
         for c in range(41)
     ]
     families = families_of(

@@ -40,7 +40,7 @@ def test_short_audits_of_what_algorithms_are_made_of_find_no_violation(kind):
         audit(case, runs=case.ci_runs, seed=number, confidence=confidence)
         for number, case in enumerate(kind.values(), 1)
     ]
-    assert {r.name: r.epsilon_lower for r in results if r.verdict == "violated"} == {}
+    assert {r.case.name: r.epsilon_lower for r in results if r.verdict == "violated"} == {}
     assert sum(r.epsilon_lower > 0 for r in results) > len(results) / 2
 
 
@@ -51,9 +51,9 @@ def test_short_audits_of_everything_find_no_violation():
     results = list(ci_audit())
     assert [result.case.name for result in results] == [case.name for case in cases]
     assert sum(1 - result.confidence for result in results) == pytest.approx(CI_FALSE_ALARM)
-    assert {r.name: r.epsilon_lower for r in results if r.verdict == "violated"} == {}
+    assert {r.case.name: r.epsilon_lower for r in results if r.verdict == "violated"} == {}
     assert all(result.events for result in results), "the outputs tell nothing at all"
-    shown = {r.name for r in results if r.epsilon_lower > 0}
+    shown = {r.case.name for r in results if r.epsilon_lower > 0}
     assert len(shown) > len(results) / 2
 
 

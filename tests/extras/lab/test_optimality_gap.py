@@ -25,7 +25,7 @@ from privcore.extras.lab.planning.optimality_gap import (
 )
 from privcore.extras.lab.planning.pair_laws import PairLaw, edge_laws, pair_table
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates, surrogate_model
-from tests.messages import begins
+from tests.messages import shows
 
 PARAMETERS = MomentSearchParameters(epsilon=1.0, delta=1e-6)
 # Uneven margins, so that log ratios differ.
@@ -246,7 +246,7 @@ def test_the_command_says_what_limits(kind, capsys):
     words = ["advise", "--rows", "3000", *kind, "--runs", "2", "--algorithms", "moment-search"]
     assert main(words) == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    assert begins(last, "weak-edges")
+    assert shows(last, "weak-edges")
     assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["weak_edge"]
     assert told["limit"] in {"rows", "budget", "algorithm", "nothing"}
