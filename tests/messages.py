@@ -432,7 +432,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "release-file-too-large": "too large for a release file",
         "different-units-of-files": "The files hold moments in different units",
         "units-each-site-chose": "release chose its own units",
-        "files-of-other-rows": "The files were made from {rows} and {other} rows, so they do not hold",
+        "files-of-other-rows": "The files were made from {rows} and {other} rows, so the files do",
         "files-of-other-columns": "The files have different columns",
         "files-protect-others": "no guarantee covers both",
         "file-twice": "A file is given twice",

@@ -202,9 +202,9 @@ class _NoiseAware(Decision):
     def _answered(
         self, order: int, pairs: list[Edge], adjacent: list[set[int]]
     ) -> Iterator[Answer]:
-        """Test all pairs given their first conditioning sets, the others given the next, and so on.
+        """Test all pairs given their first conditioning sets, then given their second sets, etc.
 
-        A pair is not tested further once a conditioning set separates it.
+        Pairs that a conditioning set separates are not tested further.
         """
         needs_table = self._tabulated and order > 1
         sets = [conditioning_sets(adjacent, x, y, order) for x, y in pairs]
