@@ -76,7 +76,7 @@ class LinearTests:
         return self._rows[key]
 
     def tests(self, tests: Sequence[tuple[int, int, Columns]]) -> Statistics:
-        """The tests for several (x, y, conditioning set), whose sets must all have the same size."""
+        """The tests for several (x, y, conditioning set); all sets must have the same size."""
         xs, ys = (np.array([test[k] for test in tests], np.int64) for k in range(2))
         others = np.array([test[2] for test in tests], np.int64).reshape(len(tests), -1)
         return Statistics(*kernels.moment_tests.linear_tests_each(*self._known, xs, ys, others).T)
@@ -129,7 +129,7 @@ class LevelTests(LinearTests):
         return self._shares[column]
 
     def _cleaned(self, column: int) -> Matrix:
-        """Shares of the levels, each raised to the smallest share that is clearly above the noise."""
+        """Shares of the levels, raised to the smallest share that is clearly above the noise."""
         r, n = self.levels[column], self._released.n
         share = sum_zero_basis(r) @ self._released.sums(column) / n + 1 / r
         floor = max(2 * math.sqrt(self._released.variance(column)), 1.0) / n

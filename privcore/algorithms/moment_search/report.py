@@ -27,8 +27,8 @@ from privcore.algorithms.search.skeleton import Skeleton
 from privcore.graphs import cpdag_of_dag
 
 MEASURED = (
-    "each column is measured by a few numbers: ordered levels by one linear score, unordered levels "
-    "by three groups (each of the two most frequent levels, and all other levels)"
+    "each column is measured by a few numbers: ordered levels by one linear score, unordered "
+    "levels by three groups (each of the two most frequent levels, and all other levels)"
 )
 
 

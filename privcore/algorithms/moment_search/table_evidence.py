@@ -48,7 +48,7 @@ class TableEvidence(Evidence):
         return self.pairs.test(x, y, conditioning_set)
 
     def strength(self, x: int, y: int) -> float:
-        """Strength of the marginal dependence between x and y, for ranking a column's neighbours."""
+        """Strength of the marginal dependence between x and y, used to rank neighbours."""
         statistic = self.pairs.test(x, y)
         return statistic.value / statistic.dof**0.5 if statistic.second else 0.0
 
@@ -110,7 +110,7 @@ class TableEvidence(Evidence):
         return modelled if within is None or within.p_value <= modelled.p_value else within
 
     def unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
-        """The final test of two columns without an edge, for a dependence that a DAG leaves out.
+        """The test for a dependence between two columns that have no edge.
 
         None if the columns have too many combinations of levels for a model.
         """

@@ -1,4 +1,4 @@
-"""The smallest dependences that a budget can detect, from public facts, before it is spent.
+"""The smallest dependences that a budget can detect, from public facts, before any is spent.
 
 Columns with levels are assumed to be balanced, numeric columns to be normal, and all columns to be
 independent except for the tested pair. If some levels are rare, only larger dependences can be
@@ -340,8 +340,8 @@ def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) ->
         "fewer columns, or coarser levels",
     ]
     return (
-        f"A dependence of {_CLEAR:g} is likely to be missed with these settings. Any of these "
-        f"changes would make such a dependence detectable: {'; '.join(ways)}."
+        f"A dependence of {_CLEAR:g} may be missed with these settings. Any of these changes would "
+        f"make such a dependence detectable: {'; '.join(ways)}."
     )
 
 
