@@ -83,8 +83,8 @@ def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
     """The privacy events of a run, including an earlier run as one event.
 
     For numeric columns, the last event stands for a release of moments, or for rounds of counts
-    with the same total cost. Earlier counts of all combinations of levels are not an event: the new
-    counts refine these counts, so both releases together cost no more than the new counts alone.
+    with the same total cost. Earlier counts of all combinations of levels are not a separate event:
+    the new counts refine them, so both releases together cost no more than the new counts alone.
     """
     before, plan = run.earlier.statistics, planned(run)
     earlier = (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()

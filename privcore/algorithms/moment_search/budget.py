@@ -1,8 +1,8 @@
 """Plans that split a total (ε, δ) over the releases, from public facts alone.
 
 There is a plan for each kind of release: counts of all combinations of levels at once; counts of
-pairs of columns, then of larger tables in rounds; and second moments of rows, which hold numbers,
-or levels coded by a few numbers each.
+pairs of columns, then of larger tables in rounds; and second moments of rows (of numbers, or of
+levels coded by a few numbers each).
 """
 
 from __future__ import annotations

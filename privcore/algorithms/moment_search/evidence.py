@@ -59,7 +59,7 @@ class Evidence(Protocol):
         return self.final(cause, effect, tuple(sorted(dag[effect] - {cause})))
 
     def effect(self, x: int, y: int) -> float:
-        """Size of the marginal dependence of a pair, corrected for noise."""
+        """Size of the marginal dependence between x and y, corrected for noise."""
         statistic = self.first(x, y, ())
         information = self.information(x, y, statistic)
         return min(sqrt(statistic.noncentrality / information), 1.0) if information > 0 else 0.0

@@ -1,7 +1,7 @@
 """Findings on each pair of columns: the probability of an edge, and the power to detect an edge.
 
-Findings are post-processing of released numbers, so the guarantee of the release covers them and
-they cost nothing.
+Findings are post-processing of released numbers, so findings cost nothing and are covered by the
+guarantee of the release.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def smallest_seen(
     level: float,
     candidates: float,
 ) -> float | None:
-    """The smallest dependence that all tests of an edge would detect, or None.
+    """The smallest dependence that all tests of an edge would detect; None if there is none.
 
     separating_set: the pair's separating set in a search. candidates: significance level of the
     marginal test and of the test given the separating set. level: significance level of the tests

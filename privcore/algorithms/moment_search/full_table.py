@@ -133,8 +133,8 @@ class TableScore:
     def families_near(self, fit: Fit, mixed: float = _MIXED) -> Families:
         """Scores of families near a fit, with all columns as candidates.
 
-        mixed: weight of the noisy counts in the expectations, so that cells at 0 in the fit can
-        become positive.
+        mixed: weight of the noisy counts in the expectations; with a positive weight, cells at 0 in
+        the fit can become positive.
 
         The probabilities of each family are one step of Fisher scoring away from the fit, and are
         scored by BDeu with the effective numbers of rows in the noisy counts.

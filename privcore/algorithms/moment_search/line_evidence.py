@@ -1,4 +1,4 @@
-"""Tests and scores of columns coded by a few numbers each, from their noisy second moments."""
+"""Tests and scores from noisy second moments of columns that are coded by a few numbers each."""
 
 from __future__ import annotations
 

@@ -144,13 +144,13 @@ RADIUS = Parameter(
     kind="float",
     default=None,
     optional=True,
-    auto_help="from 1 to 3, smaller if there is more noise",
+    auto_help="from 1 to 3 for numeric columns (the more noise, the smaller), otherwise 0.9",
     low=0.1,
     high=100.0,
     slider=(0.5, 5.0),
-    help="For numeric columns: standardised rows whose norm is above R√p (p: number of columns) "
-    "are scaled down to that norm. With a smaller R, less noise is needed but more rows are "
-    "scaled down.",
+    help="For numeric columns, and for levels coded by a few numbers each: standardised rows whose "
+    "norm is above R√p (p: number of entries in a row) are scaled down to that norm. With a "
+    "smaller R, less noise is needed but more rows are scaled down.",
     source=_OURS,
 )
 MEASURED = Parameter(

@@ -1,8 +1,7 @@
-"""The released numbers of a run, which can be stored, searched again, added to and pooled.
+"""The released numbers of a run, which can be stored, searched again, extended and pooled.
 
 There are three kinds of release: counts of all combinations of levels; sums for pairs and larger
-sets of columns; and second moments of rows, which hold numbers, or levels coded by a few numbers
-each.
+sets of columns; and second moments of rows (of numbers, or of levels coded by a few numbers each).
 """
 
 from __future__ import annotations
@@ -154,7 +153,7 @@ class ReleasedTable:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read what `as_dict` wrote; raises KeyError, TypeError or ValueError for anything else."""
+        """Read the output of `as_dict`; raises KeyError, TypeError or ValueError for anything else."""
         readers = {"n": _rows, "levels": _levels, "counts": _numbers, "scale": _positive}
         values, topped = _checked(document, readers), document["topped"] is True
         counts = values["counts"].reshape(values["levels"])
@@ -260,7 +259,7 @@ class ReleasedSums(WithMu):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read what `as_dict` wrote; raises KeyError, TypeError or ValueError for anything else."""
+        """Read the output of `as_dict`; raises KeyError, TypeError or ValueError for anything else."""
         levels, n = _levels(document["levels"]), _rows(document["n"])
         moments = Moments(n, levels)
         # A search uses all pairs, and every subset of a larger set.
@@ -398,7 +397,7 @@ class ReleasedRows(WithMu):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read what `as_dict` wrote; raises KeyError, TypeError or ValueError for anything else."""
+        """Read the output of `as_dict`; raises KeyError, TypeError or ValueError for anything else."""
         units: NumberUnits | LineUnits
         if document["form"] == "lines":
             units = LineUnits(**_checked(document, _LINES))

@@ -177,7 +177,7 @@ _AT_ONCE = 512
 
 
 class _NoiseAware(Decision):
-    """Decides that two columns are independent if an informative noise-aware test does not reject.
+    """Decides on independence: yes if an informative noise-aware test does not reject.
 
     tabulated: whether conditioning sets of two or more columns are used only if a released table
     covers all columns of the test.
