@@ -85,7 +85,7 @@ SHARE = Parameter(
     high=0.99,
     slider=(0.1, 0.9),
     help="Share of the budget (of μ², in Gaussian differential privacy) for tables of a column "
-    "and its likely neighbours. The rest goes to all pairs of columns.",
+    "and its likely neighbours. The rest goes to the counts of all pairs of columns.",
     source=_OURS,
 )
 TABLES = Parameter(

@@ -153,7 +153,10 @@ class ReleasedTable:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read the output of `as_dict`; raises KeyError, TypeError or ValueError for anything else."""
+        """Read the output of `as_dict`.
+
+        Raises KeyError, TypeError or ValueError for any other input.
+        """
         readers = {"n": _rows, "levels": _levels, "counts": _numbers, "scale": _positive}
         values, topped = _checked(document, readers), document["topped"] is True
         counts = values["counts"].reshape(values["levels"])
@@ -259,7 +262,10 @@ class ReleasedSums(WithMu):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read the output of `as_dict`; raises KeyError, TypeError or ValueError for anything else."""
+        """Read the output of `as_dict`.
+
+        Raises KeyError, TypeError or ValueError for any other input.
+        """
         levels, n = _levels(document["levels"]), _rows(document["n"])
         moments = Moments(n, levels)
         # A search uses all pairs, and every subset of a larger set.
@@ -384,8 +390,8 @@ class ReleasedRows(WithMu):
     def other_rows(self, other: ReleasedRows) -> ReleasedRows:
         """Always raises DataError, because each release has its own units."""
         raise DataError(
-            "Each site's release chose its own units, so the moments of different sites cannot be "
-            "added; before the releases, cut the numbers into levels at public points, and count "
+            "Moments of different sites cannot be added, because each site's release has its own "
+            "units; before the releases, cut the numbers into levels at public points, and count "
             "these levels."
         )
 
@@ -397,7 +403,10 @@ class ReleasedRows(WithMu):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read the output of `as_dict`; raises KeyError, TypeError or ValueError for anything else."""
+        """Read the output of `as_dict`.
+
+        Raises KeyError, TypeError or ValueError for any other input.
+        """
         units: NumberUnits | LineUnits
         if document["form"] == "lines":
             units = LineUnits(**_checked(document, _LINES))
@@ -465,7 +474,7 @@ def together(parts: Sequence[ReleasedStatistics], *, same_rows: bool) -> Release
         if same_rows and whole.n != other.n:
             raise DataError(
                 f"The files were made from {whole.n:,} and {other.n:,} rows, so the files do not "
-                "cover the same rows; combine these files as files from different sites."
+                "cover the same rows; combine these files as releases from different sites."
             )
         add: Any = whole.same_rows if same_rows else whole.other_rows
         whole = add(other)

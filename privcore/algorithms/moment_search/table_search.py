@@ -1,10 +1,11 @@
 """Search for the best DAG by a score that is not a sum over families.
 
 The search moves from a DAG to a better neighbour of this DAG or of another DAG in the same
-equivalence class (Castelo & Kočka 2003). A few random reversals of covered edges lead to the other
-DAG. Neighbours are tried in the order of their approximate gain. At a local optimum the search
-restarts from a changed copy of the best DAG: without the edges of one column, or with one edge
-reversed and fixed until the rest of the DAG has adapted. A better optimum becomes the best DAG.
+equivalence class (Castelo & Kočka 2003). The other DAG is reached by a few random reversals of
+covered edges. Neighbours are tried in the order of their approximate gain. At a local optimum the
+search restarts from a changed copy of the best DAG: without the edges of one column, or with one
+edge reversed and fixed until the rest of the DAG has adapted. A better optimum becomes the best
+DAG.
 """
 
 from __future__ import annotations

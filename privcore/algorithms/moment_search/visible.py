@@ -1,8 +1,9 @@
-"""The smallest dependences that a budget can detect, from public facts, before any is spent.
+"""The smallest dependences that a budget can detect, computed from public facts alone.
 
-Columns with levels are assumed to be balanced, numeric columns to be normal, and all columns to be
-independent except for the tested pair. If some levels are rare, only larger dependences can be
-detected. The threshold for a single edge is taken from `edges` or from the posterior.
+The computation is possible before any budget is spent. Columns with levels are assumed to be
+balanced, numeric columns to be normal, and all columns to be independent except for the tested
+pair. If some levels are rare, only larger dependences can be detected. The threshold for a single
+edge is taken from `edges` or from the posterior.
 
 A test compares a statistic that has f degrees of freedom with a threshold. Under a dependence of
 size V the statistic is noncentral χ², with V² times the test's information as noncentrality. This
@@ -382,5 +383,6 @@ def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
         return "columns with two levels count as −1 and 1"
     plan = plan_numbers(source.n, source.own_levels, MomentSearchParameters(**checked))
     return (
-        f"{source.cut_words} cut into {plan.intervals} levels by their released middle and spread"
+        f"{source.cut_words} cut into {plan.intervals} levels at points set by the released middle "
+        "and spread"
     )
