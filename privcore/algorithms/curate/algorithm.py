@@ -42,8 +42,9 @@ BETA_KEEP = Parameter(
     low=0.0,
     high=0.99,
     slider=(0.0, 0.9),
-    help="The edge stays if the noisy value exceeds the threshold on the dependent side by more "
-    "than this share of the threshold; between the two margins a coin toss decides.",
+    help="An edge stays if the noisy test value lies on the dependent side of the threshold, at a "
+    "distance of more than this share of the threshold. Between the two margins, the decision is a "
+    "coin toss.",
     source=SOURCE,
 )
 BETA_DELETE = replace(
@@ -51,8 +52,8 @@ BETA_DELETE = replace(
     name="beta_delete",
     title="Margin beyond which an edge is deleted",
     symbol="β₂",
-    help="The edge is deleted if the noisy value exceeds the threshold on the independent side by "
-    "more than this share of the threshold.",
+    help="An edge is deleted if the noisy test value lies on the independent side of the "
+    "threshold, at a distance of more than this share of the threshold.",
 )
 SLACK = Parameter(
     name="slack",
@@ -64,8 +65,8 @@ SLACK = Parameter(
     low=0.0,
     high=1.0,
     slider=(0.0, 1.0),
-    help="Assumed probability that a noisy value falls between the margins, in the error bound "
-    "that the allocation minimises. The paper does not give a value.",
+    help="Assumed probability that a noisy value falls between the margins. The allocation "
+    "minimises an error bound that depends on this probability. The paper does not give a value.",
     source="Bhattacharjee & Tandon 2024, Lemma 1",
 )
 NOISE_LIMIT = Parameter(
@@ -80,9 +81,9 @@ NOISE_LIMIT = Parameter(
     high=1e9,
     scale="log",
     slider=(0.5, 100.0),
-    help="An order is skipped if the noise would be larger than the threshold by more than this "
-    "factor: the decisions would be coin tosses that delete edges. The paper has no such limit; a "
-    "very large value reproduces the paper.",
+    help="An order is skipped if the scale of the noise would be more than this factor times the "
+    "threshold: the decisions would then be little better than coin tosses, and would delete edges "
+    "at random. The paper has no such limit; a very large value reproduces the paper's method.",
     source="docs/proofs/curate.md",
     calibrations=("proven",),
 )
@@ -106,7 +107,10 @@ class CurateParameters(parameters.PerTestParameters):
 
 
 def new_filter(run: Run[CurateParameters]) -> tuple[PrivacyFilter, float]:
-    """The privacy filter of a proven run on its sub-sample, and the δ for converting its total."""
+    """The privacy filter of a proven run on the sub-sample, and a δ.
+
+    The δ is used to convert a filter total in ρ to (ε, δ).
+    """
     parameters, n = run.parameters, run.source.n
     rate, tests = checked_rows(n, parameters.rate) / n, max(1, run.known.open_pairs)
     epsilon = before_amplification(parameters.epsilon * share_for_tests(run), rate)
@@ -118,7 +122,10 @@ def new_filter(run: Run[CurateParameters]) -> tuple[PrivacyFilter, float]:
 
 
 def planned(run: Run[CurateParameters]) -> tuple[Event, ...]:
-    """The filter's total as one event; no event if sub-sampling amplifies a total with a δ."""
+    """The planned events of a proven run: the filter's total, and the release of marginals, if any.
+
+    There are no planned events if sub-sampling amplifies a total in ρ.
+    """
     whole, _ = new_filter(run)
     if whole.unit == "epsilon":
         total = Event("pure", run.parameters.epsilon * share_for_tests(run))
@@ -130,9 +137,9 @@ def planned(run: Run[CurateParameters]) -> tuple[Event, ...]:
 
 
 FLAW = (
-    "the total is computed from the number of tests made, which depends on the data, and Equation "
-    "16 multiplies two sensitivities where the product rule is needed, so the noise is several "
-    "times too small"
+    "the total is computed from the number of tests made, which depends on the data; and Equation "
+    "16 multiplies two sensitivities instead of applying the product rule, which makes the noise "
+    "several times too small"
 )
 # The reference code's constant for p = 1 − Φ(|Z|); p here is two-sided, twice as large.
 _PUBLISHED_CONSTANT = 2 * 0.3627
@@ -151,8 +158,8 @@ class _Published(ScoreMeasure):
 class PerOrder(PerTest[CurateParameters]):
     """Tests with Laplace noise and a separate ε for each order.
 
-    Between the margins, a coin toss decides. Raises ParameterError for a score whose tests need a δ
-    each, and for a published run without a δ.
+    If a noisy value falls between the margins, the decision is a coin toss. Raises ParameterError
+    for a score whose tests each need a δ, and for a published run with δ = 0.
     """
 
     proofs = ("docs/proofs/curate.md", "docs/proofs/laplace.md")
@@ -164,8 +171,8 @@ class PerOrder(PerTest[CurateParameters]):
         if self.measure.needs_delta:
             raise ParameterError(
                 "The number of tests in CURATE is not fixed in advance, so a test cannot have a δ "
-                f"of its own; choose the score {self.measure.base}-votes, which makes the same "
-                "decisions."
+                f"of its own; choose the score {self.measure.base}-votes, which gives the same "
+                "decisions without a δ."
             )
         n = run.source.n
         self._rows = checked_rows(n, parameters.rate)
@@ -214,8 +221,9 @@ class PerOrder(PerTest[CurateParameters]):
     def begin_order(self, order: int, pairs: int, tests: Callable[[], dict[int, int]]) -> None:
         """Optimise the budgets of this and later orders, given the remaining edges and budget.
 
-        The published form plans for t_j ≤ e·C(p − 2, j) tests, the proven form for the number of
-        tests that the graph still allows, which is never larger.
+        With e remaining edges, the published form plans for e·C(p − 2, j) tests of order j. The
+        proven form plans for the number of tests that are still possible in the graph, which is
+        never larger.
         """
         if order > self._last or pairs == 0:
             return
@@ -267,12 +275,15 @@ class PerOrder(PerTest[CurateParameters]):
         return verdict
 
     def _left_published(self) -> float:
-        """The total minus the cost of the tests so far, which Algorithm 1 refunds."""
+        """The remaining budget in the published form: the total minus the cost of the tests made.
+
+        Algorithm 1 refunds the budget of tests that were planned but not made.
+        """
         spent = sum(self.published_steps())
         return float(self._left - spent)
 
     def published_steps(self) -> list[float]:
-        """The cost of each order with t tests at ε: t ε² + sqrt(2 ln(1/δ) t) ε."""
+        """The cost of each order: t ε² + sqrt(2 ln(1/δ) t) ε for t tests at ε each."""
         return [
             tests * e * e + sqrt(2 * log(1 / self._delta) * tests) * e
             for e, tests in self._order_tests
@@ -322,8 +333,8 @@ CURATE = Algorithm(
     name="curate",
     title="CURATE",
     citation=SOURCE,
-    summary="Adds noise to every test, with more budget for the early orders: the split is "
-    "optimised before each order, given the remaining edges and budget.",
+    summary="Adds noise to every test, with more budget for the early orders. Before each order, "
+    "the split of the remaining budget is optimised for the remaining edges.",
     takes=CurateParameters,
     calibrations=("proven", "published"),
     run=_run,

@@ -22,7 +22,8 @@ class Margins:
     """The inputs of Lemma 1's error bounds.
 
     keep, delete: distances from the threshold to the two ends of the range in which a coin toss
-    decides, divided by the sensitivity of the value: Tβ₁/Δ and Tβ₂/Δ. slack: the constants c₁ = c₂.
+    decides, divided by the sensitivity of the value: Tβ₁/Δ and Tβ₂/Δ. slack: the value of both c₁
+    and c₂.
     """
 
     keep: float
@@ -52,17 +53,20 @@ def cost(epsilons: Vector, tests: Vector, rule: CostRule, delta: float) -> float
 
 
 def planned_tests(pairs: int, p: int, first: int, last: int) -> Vector:
-    """The bound e·C(p − 2, j) on the tests of each order j, from `first` to `last`; e: `pairs`."""
+    """Upper bounds on the number of tests of each order j from `first` to `last`: e·C(p − 2, j).
+
+    pairs: the number e of remaining edges. p: number of columns.
+    """
     return np.array([max(1, pairs * math.comb(p - 2, j)) for j in range(first, last + 1)], float)
 
 
 def allocate(
     tests: Sequence[float], budget: float, margins: Margins, rule: CostRule, delta: float
 ) -> Vector:
-    """ε_j per remaining order: non-increasing, within the budget, with the smallest error bound.
+    """Choose ε_j for each remaining order j, to minimise the error bound within the budget.
 
-    Solved by sequential least squares. If the solver violates the constraints or does not improve
-    on the even split, the even split is used, since it is always feasible.
+    The ε_j do not increase with j. A solution found by sequential least squares is adjusted to the
+    constraints. The even split is used instead if its error bound is no larger.
     """
     return _allocated(tuple(tests), budget, margins, rule, delta).copy()
 

@@ -1,6 +1,5 @@
-"""Tests and scores on counts with known Gaussian noise.
+"""Moment search: noise-aware tests and scores on released counts and moments.
 
-The released counts are the output of a Gaussian mechanism, so the variance that noise adds to any
-statistic is known; the tests here add this variance to the sampling variance under the null
-hypothesis.
+The distribution of the noise is public, so the variance that the noise adds to any statistic is
+known. The tests add this variance to the sampling variance under the null hypothesis.
 """

@@ -1,10 +1,10 @@
 """Noise-aware search over moments (ours), the algorithm that the product recommends.
 
-If columns have few combinations of levels, all combinations are counted once. Otherwise all one-way
-and two-way counts are released once; these counts determine which larger tables are released next,
-in a few rounds with fixed shares of the budget. Everything else is post-processing: noise-aware
-tests, a search over DAGs, and a choice of edges that controls the false discovery rate. Proof:
-docs/proofs/moment_search.md; method: docs/moment_search.md.
+If the columns have few combinations of levels, noisy counts of all combinations are released.
+Otherwise all one-way and two-way counts are released first. These counts determine which larger
+tables are released next, in a few rounds with fixed shares of the budget. Everything else is
+post-processing: noise-aware tests, a search over DAGs, and a choice of edges that controls the
+false discovery rate. Proof: docs/proofs/moment_search.md; method: docs/moment_search.md.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ MOST_COLUMNS = 1_000
 def planned(run: Run[MomentSearchParameters]) -> Plan:
     """The planned releases of a run.
 
-    After an earlier run, the rest of the budget is planned for releases of the same kind. Raises
-    ParameterError if no budget remains, or if there are too many columns.
+    If the run adds to an earlier run, the remaining budget is planned for releases of the same
+    kind. Raises ParameterError if no budget remains, or if there are too many columns.
     """
     source, parameters, before = run.source, run.parameters, run.earlier.statistics
     if len(source.names) > MOST_COLUMNS:
@@ -82,9 +82,9 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
 def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
     """The privacy events of a run, including an earlier run as one event.
 
-    For numeric columns, the last event is a release of moments, or rounds of counts with the same
-    total cost. New counts of all combinations of levels refine the earlier counts, so both releases
-    together cost no more than the new counts alone.
+    For numeric columns, the last event stands for a release of moments, or for rounds of counts
+    with the same total cost. Earlier counts of all combinations of levels are not a separate event:
+    the new counts refine them, so both releases together cost no more than the new counts alone.
     """
     before, plan = run.earlier.statistics, planned(run)
     earlier = (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()
@@ -92,16 +92,18 @@ def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
 
 
 def _delta(run: Run[MomentSearchParameters]) -> float:
-    """The δ that a run uses: 0 for the full contingency table."""
+    """The δ that a run uses: 0 if all combinations of levels are counted, otherwise `delta`."""
     if has_levels(run.source) and isinstance(planned(run), WholePlan):
         return 0.0
     return run.parameters.delta
 
 
 def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[str, str]:
-    """How columns with levels are measured, which is fixed in advance because δ depends on it.
+    """Fix in advance how columns with levels are measured, because δ depends on this choice.
 
-    A private number of rows does not affect the choice.
+    Returns the parameter `measured`, or nothing if there is no choice to make. rows: number of rows
+    per person. private: whether the total number of rows is private; if so, the choice does not
+    depend on this number.
     """
     parameters, source = run.parameters, run.source
     if (
@@ -118,7 +120,7 @@ def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[s
 
 
 def _run(run: Run[MomentSearchParameters]) -> Outcome:
-    # Thousands of tests on matrices of a few rows each: several threads take twice the time.
+    # Thousands of tests on small matrices take twice as long with several threads.
     with one_thread():
         return _searched(run)
 
@@ -139,7 +141,7 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
 
 
 def _again(run: Run[MomentSearchParameters], statistics: ReleasedStatistics) -> Outcome:
-    """Search released numbers with the given parameters; nothing is spent."""
+    """Repeat the search on released numbers, with the parameters of `run`, at no cost."""
     recorder = common.Recorder(run.keep_trace)
     with one_thread():
         if isinstance(statistics, ReleasedTable):
@@ -151,7 +153,7 @@ def _again(run: Run[MomentSearchParameters], statistics: ReleasedStatistics) -> 
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of PC without noise, with its default score (G² for levels, Fisher's z)."""
+    """Parameters of non-private PC, with the default score (G² for levels, z for numbers)."""
     shared = ("threshold", "max_order", "hidden_causes")
     return {"score": None, **{name: parameters[name] for name in shared}}
 
@@ -160,11 +162,12 @@ MOMENT_SEARCH = Algorithm(
     name="moment-search",
     title="Moment search",
     citation="ours",
-    summary="Noise is added once to the counts of all combinations of levels if there are few; "
-    "otherwise to the counts of all pairs of columns, then to a few larger tables that are "
-    "chosen by the results for pairs. Tests and likelihoods that account for the noise then "
-    "determine the edges and their directions. For numeric columns, noise is added to their "
-    "second moments, or to counts of intervals if the dependence is not linear.",
+    summary="If the columns have few combinations of levels, noise is added once to the counts of "
+    "all combinations. Otherwise noise is added to the counts of all pairs of columns, then to a "
+    "few larger tables, which are chosen from the results for the pairs. Tests and likelihoods "
+    "that account for the noise then determine the edges and their directions. For numeric "
+    "columns, noise is added to the second moments, or to counts of intervals if the dependence is "
+    "not linear.",
     takes=MomentSearchParameters,
     calibrations=("proven",),
     run=_run,

@@ -1,8 +1,8 @@
-"""How a total (ε, δ) is split over the releases, from public facts alone.
+"""Plans that split a total (ε, δ) over the releases, from public facts alone.
 
-There is a plan for each kind of release: for all combinations of levels at once; for pairs of
-columns and rounds of larger tables; and for second moments of rows of numbers, or of levels coded
-by a few numbers each.
+There is a plan for each kind of release: counts of all combinations of levels at once; counts of
+pairs of columns, then of larger tables in rounds; and second moments of rows (of numbers, or of
+levels coded by a few numbers each).
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from privcore.rounding import down, up
 _FIRST = 0.1
 # With fewer intervals no shape can be detected.
 _LEAST_INTERVALS = 3
-# Maximum length of numeric rows, in standard deviations of their columns, each with the noise on a
-# correlation up to which this length is used: shortening rows biases their moments a little.
-# docs/experiments/numbers.md.
+# Maximum norms of numeric rows, divided by √p, in standard deviations of the columns; each with the
+# noise on a correlation up to which this norm is used: scaling rows down biases their moments a
+# little. docs/experiments/numbers.md.
 _RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012), (1.0, math.inf))
-# The same for rows of levels.
+# Maximum norm of rows of coded levels, divided by the root of the number of coordinates.
 _RADIUS = 0.9
 # A table with fewer cells would add nothing to the pairs.
 LEAST_CELLS = 16
@@ -66,7 +66,10 @@ class WholePlan:
 
     @property
     def weight(self) -> float:
-        """The share of the information that the noise leaves, for balanced independent columns."""
+        """The share of the information in a count that remains despite the noise.
+
+        The columns are assumed to be balanced and independent.
+        """
         expected = self.n / math.prod(self.levels)
         return expected * float(cell_information(np.array(expected), self.scale))
 
@@ -80,7 +83,7 @@ class GaussianPlan:
     """A plan of releases with Gaussian noise.
 
     n: number of rows. levels: number of levels of each column, 0 for numeric columns. mus:
-    Gaussian-DP parameters of the releases in their order, 0 for a release that is not made.
+    Gaussian-DP parameter of each release, in order; 0 for a release that is not made.
     """
 
     n: int
@@ -102,8 +105,9 @@ class GaussianPlan:
 class MomentPlan(GaussianPlan):
     """The plan to count pairs of columns, then tables in rounds.
 
-    mus: for the pairs, and for all tables together. cells: maximum number of cells per table; 0 if
-    no tables are counted. only: the pairs that are counted; empty for all pairs.
+    mus: Gaussian-DP parameters of the counts of pairs, and of all tables together. cells: maximum
+    number of cells per table; 0 if no tables are counted. only: the pairs that are counted; empty
+    for all pairs.
     """
 
     cells: int = 0
@@ -111,7 +115,7 @@ class MomentPlan(GaussianPlan):
 
     @property
     def pairs_sigma(self) -> float:
-        """Standard deviation of the noise on each feature's sum, in counts."""
+        """Standard deviation of the noise on the sum of each feature over all rows."""
         return planned_sigma(sensitivity(self.levels, self.n, self.only), self.mus[0])
 
     @property
@@ -145,13 +149,14 @@ class MomentPlan(GaussianPlan):
 class RowsPlan(GaussianPlan):
     """The plan for second moments of rows of numbers, or of levels coded by a few numbers each.
 
-    mus: for three releases. The first sets the units: the middle and spread of each numeric column,
-    or the counts of each column with levels. The second counts pairs to show whether numeric
-    columns depend on each other linearly; its μ is 0 if linearity is assumed or if levels are
-    counted anyway. The third releases the second moments, or counts in their place. columns: how
-    many numbers a row has. radius: maximum length of a row, in standard deviations of its numbers,
-    divided by √columns. intervals: number of intervals per numeric column if levels are counted; 0
-    if all columns have levels. ordered: see `CountSource`. mean_share: weight of the means.
+    mus: Gaussian-DP parameters of three releases. The first release sets the units: the middle and
+    spread of each numeric column, or the counts of each column with levels. The second release
+    counts pairs, to determine whether numeric columns depend on each other linearly; its μ is 0 if
+    linearity is assumed or if levels are counted anyway. The third release consists of the second
+    moments, or of counts in their place. columns: number of coordinates of a row. radius: maximum
+    norm of a row, in standard deviations of the coordinates, divided by √columns. intervals: number
+    of intervals per numeric column if levels are counted; 0 if all columns have levels. ordered:
+    see `CountSource`. mean_share: weight of the means relative to the products.
     """
 
     columns: int
@@ -162,7 +167,7 @@ class RowsPlan(GaussianPlan):
 
     @property
     def cut(self) -> tuple[int, ...]:
-        """Number of levels of each column after numbers are cut."""
+        """Number of levels of each column after numeric columns are cut into intervals."""
         return tuple(r or self.intervals for r in self.levels)
 
     @property
@@ -176,7 +181,7 @@ class RowsPlan(GaussianPlan):
 
     @property
     def longest(self) -> float:
-        """Maximum length of a row of standardised numbers."""
+        """Maximum norm of a row of standardised numbers."""
         return self.radius * math.sqrt(self.columns)
 
     @property
@@ -202,7 +207,7 @@ class RowsPlan(GaussianPlan):
 
     @property
     def correlation_noise(self) -> float:
-        """Standard deviation of the noise on a correlation, if the units fit the columns."""
+        """Standard deviation of the noise on a correlation, if the released units are exact."""
         return self.moments_sigma * self.radius**2 * self.columns
 
 
@@ -225,8 +230,8 @@ def plan_moments(
     """The plan for pairs and tables; mu: Gaussian-DP parameter of all releases together.
 
     In a test on a table with c cells, the ratio of noise variance to sampling variance is about
-    c σ²/n, and σ² = 2p/μ² with a table for each column. So the largest ratio allowed limits the
-    number of cells.
+    c σ²/n. With one table for each of the p columns, σ² = 2p/μ². So the largest allowed ratio,
+    `table_noise_ratio`, limits the number of cells.
     """
     share, most = parameters.table_share, parameters.table_noise_ratio
     cells = min(most * n * (share * mu * mu) / (2 * len(levels)), _MOST_CELLS)
@@ -239,8 +244,8 @@ def plan_moments(
 def plan_numbers(n: int, own_levels: Sequence[int], parameters: MomentSearchParameters) -> RowsPlan:
     """The plan for numeric columns; own_levels: see `NumberSource`.
 
-    The maximum length of rows is the parameter `longest_row`; if this is None, the noise determines
-    the length.
+    The maximum norm of a row follows from the parameter `longest_row`. If this parameter is None,
+    the noise determines the maximum norm.
     """
     columns, epsilon = len(own_levels), parameters.epsilon
     intervals = usual_intervals(n, columns, epsilon)
@@ -303,6 +308,7 @@ def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
     if not 0 < before.mu < total:
         raise ParameterError(
             f"The earlier release has used all of ε = {parameters.epsilon:g} at δ = "
-            f"{parameters.delta:g}, or no release can be added to it; set a larger total ε."
+            f"{parameters.delta:g}, or is closed to further releases; set a larger total ε, or add "
+            "to another release."
         )
     return down(math.sqrt((total - before.mu) * (total + before.mu)))

@@ -1,8 +1,8 @@
 """The likelihood of noisy cell counts, given their expectations under a model.
 
 A count with expectation m is a Poisson variable plus discrete Laplace noise of scale b. This
-likelihood has twice as much information about small cells as a likelihood with normal noise of the
-same variance, and cells that are empty under every model do not affect the comparison of models.
+likelihood contains twice as much information about small cells as a likelihood with normal noise of
+the same variance. Cells that are empty under every model do not affect the comparison of models.
 """
 
 from __future__ import annotations

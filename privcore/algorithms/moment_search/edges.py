@@ -3,9 +3,9 @@
 Each edge is tested given the rest of the graph, and the p-values enter the procedure of Benjamini &
 Hochberg (1995) over all pairs of columns; a pair without an edge enters with a p-value of 1.
 
-Markov-equivalent DAGs encode the same independences, but with different conditioning sets. If both
-parents and children of a column are wrong, a false edge may compensate for the errors: the edge is
-significant given the other parents of its effect in this DAG, but not given the other parents of
+Markov-equivalent DAGs encode the same independences, but with different conditioning sets. If the
+parents and the children of a column are wrong, a false edge may compensate for the errors: the edge
+is significant given the other parents of its effect in this DAG, but not given the other parents of
 its effect in an equivalent DAG. Such an edge is deleted as well, and the equivalent DAG is used.
 The backward phase of GES makes the same deletions: if the tests make no errors, the deletions lead
 from any DAG that explains all dependences to the class of the true DAG (Chickering 2002, theorems 4
@@ -134,8 +134,8 @@ def searched_among(
 ) -> Parents:
     """The best-scoring DAG found among the DAGs whose edges are all candidates.
 
-    start: a DAG whose edges are candidates; the result scores at least as high. orders: see
-    `best_of_orders`.
+    start: a DAG whose edges are candidates; the result scores at least as high as this DAG.
+    orders: see `best_of_orders`.
     """
     return best_of_orders(
         obeying(score, run.known, run.source.n),
@@ -191,7 +191,7 @@ def sparsest_dag(
 def first_guess(
     run: Run[MomentSearchParameters], evidence: TableEvidence, candidates: Around
 ) -> Parents:
-    """The best DAG of a quick search, whose families are tabulated next."""
+    """The best DAG found by a quick search; the families of this DAG are counted next."""
     return searched_among(run, _costly(run, evidence, _COSTS[1]), candidates, orders=1)
 
 
@@ -220,7 +220,7 @@ def _costly(run: Run[MomentSearchParameters], evidence: TableEvidence, cost: flo
 
 
 def fewest_edges(dags: Sequence[Parents], score: Scorer) -> Parents:
-    """The DAG with the fewest edges; ties are broken by the score, then by order."""
+    """The DAG with the fewest edges; ties are broken by the score, then by the order in `dags`."""
     return min(dags, key=lambda dag: (sum(map(len, dag)), -total(score, dag)))
 
 
@@ -301,7 +301,10 @@ def without_edge(dag: Parents, cause: int, effect: int) -> Parents:
 def _elsewhere(
     evidence: EdgeTests, dag: Parents, known: Constraints
 ) -> Iterator[tuple[float, int, int, Parents]]:
-    """p-value, cause and effect of edges in other valid DAGs of the class, each with its DAG."""
+    """Yield (p-value, cause, effect, DAG) for edges in other DAGs of the equivalence class.
+
+    Only informative tests in DAGs that obey the background knowledge are included.
+    """
     nodes = [str(column) for column in range(len(dag))]
     same = EquivalenceClass(cpdag_of_dag(nodes, edges_of(dag)))
     for effect, causes in same.families():

@@ -11,7 +11,7 @@ from privcore.arrays import Columns
 
 
 class Power(NamedTuple):
-    """What determines the power of a test on a pair.
+    """The quantities that determine the power of a test of two columns.
 
     dof: degrees of freedom. threshold: value of χ² above which a search adds the edge. information:
     noncentrality for a dependence of size 1.
@@ -35,7 +35,7 @@ class Evidence(Protocol):
         ...
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """The test of independence that the search uses."""
+        """The test of conditional independence that the search uses."""
         ...
 
     def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
@@ -59,7 +59,7 @@ class Evidence(Protocol):
         return self.final(cause, effect, tuple(sorted(dag[effect] - {cause})))
 
     def effect(self, x: int, y: int) -> float:
-        """Size of the marginal dependence of a pair, corrected for noise."""
+        """Size of the marginal dependence between x and y, corrected for noise."""
         statistic = self.first(x, y, ())
         information = self.information(x, y, statistic)
         return min(sqrt(statistic.noncentrality / information), 1.0) if information > 0 else 0.0

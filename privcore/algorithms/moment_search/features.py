@@ -1,8 +1,9 @@
-"""Feature vectors of categorical records whose sums are all one-way and two-way counts.
+"""Feature vectors of categorical records, whose sums give all one-way and two-way counts.
 
-A column with r levels is coded by u(x) = the row of x in Q, an orthonormal basis (r, r − 1) of
-the vectors that sum to 0, so that ⟨u(x), u(x′)⟩ = 1[x = x′] − 1/r.  A record's features are the
-u_i of its columns and the products u_i ⊗ u_j of its pairs of columns.
+Level x of a column with r levels is coded by u(x), the row of x in Q. Here Q, of shape (r, r − 1),
+is an orthonormal basis of the vectors that sum to 0, so that ⟨u(x), u(x′)⟩ = 1[x = x′] − 1/r. The
+features of a record are the codes u_i of the columns, and the products u_i ⊗ u_j for the pairs of
+columns.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def sensitivity(levels: Sequence[int], n: int, only: Collection[tuple[int, int]]
 
 
 def rounding_of_features(levels: Sequence[int], n: int) -> float:
-    """Maximum L2 floating-point error in the difference of two tables' sums of features.
+    """Maximum floating-point error, in L2 norm, of the difference between two feature sums.
 
     n: number of rows. Proof: docs/proofs/fixed_point.md, statement 2.
     """
@@ -49,7 +50,8 @@ def rounding_of_features(levels: Sequence[int], n: int) -> float:
 def pair_features_sensitivity(levels: Sequence[int]) -> float:
     """The largest Euclidean change in a record's features when the record is replaced.
 
-    Exact: docs/proofs/moment_search.md, statement 1.  levels: number of levels of each column.
+    The value is exact; see docs/proofs/moment_search.md, statement 1. levels: number of levels of
+    each column.
     """
     own = [1 - 1 / r for r in levels]
     total, squares = math.fsum(own), math.fsum(k * k for k in own)

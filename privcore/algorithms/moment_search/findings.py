@@ -1,7 +1,7 @@
 """Findings on each pair of columns: the probability of an edge, and the power to detect an edge.
 
-Findings are post-processing of released numbers, so the guarantee of the release covers them and
-they cost nothing.
+Findings are post-processing of released numbers, so findings cost nothing and are covered by the
+guarantee of the release.
 """
 
 from __future__ import annotations
@@ -121,9 +121,10 @@ def stated_finding(
     visible: float | None = None,
     arrows: frozenset[Pair] = frozenset(),
 ) -> PairFinding:
-    """The finding on a pair (i, j) with its probabilities; `stated` holds P(i → j) for all i, j.
+    """The finding on a pair (i, j), with probabilities.
 
-    arrows: the graph's arrows; the finding on an arrow also has the probability of its direction.
+    stated: P(i → j) for all i and j. effect, visible: see `PairFinding`. arrows: the arrows of the
+    graph; if the pair has an arrow, the finding includes the probability of the arrow's direction.
     """
     i, j = pair
     forward, backward = float(stated[i, j]), float(stated[j, i])
@@ -145,10 +146,11 @@ def smallest_seen(
     level: float,
     candidates: float,
 ) -> float | None:
-    """The smallest dependence that every test that an edge has to pass would detect, if any.
+    """The smallest dependence that all tests of an edge would detect; None if there is none.
 
-    separating_set: the pair's separating set in a search. level, candidates: significance levels of
-    the last and of the first tests.
+    separating_set: the pair's separating set in a search. candidates: significance level of the
+    marginal test and of the test given the separating set. level: significance level of the tests
+    given the parents of either column.
     """
     x, y = pair
     tests = [((), candidates), (tuple(sorted(separating_set)), candidates)]

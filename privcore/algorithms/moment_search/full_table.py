@@ -4,16 +4,16 @@ Twice the log of a DAG's posterior probability, up to a constant, is
 
     2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e] − 2 log C(p(p − 1)/2, k)
 
-The last term is the prior: all numbers of edges k are equally probable, and for each k, all choices
-of k pairs (Scott & Berger 2010). With more pairs, the first edges therefore need more evidence.
-If k is above half the number of pairs, the prior uses half the number of pairs instead of k:
-otherwise the complete graph, which is a single choice, would be favoured.
+The last term is the prior: all numbers of edges k are equally probable, and given k, all choices of
+k pairs are equally probable (Scott & Berger 2010). The more pairs there are, the more evidence the
+first edges therefore need. If k is above half the number of pairs, the prior uses half the number
+of pairs instead of k: otherwise the complete graph, which is a single choice, would be favoured.
 
 L is the likelihood of the noisy counts, and θ̂ maximises L for the DAG. The effective number of
 rows in a noisy count is m² times the information about the count's expectation m; e holds the sums
 of these numbers over the cells of each family. Without noise, e holds the counts themselves, and
 the score is the BDeu score (Heckerman, Geiger & Chickering 1995) with an equivalent sample size of
-1; if the noise dominates, the score is the prior. Equivalent DAGs have the same score.
+1. If the noise dominates, the score is the prior. Equivalent DAGs have the same score.
 """
 
 from __future__ import annotations
@@ -95,9 +95,10 @@ class TableScore:
     def fit(self, dag: Masks, wanted: float = -math.inf) -> Fit:
         """The fit of a DAG; a fit whose score is far below `wanted` is not completed.
 
-        Fits are cached by Markov equivalence class, without background knowledge. Every fit starts
-        from the table nearest to the noisy counts: a fit that started from the fit of a similar DAG
-        would often get stuck where that DAG's expectations are close to 0, and so would the search.
+        Fits are cached by Markov equivalence class, without the prior from background knowledge.
+        Every fit starts from the table nearest to the noisy counts. A fit that started from the fit
+        of a similar DAG would often get stuck where that DAG's expectations are close to 0, and the
+        search would get stuck too.
         """
         prior = self.knowledge_log_prior(dag) + float(
             self._prior[sum(mask.bit_count() for mask in dag)]
@@ -132,8 +133,8 @@ class TableScore:
     def families_near(self, fit: Fit, mixed: float = _MIXED) -> Families:
         """Scores of families near a fit, with all columns as candidates.
 
-        mixed: weight of the noisy counts in the expectations, so that cells at 0 in the fit can
-        become positive.
+        mixed: weight of the noisy counts in the expectations; with a positive weight, cells at 0 in
+        the fit can become positive.
 
         The probabilities of each family are one step of Fisher scoring away from the fit, and are
         scored by BDeu with the effective numbers of rows in the noisy counts.
@@ -178,9 +179,9 @@ def _log_prior(pairs: int) -> Vector:
 
 
 def nearest_table(counts: Vector, n: float) -> Vector:
-    """The table without negative counts and with sum n that is nearest to the noisy counts.
+    """The table nearest to the noisy counts that has no negative counts and has sum n.
 
-    It is the projection onto a simplex (Duchi et al. 2008).
+    This table is the projection of the counts onto a simplex (Duchi et al. 2008).
     """
     falling = np.sort(counts)[::-1]
     shift = (np.cumsum(falling) - n) / np.arange(1, counts.size + 1)
@@ -190,7 +191,10 @@ def nearest_table(counts: Vector, n: float) -> Vector:
 
 @lru_cache(maxsize=10_000)
 def class_of(dag: Masks) -> tuple[Masks, frozenset[tuple[int, int, int]]]:
-    """Skeleton and v-structures, which identify a DAG's class (Verma & Pearl 1990)."""
+    """The skeleton and v-structures of a DAG, which identify the DAG's equivalence class.
+
+    See Verma & Pearl (1990).
+    """
     neighbours = list(dag)
     for effect, mask in enumerate(dag):
         for cause in bits(mask):

@@ -1,4 +1,4 @@
-"""The search that allows unobserved confounders: further tests on the released numbers.
+"""Search for a graph that allows unobserved confounders, by further tests on released numbers.
 
 The method is GFCI (Ogarrio, Spirtes & Ramsey 2016): a DAG that explains the released numbers has
 all edges of the true maximal ancestral graph, and superfluous edges where unobserved confounders
@@ -24,10 +24,11 @@ from privcore.graphs.pdag import Edge, ordered
 
 
 class _Decision(FreeDecision):
-    """Decides for independence if a test on released numbers does not reject and is informative.
+    """Decides on independence by tests on released numbers.
 
-    An edge of the DAG is removed only if it closes a triangle, and only by a test that would detect
-    a dependence of the edge's size with probability 0.9.
+    Two columns count as independent if an informative test does not reject. An edge of the DAG is
+    removed only if it closes a triangle, and only by a test that would detect a dependence of the
+    edge's size with probability 0.9.
     """
 
     def __init__(self, evidence: Evidence, dag: Parents, level: float) -> None:
@@ -60,7 +61,7 @@ class _Decision(FreeDecision):
         return self._known[key]
 
     def _sees(self, key: tuple[int, int, Columns], made: Statistic) -> bool:
-        """Whether the test would detect the pair's edge, if the DAG has an edge."""
+        """Whether the test would detect the pair's edge; True if the DAG has no such edge."""
         size = self._sizes.get(key[:2])
         if size is None:
             return True
@@ -73,7 +74,7 @@ class _Decision(FreeDecision):
 
 
 def pag_of(run: Run[MomentSearchParameters], dag: Parents, evidence: Evidence) -> Skeleton:
-    """The PAG that follows from tests of a DAG's edges given other columns."""
+    """The PAG found by testing a DAG's edges again, given other columns."""
     parameters, names = run.parameters, run.source.names
     pairs = frozenset(ordered(*edge) for edge in edges_of(dag))
     decision = _Decision(evidence, dag, parameters.threshold)

@@ -1,4 +1,4 @@
-"""Tests and scores of columns coded by a few numbers each, from their noisy second moments."""
+"""Tests and scores from noisy second moments of columns that are coded by a few numbers each."""
 
 from __future__ import annotations
 
@@ -63,5 +63,8 @@ class LineEvidence(LinearTests, Evidence):
         return self.test(x, y, conditioning_set)
 
     def information(self, x: int, y: int, statistic: Statistic) -> float:
-        """Noncentrality of a test if r = 1, computed as n r², which is a little low for large r."""
+        """Noncentrality of a test for a correlation of r = 1.
+
+        The noncentrality is computed as n r², which is slightly too low for large r.
+        """
         return self.n * statistic.scale if statistic.second else 0.0

@@ -76,7 +76,7 @@ class LinearTests:
         return self._rows[key]
 
     def tests(self, tests: Sequence[tuple[int, int, Columns]]) -> Statistics:
-        """The tests of several (x, y, conditioning set); all conditioning sets have one size."""
+        """The tests for several (x, y, conditioning set); all sets must have the same size."""
         xs, ys = (np.array([test[k] for test in tests], np.int64) for k in range(2))
         others = np.array([test[2] for test in tests], np.int64).reshape(len(tests), -1)
         return Statistics(*kernels.moment_tests.linear_tests_each(*self._known, xs, ys, others).T)
@@ -84,8 +84,8 @@ class LinearTests:
     def gains(self, column: int, parents: frozenset[int]) -> Vector:
         """Gain from adding each column as a parent, shape (p,); −∞ if a test has no information.
 
-        The gain is the deviance for normal columns, n log 1/(1 − r²), minus the penalty, both
-        corrected for noise.
+        The gain is the deviance under normality, n log 1/(1 − r²), minus the penalty. Both the
+        deviance and the penalty are corrected for noise.
         """
         key = column, tuple(sorted(parents))
         if key not in self._gains:
@@ -101,7 +101,7 @@ class LinearTests:
         return np.where(informative, np.round(gains, DIGITS), -np.inf)
 
     def _made(self, xs: Integers, y: int, conditioning_set: Columns) -> Matrix:
-        """Tests of y with each of xs, one per row.
+        """Tests of y with each column in `xs`, one test per row.
 
         Tests with y or with columns in the conditioning set have no information.
         """
@@ -114,7 +114,7 @@ _FEW_LEVELS = 32
 
 
 class LevelTests(LinearTests):
-    """Linear tests on columns with levels: levels are coded as variables without interactions."""
+    """Linear tests on columns with levels, which are coded by contrasts without interactions."""
 
     def __init__(self, moments: Moments, penalty: float = 0.0) -> None:
         self._released, self.levels = moments, moments.levels
@@ -129,7 +129,7 @@ class LevelTests(LinearTests):
         return self._shares[column]
 
     def _cleaned(self, column: int) -> Matrix:
-        """Shares of the levels, raised to the smallest share that noise can distinguish from 0."""
+        """Shares of the levels, raised to the smallest share that is clearly above the noise."""
         r, n = self.levels[column], self._released.n
         share = sum_zero_basis(r) @ self._released.sums(column) / n + 1 / r
         floor = max(2 * math.sqrt(self._released.variance(column)), 1.0) / n
@@ -146,7 +146,7 @@ class LevelTests(LinearTests):
         return variances
 
     def _means(self) -> Matrix:
-        """Moments in which each column has its released mean and the covariance of its shares.
+        """The released moments; within each column, the covariance follows from the shares.
 
         The released products of two columns share the noise on the means; with other means, this
         noise would look like a dependence.

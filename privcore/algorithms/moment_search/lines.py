@@ -1,14 +1,14 @@
 """Moment search by second moments, on rows of numbers or of levels coded by a few numbers each.
 
 The first release sets the units of the rows: the middle and spread of each numeric column, or the
-counts of the levels of each column. For numeric columns, if there are enough rows to detect more
-than linear dependence, a second release counts all pairs of columns, with numbers cut evenly in
-these units. These counts decide how the rest of the budget is spent: on second moments in these
-units, or on counts of the cut columns, as for other columns with levels. In a table with numeric
-columns, yes/no columns count as −1 and 1; if any column has more levels, the rest of the budget is
-spent on counts. After a release of second moments, the graph is found by a search over orders of
-the columns and a choice of edges that controls the false discovery rate. Proof:
-docs/proofs/moment_search.md, statements 4 and 7.
+counts of the levels of each column. If the columns are numeric and there are enough rows to detect
+nonlinear dependence, a second release counts all pairs of columns, with each numeric column cut at
+quantiles of a normal distribution in these units. These counts determine how the rest of the budget
+is spent: on second moments in these units, or on counts of the cut columns, as for other columns
+with levels. In a table with numeric columns, yes/no columns count as −1 and 1; if any column has
+more than two levels, the rest of the budget is spent on counts. After a release of second moments,
+the graph is found by a search over orders of the columns and a choice of edges that controls the
+false discovery rate. Proof: docs/proofs/moment_search.md, statements 4 and 7.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 def run_on_rows(
     run: Run[MomentSearchParameters], plan: RowsPlan, recorder: common.Recorder
 ) -> tuple[Run[MomentSearchParameters], Found]:
-    """Make the releases and search them; returns the run and the search result.
+    """Make the releases and search for a DAG; returns the run and the result of the search.
 
     The columns of the returned run are cut into levels if the releases counted cut columns.
     """
@@ -95,7 +95,7 @@ def searched_lines(
     spent: Spent,
     recorder: common.Recorder,
 ) -> Found:
-    """Search the noisy moments only, so that the search can be repeated at no further cost."""
+    """Search for a DAG in the noisy moments alone; repeating this search costs no budget."""
     parameters, names, n = run.parameters, run.source.names, statistics.n
     evidence = LineEvidence(statistics, penalty=LINE_PENALTY * log(n))
     known = run.known
@@ -112,7 +112,10 @@ def searched_lines(
 
 
 def _candidates(run: Run[MomentSearchParameters], evidence: LineEvidence) -> list[set[int]]:
-    """The possible neighbours of each column; with many columns, only dependent pairs remain."""
+    """The possible neighbours of each column.
+
+    With many columns, only significantly dependent pairs and required edges are possible.
+    """
     p, possible = evidence.columns, run.known.possible.copy()
     if p > USUAL_COLUMNS:
         level = run.parameters.level_of_candidates(p)

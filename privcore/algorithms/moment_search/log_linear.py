@@ -32,9 +32,10 @@ from privcore.arrays import Columns, Integers, Matrix, Vector
 class Difference(NamedTuple):
     """The difference between released moments and a model's moments, and a test of it.
 
-    table: the model's probabilities. moments: the difference. statistic: for the hypothesis that
-    the difference is chance. sampling, noise: n times the covariances of the difference due to
-    sampling and to noise. floor: smallest variance that counts as positive.
+    table: the model's probabilities. moments: the difference. statistic: the test statistic for the
+    hypothesis that the difference is due to chance. sampling, noise: n times the covariances of the
+    difference due to sampling and to noise. n: number of rows. floor: smallest variance that counts
+    as positive.
     """
 
     table: Matrix
@@ -47,7 +48,7 @@ class Difference(NamedTuple):
 
 
 def shrunken(off: Difference) -> tuple[Matrix, float]:
-    """Shrink a difference toward 0, for sampling error and noise (empirical Bayes).
+    """Shrink a difference toward 0 to allow for sampling error and noise (empirical Bayes).
 
     Returns the shrunken difference, and the degrees of freedom that the errors in this difference
     add to a deviance.
@@ -87,8 +88,8 @@ def _dependences(terms: tuple[Axes, ...]) -> list[Axes]:
 class Codes(NamedTuple):
     """The products of codes that belong to the margins of a model; see `model_test`.
 
-    subsets: the axes of each product. within: the margin of each product. ends: cumulative number
-    of products by margin.
+    subsets: the axes of each product. within: the margin to which each product belongs. ends: the
+    cumulative number of products by margin.
     """
 
     subsets: tuple[Axes, ...]
@@ -98,9 +99,9 @@ class Codes(NamedTuple):
 
 @lru_cache(maxsize=256)
 def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], tested_axes: Axes) -> Codes:
-    """Assign each product of codes to the first margin that has its axes; `tested_axes` comes last.
+    """Assign each product of codes to the first margin that contains the product's axes.
 
-    The constant 1 belongs to the first margin.
+    The margin of `tested_axes` comes last. The constant 1 belongs to the first margin.
     """
     held: list[list[Axes]] = [[] for _ in terms] + [[tested_axes]]
     for subset in ((), *closed(terms)):
@@ -137,10 +138,10 @@ _TINY = 1e-9
 
 
 class Explained(NamedTuple):
-    """The deviance of a column that its parents explain.
+    """The part of a column's deviance that the parents explain.
 
-    deviance: 2n times the mutual information. dof: degrees of freedom of the terms, increased for
-    the noise.
+    deviance: 2n times the mutual information of the column and the parents. dof: degrees of freedom
+    of the terms that contain the column, increased for the noise.
     """
 
     deviance: float
@@ -161,7 +162,7 @@ class LogLinear:
         self._tests: dict[tuple[Columns, Columns], Statistic | None] = {}
 
     def explained(self, column: int, parents: frozenset[int]) -> Explained | None:
-        """The deviance of a column that its parents explain.
+        """The part of a column's deviance that the parents explain.
 
         None if the columns have too many combinations of levels for a model.
         """
@@ -206,9 +207,10 @@ class LogLinear:
     def _difference(
         self, columns: Columns, terms: tuple[Axes, ...], tested_axes: Axes
     ) -> Difference | None:
-        """Difference from the model in the moments of `tested_axes`, which share no term.
+        """The difference between released moments of `tested_axes` and the moments of a model.
 
-        None if the columns have too many combinations of levels.
+        No term of the model contains all tested axes. None if the columns have too many
+        combinations of levels.
         """
         released, axes = self._moments, (*terms, tested_axes)
         if _cells([released.levels[c] for c in columns], axes) > _MOST_CODES:
@@ -246,7 +248,7 @@ class LogLinear:
     def _codes_of(self, column: int) -> Matrix:
         """Codes of a column's levels (rows), shifted so that a model has the released mean.
 
-        Without the shift, a model would have the mean of its corrected margins. The noise on the
+        Without the shift, a model would have the mean of the corrected margins. The noise on the
         released means is also in the released products, and would then look like a dependence.
         """
         if column not in self._codes:
@@ -335,14 +337,18 @@ def _threes(columns: int) -> list[Axes]:
 
 @lru_cache(maxsize=4096)
 def _largest(columns: int, threes: tuple[Axes, ...], excluded_pair: Axes) -> tuple[Axes, ...]:
-    """Terms of all pairs but `excluded_pair`, of interacting triples, and of remaining columns."""
+    """Terms for interacting triples, for other pairs except `excluded_pair`, and for single axes.
+
+    Pairs that are part of an interacting triple, and axes that are part of another term, are left
+    out.
+    """
     within = {excluded_pair, *(pair for three in threes for pair in combinations(three, 2))}
     held = [*threes, *(pair for pair in combinations(range(columns), 2) if pair not in within)]
     return (*held, *((axis,) for axis in sorted(set(range(columns)).difference(*held))))
 
 
 def _cells(levels: Sequence[int], margins: Sequence[Axes]) -> int:
-    """Cells of the margins."""
+    """Total number of cells of the margins."""
     return sum(math.prod(levels[axis] for axis in axes) for axes in margins)
 
 

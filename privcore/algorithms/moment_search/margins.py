@@ -43,9 +43,10 @@ def margin(table: Matrix, axes: Axes) -> Matrix:
 
 
 def nearest_probabilities(counts: Matrix, least: float) -> Matrix:
-    """The least-squares fit to the counts by a table of probabilities of at least `least`.
+    """The table of probabilities, each at least `least`, that is nearest to the counts.
 
-    The mass added by raising small cells is taken evenly from all others, so that the sum is 1.
+    The counts are divided by their sum and compared with the table by least squares. The
+    probability added to small cells is taken evenly from all other cells, so that the sum is 1.
     """
     flat = counts.reshape(-1) / counts.sum() - least
     total = 1 - least * flat.size

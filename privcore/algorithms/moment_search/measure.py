@@ -1,10 +1,11 @@
 """The releases: the only code of the search that uses rows and exact counts.
 
-The functions release counts of pairs of columns and of larger tables, counts of all columns at
-once, or second moments of rows. For second moments, a small first release sets the units of the
-rows: the mean and mean square of each numeric column, or the counts of each column with levels,
-which determine the distances between ordered levels and the grouping of unordered levels. Rows are
-shortened to a public maximum length. Proof: docs/proofs/moment_search.md.
+The functions release counts of pairs of columns and of larger tables, counts of all combinations of
+levels, or second moments of rows. Before second moments, a small first release sets the units of
+the rows: the mean and mean square of each numeric column, or the counts of each column with levels.
+These counts determine the distances between ordered levels and the grouping of unordered levels.
+Rows whose norm exceeds a public maximum are scaled down to this maximum. Proof:
+docs/proofs/moment_search.md.
 """
 
 from __future__ import annotations
@@ -76,7 +77,10 @@ def release_tables(
     sigma: float,
     noise: NoiseSource,
 ) -> None:
-    """Add noisy counts over each set of columns to `released`; sigma: noise on each cell."""
+    """Add noisy counts over each set of columns to `released`.
+
+    sigma: standard deviation of the noise on each count.
+    """
     width = width_of(noise, sigma)
     for columns in sets:
         exact = source.table(columns).astype(np.float64)
@@ -89,8 +93,8 @@ def release_whole(
 ) -> ReleasedTable:
     """Release counts of all combinations of levels, each with discrete Laplace noise.
 
-    before: the same counts with more noise from an earlier release. The new counts refine the
-    earlier counts, so that both releases together reveal no more than the new release alone.
+    before: an earlier release of the same counts, with more noise. The new counts refine the
+    earlier counts, so both releases together reveal no more than the new release alone.
     """
     exact = source.table(range(len(source.levels))).reshape(-1).astype(np.int64)
     if before is None:
@@ -121,7 +125,7 @@ def _half(source: NumberSource) -> Vector:
 def release_scales(
     source: NumberSource, plan: RowsPlan, noise: NoiseSource
 ) -> tuple[Vector, Vector]:
-    """Middle and spread of each column, from noisy means and mean squares.
+    """Release the middle and spread of each column, from noisy means and mean squares.
 
     A column that is not in `RowsPlan.scaled` has middle 0 and spread 1.
     """
@@ -150,9 +154,10 @@ def release_counts(source: CountSource, sigma: float, noise: NoiseSource) -> tup
 def bases_of(counts: Sequence[Vector], plan: RowsPlan, sigma: float) -> Bases:
     """Coordinates of the levels of each column, from noisy counts.
 
-    The coordinates are scaled so that the longest rows allowed by the plan have length 1. sigma:
-    standard deviation of the noise on a count. Smaller shares are raised to the smallest share that
-    the noise can distinguish from 0, since rare levels would have extreme coordinates.
+    The coordinates are scaled so that a row of the maximum norm that the plan allows has norm 1.
+    sigma: standard deviation of the noise on a count. The share of a rare level is raised to the
+    smallest share that can be distinguished from 0 despite the noise; otherwise such levels would
+    have extreme coordinates.
     """
     bases = []
     for own, ordered in zip(counts, plan.ordered, strict=True):
@@ -168,7 +173,7 @@ def release_rows(
     noise: NoiseSource,
     mu: float,
 ) -> ReleasedRows:
-    """Release second moments of rows in the unit ball; mu: μ of all releases so far."""
+    """Release second moments of rows in the unit ball; mu: total μ, including this release."""
     if isinstance(units, NumberUnits):
         assert has_numbers(source)
         # An earlier run may have had other bounds, and so other units.

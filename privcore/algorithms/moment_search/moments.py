@@ -36,9 +36,9 @@ class Moments:
         self._cells: dict[tuple[Columns, int | None], float] = {}
 
     def add(self, columns: Columns, sums: Matrix, variance: float) -> None:
-        """Add moments of these columns, which are ascending.
+        """Add moments of these columns, which must be in ascending order.
 
-        sums: shape (levels − 1, …), an axis per column. variance: noise variance of each sum.
+        sums: shape (levels − 1, …), one axis per column. variance: noise variance of each sum.
         """
         if columns in self._sums:
             before, known = self._variances[columns], self._sums[columns]
@@ -55,9 +55,9 @@ class Moments:
         self._cells.clear()
 
     def add_table(self, columns: Columns, counts: Matrix, variance: float) -> None:
-        """Add a table over these columns, which are ascending.
+        """Add a table over these columns, which must be in ascending order.
 
-        counts: shape = levels of the columns. variance: noise variance of each count.
+        counts: shape (levels, …), one axis per column. variance: noise variance of each count.
         """
         turned = turned_by(counts, [full_basis(r).T for r in counts.shape])
         for axes, place, others in _parts(counts.shape):
@@ -89,7 +89,7 @@ class Moments:
         return self._variances[tuple(sorted(columns))]
 
     def table(self, columns: Sequence[int]) -> Matrix:
-        """Estimated counts over columns that a release covers, with axes in the given order.
+        """Estimated counts over columns that one release covers, with axes in the given order.
 
         Some counts may be negative because of the noise.
         """
@@ -105,9 +105,10 @@ class Moments:
         return turned_by(turned, [full_basis(r) for r in turned.shape])
 
     def widest(self, columns: Sequence[int]) -> float:
-        """Upper bound on the noise variance of a count over columns that releases cover.
+        """Upper bound on the noise variance of a count over columns that one release covers.
 
-        Moments in several releases have less noise; the bound assumes the largest noise for all.
+        Moments that occur in several releases have less noise than other moments. The bound assumes
+        the largest noise for all moments.
         """
         variances = self.variances(sorted(columns))
         for axis, column in enumerate(sorted(columns)):
@@ -118,7 +119,11 @@ class Moments:
         return float(variances.max())
 
     def cell_variance(self, columns: Sequence[int], of: int | None = None) -> float:
-        """Noise variance of a count over the columns; of: include only moments with this column."""
+        """Noise variance of a count over the columns.
+
+        of: a column; only the noise on moments that contain this column is included. None includes
+        the noise on all moments.
+        """
         in_order = tuple(sorted(columns))
         key = (in_order, of)
         if key not in self._cells:
@@ -184,9 +189,10 @@ def full_basis(levels: int) -> Matrix:
 
 
 def turned_by(table: Matrix, bases: Sequence[Matrix]) -> Matrix:
-    """Multiply each axis of a table by its matrix.
+    """Multiply each axis of a table by the matrix for this axis.
 
-    Each multiplication moves the first axis to the end, so that the original order is restored.
+    Each multiplication moves the first axis to the end, so the last multiplication restores the
+    original order of the axes.
     """
     turned = table
     for basis in bases:

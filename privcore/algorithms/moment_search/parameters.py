@@ -35,8 +35,8 @@ THRESHOLD = replace(
     parameters.THRESHOLD,
     advanced=True,
     default=0.03,
-    help="Two columns are taken to be independent given other columns if the test on noisy counts, "
-    "which allows for the variance of the noise, does not reject at this level. Not used if all "
+    help="Two columns are taken to be independent given other columns if the test on noisy counts "
+    "does not reject at this level. The test allows for the variance of the noise. Not used if all "
     "combinations of levels are counted at once.",
 )
 CANDIDATES = Parameter(
@@ -52,9 +52,9 @@ CANDIDATES = Parameter(
     open_high=True,
     scale="log",
     slider=(1e-3, 0.5),
-    help="Pairs that are significant at this level in the first noisy counts are tested again. A "
-    "higher level tests more pairs, with more noise on each. With more than 60 columns the level "
-    "is lowered, so that a column has no more false candidates on average than with 60 columns. "
+    help="Pairs that are significant at this level in the first noisy counts are tested again. At "
+    "a higher level, more pairs are tested, with more noise on each. With more than 60 columns the "
+    "level is lowered, so that a column has no more false candidates on average than with 60. "
     "Not used if all combinations of levels are counted at once.",
     source=_OURS,
 )
@@ -70,8 +70,8 @@ WHOLE = Parameter(
     slider=(0, 5000),
     help="If the columns have at most this number of combinations of levels, all combinations are "
     "counted in one table, with noise on each count, and δ is 0. Otherwise pairs of columns are "
-    "counted first, then larger tables. At 0, pairs are always counted first, which finds fewer "
-    "edges but costs less ρ if the budget is in zCDP.",
+    "counted first, then larger tables. At 0, pairs are always counted first; fewer edges are then "
+    "found, but the run costs less ρ if the budget is in zCDP.",
     source=_OURS,
 )
 SHARE = Parameter(
@@ -85,7 +85,7 @@ SHARE = Parameter(
     high=0.99,
     slider=(0.1, 0.9),
     help="Share of the budget (of μ², in Gaussian differential privacy) for tables of a column "
-    "and its likely neighbours. The rest goes to all pairs of columns.",
+    "and its likely neighbours. The rest goes to the counts of all pairs of columns.",
     source=_OURS,
 )
 TABLES = Parameter(
@@ -99,9 +99,9 @@ TABLES = Parameter(
     high=10_000.0,
     scale="log",
     slider=(1.0, 1000.0),
-    help="Largest ratio of noise variance to sampling variance in a test on a larger table. The "
-    "ratio limits the size of these tables; if not even a small table fits, the whole budget goes "
-    "to the pairs.",
+    help="Largest allowed ratio of noise variance to sampling variance in a test on a table of "
+    "several columns. The ratio limits the size of these tables. If even a small table would "
+    "exceed the ratio, the whole budget goes to the counts of pairs of columns.",
     source=_OURS,
 )
 PENALTY = Parameter(
@@ -114,7 +114,7 @@ PENALTY = Parameter(
     low=0.0,
     high=100.0,
     slider=(1.0, 20.0),
-    help="Smallest reduction in deviance that justifies a parent, for each parameter that the "
+    help="Smallest reduction in deviance that justifies adding a parent, per parameter that the "
     "parent adds to the model. The penalty takes the place of log n in BIC. Not used if all "
     "combinations of levels are counted at once.",
     source=f"Schwarz 1978; {_OURS}",
@@ -144,13 +144,13 @@ RADIUS = Parameter(
     kind="float",
     default=None,
     optional=True,
-    auto_help="from 1 to 3, smaller if there is more noise",
+    auto_help="from 1 to 3 for numeric columns (the more noise, the smaller), otherwise 0.9",
     low=0.1,
     high=100.0,
     slider=(0.5, 5.0),
-    help="For numeric columns: standardised rows whose norm is above R√p (p: number of columns) "
-    "are scaled down to that norm. With a smaller R, less noise is needed but more rows are "
-    "scaled down.",
+    help="For numeric columns, and for levels coded by a few numbers each: standardised rows whose "
+    "norm is above R√p (p: number of entries in a row) are scaled down to that norm. With a "
+    "smaller R, less noise is needed but more rows are scaled down.",
     source=_OURS,
 )
 MEASURED = Parameter(
@@ -161,14 +161,15 @@ MEASURED = Parameter(
     kind="choice",
     default=None,
     optional=True,
-    auto_help="level by level if the number of rows and ε suffice",
+    auto_help="level by level if the number of rows and ε are large enough, otherwise by a few "
+    "numbers each",
     choices=("levels", "lines"),
     labels=(("levels", "Level by level"), ("lines", "By a few numbers each")),
     help="“Level by level” detects any dependence, but needs many rows. “By a few numbers each” "
-    "turns ordered levels into one linear score and merges unordered levels into three groups; it "
-    "detects trends in small tables, but not a dependence that rises and then falls. The setting "
-    "does not apply to numeric columns. If the number of rows is private, the default is level by "
-    "level.",
+    "turns ordered levels into one linear score and merges unordered levels into three groups. "
+    "Trends are then detected even in small tables, but a dependence that rises and then falls is "
+    "missed. The setting does not apply to numeric columns. If the number of rows is private, the "
+    "default is level by level.",
     source=_OURS,
 )
 MAX_PARENTS = Parameter(
@@ -185,8 +186,9 @@ MAX_PARENTS = Parameter(
     source=_OURS,
 )
 
-# Penalty for each parent coordinate per coordinate of the column, relative to BIC's log n: rows
-# that are neither normal nor linear show weak associations that no column causes.
+# Penalty for each pair of a parent's coordinate and a coordinate of the column, as a multiple of
+# BIC's log n: in rows that are neither normal nor linear, weak associations appear that no column
+# causes.
 # docs/experiments/small_tables.md.
 LINE_PENALTY = 1.5
 # Up to this many columns, `candidate_level` applies as stated and any pair of numeric columns may

@@ -1,4 +1,4 @@
-"""Posterior probabilities of edges, from DAGs that two samplers draw according to their score.
+"""Posterior probabilities of edges, from two samples of DAGs drawn according to their scores.
 
 The samplers use parallel tempering (Geyer 1991). A proposal is the end of a short random walk that
 uses scores of families. If these scores only approximate a DAG's score, the proposal is accepted or
@@ -11,9 +11,9 @@ moments, and the effect of a model error grows with the number of rows. So score
 allow for a model error in one of `_RIGHT` rows (the coarsened posterior of Miller & Dunson 2019)
 and for the noise at a typical edge. In each sampled DAG, the probability of an edge between two
 columns follows from a Bayes factor, given the parents of the later column. Each part of the test is
-normal; its variance is the sum of the variances of sampling, noise and model error, plus that of
-the edge's size if there is an edge. The final probability is the mean over the sampled DAGs, in
-which the result of the search has a fixed weight.
+normal, with a variance that is the sum of the variances of sampling, noise and model error, plus
+the variance of the edge's size if there is an edge. The final probability is a mean over the
+sampled DAGs and the result of the search, which has a fixed weight.
 """
 
 from __future__ import annotations
@@ -123,8 +123,9 @@ def bits(mask: int) -> tuple[int, ...]:
 class Families:
     """Cached scores of families, and random walks over DAGs that use these scores.
 
-    score: function of a column and the bit mask of its parents among its candidates. candidates:
-    possible parents of each column. prior: log prior of a DAG, indexed by its number of edges.
+    score: function of a column and the bit mask of the column's parents among the candidates.
+    candidates: possible parents of each column. prior: log prior of a DAG, indexed by the number of
+    edges.
     """
 
     def __init__(
@@ -146,7 +147,7 @@ class Families:
         self._known = np.full((p, 1 << widest), np.nan)
 
     def masks_of(self, dag: Parents) -> Masks:
-        """The masks of a DAG, without parents that are not candidates."""
+        """The bit masks of the parents in a DAG; parents that are not candidates are left out."""
         places = self._places.tolist()
         return tuple(
             sum(1 << places[column][c] for c in causes if places[column][c] >= 0)
@@ -198,11 +199,12 @@ def two_samples(
     between: Between,
     exact: Callable[[Masks, float], float] | None = None,
 ) -> tuple[list[Masks], list[Masks]]:
-    """The DAGs that two samplers reach at the end of each round; equal scores give equal samples.
+    """Draw two samples of DAGs, each with one DAG per round after the burn-in.
 
-    exact: returns the score of a DAG, or any number below its second argument if the score is below
-    this argument; None if the score is the sum over families. between: called before each round
-    with the number of rounds made so far; may raise an exception to end the sampling.
+    The random numbers are fixed, so equal scores give equal samples. exact: returns the score of a
+    DAG; if the score is below the second argument, `exact` may return any number below this
+    argument. If `exact` is None, the score is the sum over families. between: called before each
+    round with the number of rounds made so far; may raise an exception to end the sampling.
     """
     first, second = (
         _Sampler(families, start, exact, np.random.default_rng(seed)).run(between)
@@ -359,9 +361,9 @@ def _considered_candidates(
 def bayes_factors(tests: Statistics, n: int) -> Vector:
     """Twice the log Bayes factor for an edge, for each test; n: number of rows.
 
-    Each part z of a test is normal, with variance v = 1 + noise + n/`_RIGHT` without an edge and
-    v + n `_SIZE` with an edge, so that twice the log likelihood ratio is
-    z²/v · ρ/(1 + ρ) − log(1 + ρ), with ρ = n `_SIZE`/v.  A test without information gives 0.
+    Each part z of a test is normal. Its variance is v = 1 + noise + n/`_RIGHT` without an edge, and
+    v + n `_SIZE` with an edge. Twice the log likelihood ratio is therefore
+    z²/v · ρ/(1 + ρ) − log(1 + ρ), where ρ = n `_SIZE`/v. A test without information gives 0.
 
     >>> tests = Statistics(*np.array([[0.0, 30.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]))
     >>> [round(float(factor), 1) for factor in bayes_factors(tests, 1000)]

@@ -1,7 +1,7 @@
-"""The released numbers of a run, which can be stored, searched again, added to and pooled.
+"""The released numbers of a run, which can be stored, searched again, extended and pooled.
 
-There are three kinds of release: counts of all combinations of levels, sums for pairs and larger
-sets of columns, and second moments of rows of numbers, or of levels coded by a few numbers each.
+There are three kinds of release: counts of all combinations of levels; sums for pairs and larger
+sets of columns; and second moments of rows (of numbers, or of levels coded by a few numbers each).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Points = tuple[tuple[float, ...], ...]
 
 
 def counts_levels(own_levels: Sequence[int]) -> bool:
-    """Whether a column has more than two levels; own_levels: see `NumberSource`.
+    """Whether any column has more than two levels; own_levels: see `NumberSource`.
 
-    Levels are then counted, even if other columns are numeric.
+    If so, levels are counted, even if other columns are numeric.
     """
     return max(own_levels) > YES_NO
 
@@ -99,10 +99,10 @@ def _plain(value: Any) -> Any:
 class ReleasedTable:
     """Noisy counts of all combinations of levels.
 
-    n: number of rows. counts: shape = levels. scale: scale of the discrete Laplace noise on each
-    count; for a combination of several releases, the scale with the same variance. topped: whether
-    a further release may refine the counts, which is possible only for a single release of one
-    table.
+    n: number of rows. counts: the noisy counts, with one axis per column. scale: scale of the
+    discrete Laplace noise on each count; for counts combined from several releases, the scale that
+    has the same variance. topped: whether a further release may refine the counts. Counts combined
+    from several releases cannot be refined.
     """
 
     n: int
@@ -118,7 +118,7 @@ class ReleasedTable:
 
     @property
     def moments(self) -> Moments:
-        """The sums computed from the counts."""
+        """The sums for all sets of columns, computed from the counts."""
         moments, columns = Moments(self.n, self.levels), tuple(range(self.counts.ndim))
         moments.add_table(columns, self.counts, discrete_laplace_variance(self.scale))
         return moments
@@ -133,7 +133,7 @@ class ReleasedTable:
         return tuple(own_levels) == self.levels
 
     def same_rows(self, other: ReleasedTable) -> ReleasedTable:
-        """Combine with another release of the same rows, with inverse-variance weights."""
+        """Average with another release of the same rows, using inverse-variance weights."""
         one, two = map(discrete_laplace_variance, (self.scale, other.scale))
         # If the noise is 0 in floating point, either count is right.
         share = two / (one + two) if one + two > 0 else 1.0
@@ -141,7 +141,7 @@ class ReleasedTable:
         return ReleasedTable(self.n, counts, discrete_laplace_scale(one * share), topped=False)
 
     def other_rows(self, other: ReleasedTable) -> ReleasedTable:
-        """Combine with a release of the same columns for other rows; the counts are added."""
+        """Add the counts of a release of the same columns for other rows."""
         variance = sum(map(discrete_laplace_variance, (self.scale, other.scale)))
         counts, scale = self.counts + other.counts, discrete_laplace_scale(variance)
         return ReleasedTable(self.n + other.n, counts, scale, topped=False)
@@ -153,7 +153,10 @@ class ReleasedTable:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read what `as_dict` wrote; raises KeyError, TypeError or ValueError for anything else."""
+        """Read the output of `as_dict`.
+
+        Raises KeyError, TypeError or ValueError for any other input.
+        """
         readers = {"n": _rows, "levels": _levels, "counts": _numbers, "scale": _positive}
         values, topped = _checked(document, readers), document["topped"] is True
         counts = values["counts"].reshape(values["levels"])
@@ -163,8 +166,8 @@ class ReleasedTable:
 class WithMu:
     """Released numbers with Gaussian noise.
 
-    mu: Gaussian-DP parameter of all releases so far, for one row replaced; 0 if no further release
-    is possible.
+    mu: Gaussian-DP parameter of all releases so far together, for the replacement of one row; 0 if
+    no further release may be added.
     """
 
     mu: float
@@ -184,8 +187,9 @@ class WithMu:
 class ReleasedSums(WithMu):
     """Noisy sums for pairs and larger sets of columns.
 
-    moments: all released sums. noise: see `MomentPlan`; this ratio determines how the search
-    starts. points: cut points of numeric columns; None if all columns have levels.
+    n: number of rows. moments: all released sums. noise: see `MomentPlan.noise`; this ratio limits
+    the conditioning sets of the first tests. points: cut points of numeric columns; None if all
+    columns have levels.
     """
 
     n: int
@@ -208,7 +212,10 @@ class ReleasedSums(WithMu):
         return 0 in own_levels and len(own_levels) == len(cut) and tuple(cut) == self.levels
 
     def same_rows(self, other: ReleasedSums) -> ReleasedSums:
-        """Combine with another release of the same rows, with inverse-variance weights for sums."""
+        """Combine this release with another release of the same rows.
+
+        Sums in both releases are averaged with inverse-variance weights.
+        """
         self._check(other)
         both = self.moments.copy()
         for columns, sums, variance in other.moments.parts():
@@ -217,7 +224,10 @@ class ReleasedSums(WithMu):
         return replace(self, moments=both, noise=noise, mu=0.0)
 
     def other_rows(self, other: ReleasedSums) -> ReleasedSums:
-        """Combine with a release of the same columns for other rows; common sums are added."""
+        """Combine this release with a release of the same columns for other rows.
+
+        Sums in both releases are added; sums in only one release are left out.
+        """
         self._check(other)
         total = self.n + other.n
         both, theirs = Moments(total, self.levels), {c: (s, v) for c, s, v in other.moments.parts()}
@@ -232,8 +242,8 @@ class ReleasedSums(WithMu):
         """Raise DataError if the two releases cut numbers at different points."""
         if self.points != other.points:
             raise DataError(
-                "The files cut numbers into levels at different points, because each release chose "
-                "its own points; cut the numbers at public points before the releases."
+                "The numbers in the files were cut into levels at different points, which depend "
+                "on each release; cut the numbers at public points before the releases."
             )
 
     def as_dict(self) -> dict[str, Any]:
@@ -252,7 +262,10 @@ class ReleasedSums(WithMu):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read what `as_dict` wrote; raises KeyError, TypeError or ValueError for anything else."""
+        """Read the output of `as_dict`.
+
+        Raises KeyError, TypeError or ValueError for any other input.
+        """
         levels, n = _levels(document["levels"]), _rows(document["n"])
         moments = Moments(n, levels)
         # A search uses all pairs, and every subset of a larger set.
@@ -273,7 +286,7 @@ class ReleasedSums(WithMu):
 class NumberUnits(NamedTuple):
     """Units of rows of numbers.
 
-    centre, scale: middle and spread of each column, shape (p,). radius: maximum length of a row in
+    centre, scale: middle and spread of each column, shape (p,). radius: maximum norm of a row in
     these units, divided by √p. half: half the range of each column in the units of the data, shape
     (p,).
     """
@@ -289,7 +302,7 @@ class LineUnits(NamedTuple):
 
     counts: noisy counts of the levels of each column. counts_sigma: standard deviation of the
     normal noise on each count. bases: the coordinates of the levels, computed from these counts;
-    longer rows are shortened to length 1.
+    rows with a norm above 1 in these coordinates are scaled down to norm 1.
     """
 
     counts: tuple[Vector, ...]
@@ -301,10 +314,11 @@ class LineUnits(NamedTuple):
 class ReleasedRows(WithMu):
     """Second moments of rows of numbers, or of columns with levels coded by a few numbers each.
 
-    units: the first release, which determines the coordinates of a row. noisy: means (times
-    mean_share) and products of the d coordinates, as the upper triangle of a (d + 1, d + 1) matrix
-    without entry (0, 0). sigma: standard deviation of the normal noise on each entry. squares:
-    ratio of the noise variance on squares to sigma².
+    n: number of rows. units: the first release, which determines the coordinates of a row. noisy:
+    means of the d coordinates (times mean_share) and of their products, as the upper triangle of a
+    (d + 1, d + 1) matrix without entry (0, 0). sigma: standard deviation of the normal noise on
+    each entry, except for squares. squares: variance of the noise on squares, divided by sigma².
+    mean_share: weight of the means relative to the products.
     """
 
     n: int
@@ -349,18 +363,21 @@ class ReleasedRows(WithMu):
         return moments
 
     def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether the columns have the measured levels; own_levels: see `NumberSource`."""
+        """Whether the columns agree with the measured columns in number and levels.
+
+        own_levels: see `NumberSource`.
+        """
         if self.bases:
             return tuple(own_levels) == self.levels
         as_numbers = 0 in own_levels and not counts_levels(own_levels)
         return as_numbers and len(own_levels) == len(self.coordinates)
 
     def same_rows(self, other: ReleasedRows) -> ReleasedRows:
-        """Combine with another release of the same rows, with inverse-variance weights."""
+        """Average with another release of the same rows, using inverse-variance weights."""
         if _plain((*self.units, self.mean_share)) != _plain((*other.units, other.mean_share)):
             raise DataError(
-                "The files hold moments in different units, because they are separate releases; "
-                "combine a release only with a release that was added to it."
+                "The files hold moments in different units, because the files are separate "
+                "releases; combine a release only with a release that was added to it."
             )
         rows, columns = upper_triangle(sum(self.coordinates), centred=True)
         own, more = (k.sigma**2 * np.where(rows == columns, k.squares, 1.0) for k in (self, other))
@@ -373,8 +390,9 @@ class ReleasedRows(WithMu):
     def other_rows(self, other: ReleasedRows) -> ReleasedRows:
         """Always raises DataError, because each release has its own units."""
         raise DataError(
-            "Each site's release chose its own units, so moments cannot be added; cut numbers "
-            "into levels at public points before the releases, and count these levels."
+            "Moments of different sites cannot be added, because each site's release has its own "
+            "units; before the releases, cut the numbers into levels at public points, and count "
+            "these levels."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -385,7 +403,10 @@ class ReleasedRows(WithMu):
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read what `as_dict` wrote; raises KeyError, TypeError or ValueError for anything else."""
+        """Read the output of `as_dict`.
+
+        Raises KeyError, TypeError or ValueError for any other input.
+        """
         units: NumberUnits | LineUnits
         if document["form"] == "lines":
             units = LineUnits(**_checked(document, _LINES))
@@ -447,12 +468,13 @@ def together(parts: Sequence[ReleasedStatistics], *, same_rows: bool) -> Release
     for other in parts[1:]:
         if type(whole) is not type(other) or whole.levels != other.levels:
             raise DataError(
-                "The files differ in the kind of release or in levels; give files that agree."
+                "The files differ in the kind of release or in the levels of the columns; give "
+                "files of the same kind with the same levels."
             )
         if same_rows and whole.n != other.n:
             raise DataError(
-                f"The files were made from {whole.n:,} and {other.n:,} rows, so they do not hold "
-                "the same rows; combine them as files from different sites."
+                f"The files were made from {whole.n:,} and {other.n:,} rows, so the files do not "
+                "cover the same rows; combine these files as releases from different sites."
             )
         add: Any = whole.same_rows if same_rows else whole.other_rows
         whole = add(other)

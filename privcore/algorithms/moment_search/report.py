@@ -27,8 +27,8 @@ from privcore.algorithms.search.skeleton import Skeleton
 from privcore.graphs import cpdag_of_dag
 
 MEASURED = (
-    "each column is measured by a few numbers: ordered levels by one linear trend, other levels by "
-    "the two most frequent levels and the rest"
+    "each column is measured by a few numbers: ordered levels by one linear score, unordered "
+    "levels by three groups (each of the two most frequent levels, and all other levels)"
 )
 
 
@@ -36,7 +36,8 @@ class Found(NamedTuple):
     """The result of a search.
 
     dag: the DAG found. evidence: the tests that the findings use. around: the possible neighbours
-    of each column. skeletons: intermediate skeletons, in order. statistics: all released numbers.
+    of each column. skeletons: the intermediate skeletons, in the order in which they were found.
+    spent: the budget spent. statistics: all released numbers.
     """
 
     dag: Parents

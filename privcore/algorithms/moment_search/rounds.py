@@ -47,8 +47,9 @@ def choose_tables(
     """Sets of columns to count: each column with its neighbours, the strongest neighbours first.
 
     cells: maximum number of cells per table; the limit is lower for tables of many columns.
-    Neighbours that do not fit go into further tables for the same column. Each column with its
-    parents in the DAG is another set, if the table fits. Subsets of other sets are left out.
+    Neighbours that would exceed the limit go into further tables for the same column. Each column
+    with its parents in the DAG forms another set, unless the table would exceed `cells`. Sets that
+    are contained in other sets are left out.
     """
     families = (frozenset({column, *causes}) for column, causes in enumerate(dag) if causes)
     chosen = {family for family in families if prod(levels[c] for c in family) <= cells}
@@ -115,7 +116,7 @@ def searched_sums(
     spent: Spent,
     recorder: common.Recorder,
 ) -> Found:
-    """Search the released sums only, so that the search can be repeated at no further cost."""
+    """Search for a DAG in the released sums alone; repeating this search costs no budget."""
     evidence = TableEvidence(statistics.moments, run.parameters.penalty)
     searched = _skeletons(run, evidence, statistics.noise, recorder, refined=True)
     dag, around = sparsest_dag(run, evidence, _neighbours(searched[0]))
@@ -130,9 +131,10 @@ def _skeletons(
     *,
     refined: bool,
 ) -> tuple[Skeleton, ...]:
-    """The candidate skeleton, from tests with few conditioning columns.
+    """The candidate skeleton, found by tests with few conditioning columns.
 
-    refined: whether to return also the skeleton that remains after tests on tables.
+    noise: see `MomentPlan.noise`. refined: whether to also return the skeleton that remains after
+    tests on larger tables.
     """
     candidates = _narrowed(run, 1 if noise > 1 else 2, evidence, recorder, None)
     if not refined:
@@ -147,9 +149,10 @@ def _narrowed(
     recorder: common.Recorder,
     within: Skeleton | None,
 ) -> Skeleton:
-    """PC's skeleton search, over all pairs or over the edges of an earlier skeleton.
+    """Run PC's skeleton search over all pairs, or over the edges of an earlier skeleton.
 
-    order: maximum number of conditioning columns, unless the run sets a lower limit.
+    order: maximum number of conditioning columns, unless the run sets a lower limit. within: the
+    earlier skeleton, if any.
     """
     limits = [k for k in (run.parameters.max_order, order) if k is not None]
     candidates = run.parameters.level_of_candidates(len(run.source.names))
@@ -174,10 +177,10 @@ _AT_ONCE = 512
 
 
 class _NoiseAware(Decision):
-    """Decides for independence if the noise-aware test does not reject and is informative.
+    """Decides on independence: yes if an informative noise-aware test does not reject.
 
-    tabulated: whether conditioning sets of two or more columns are used only if a table covers the
-    test.
+    tabulated: whether conditioning sets of two or more columns are used only if a released table
+    covers all columns of the test.
     """
 
     def __init__(
@@ -199,7 +202,10 @@ class _NoiseAware(Decision):
     def _answered(
         self, order: int, pairs: list[Edge], adjacent: list[set[int]]
     ) -> Iterator[Answer]:
-        """Test all pairs given their first sets, the rest given their second sets, and so on."""
+        """Test all pairs given their first conditioning sets, then given their second sets, etc.
+
+        Pairs that a conditioning set separates are not tested further.
+        """
         needs_table = self._tabulated and order > 1
         sets = [conditioning_sets(adjacent, x, y, order) for x, y in pairs]
         separating: list[Columns | None] = [None] * len(pairs)

@@ -39,7 +39,7 @@ def edges_of(dag: Parents) -> set[tuple[int, int]]:
 
 
 def total(score: Scorer, dag: Parents) -> float:
-    """The sum of the scores of all families."""
+    """The score of a DAG: the sum over its families (a family is a column with its parents)."""
     return sum(score(column, parents) for column, parents in enumerate(dag))
 
 
@@ -57,11 +57,11 @@ def best_of_orders(
     start: Parents | None = None,
     orders: int = ORDERS,
 ) -> Parents:
-    """The best DAG of searches from several orders.
+    """The best DAG found by searches that start from several orders of the columns.
 
     candidates: the possible neighbours of each column. between: see `OrderSearch.best`. start: a
-    DAG whose edges are candidates; the result scores at least as high. orders: number of fixed
-    orders to start from.
+    DAG whose edges are candidates; the result scores at least as high as this DAG. orders: number
+    of fixed orders to start from.
     """
     columns = len(candidates)
 
@@ -81,7 +81,10 @@ def _mixed(columns: int, root: float) -> list[int]:
 
 
 class _Gains(dict[int, float]):
-    """Gain of each further parent of a column, computed on demand; full: no parent may be added."""
+    """The gain in score from each further parent of a column, computed on demand.
+
+    full: whether the column has the maximum number of parents; all gains are then −∞.
+    """
 
     def __init__(self, score: Scorer, column: int, parents: frozenset[int], *, full: bool) -> None:
         self._score, self._column, self._parents, self._full = score, column, parents, full
@@ -94,7 +97,10 @@ class _Gains(dict[int, float]):
 
 
 class _Order:
-    """An order; place: of each column. before: the columns before each column, as a bit set."""
+    """An order of the columns.
+
+    place: the position of each column. before: the columns before each column, as a bit set.
+    """
 
     def __init__(self, start: Sequence[int]) -> None:
         self.columns, self.place, self.before = list(start), [0] * len(start), [0] * len(start)
@@ -152,13 +158,13 @@ class OrderSearch:
         return tuple(self._parents(c, order.before[c])[0] for c in range(len(order.place)))
 
     def _best_place(self, order: _Order, column: int) -> int | None:
-        """The column's place with the largest total score; None if no other place is better.
+        """The place of the column with the largest total score; None if no other place is better.
 
         All places between two consecutive possible neighbours have the same total.
         """
         ranked, itself = sorted(self._around[column], key=order.place.__getitem__), 1 << column
-        # Score of the column before the first of them and after each, and its contribution to
-        # theirs.
+        # Score of the column before the first neighbour and after each neighbour, and what the
+        # column adds to each neighbour's score.
         own, adds, earlier = [self._parents(column, 0)[1]], [], 0
         for other in ranked:
             before = order.before[other] & ~itself
@@ -183,7 +189,10 @@ class OrderSearch:
         return known[possible]
 
     def _grow_and_shrink(self, column: int, left: list[int]) -> tuple[frozenset[int], float]:
-        """Add columns while the score rises, then delete; left: possible parents, in order."""
+        """The parents found by adding parents, then deleting parents, while the score rises.
+
+        Also returns their gain in score. left: the possible parents, in ascending order.
+        """
         chosen: frozenset[int] = frozenset()
         gain = 0.0
         while left:
@@ -205,9 +214,9 @@ class OrderSearch:
 def parent_log_prior(known: Constraints, n: int) -> Matrix:
     """Log prior of each arrow from background knowledge, indexed [effect, cause], shape (p, p).
 
-    An entry is very negative if the arrow is not allowed, very large if an edge is required (in
-    each allowed direction), and otherwise 0. n: number of rows; the rows add less than 1,000 n to a
-    score, for columns with up to e²⁵⁰ levels.
+    An entry is very negative if the arrow is not allowed, very large if the arrow is an allowed
+    direction of a required edge, and otherwise 0. n: number of rows. Such an entry outweighs the
+    data, which add less than 1,000 n to a score (for columns with up to e²⁵⁰ levels).
     """
     much = 1e6 + 1e3 * n
     log_prior = np.where(known.allowed.T, 0.0, -much)
@@ -219,7 +228,7 @@ def parent_log_prior(known: Constraints, n: int) -> Matrix:
 
 
 def obeying(score: Scorer, known: Constraints, n: int) -> Scorer:
-    """A scorer that adds the log prior from background knowledge to `score`; n: rows."""
+    """A scorer that adds the log prior from background knowledge to `score`; n: number of rows."""
     if known.empty:
         return score
     log_prior = parent_log_prior(known, n)

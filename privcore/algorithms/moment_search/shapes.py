@@ -1,10 +1,10 @@
-"""Whether numeric columns depend on each other linearly, from noisy counts of evenly cut pairs.
+"""Whether numeric columns depend on each other linearly, from noisy counts of evenly cut columns.
 
 For jointly normal columns, the correlation determines the table of a pair. The deviation of the
-noisy tables from the nearest such tables is dependence that second moments miss. For a numeric and
-a yes/no column, the missed part is orthogonal to the tables of two normal columns, one of them
-dichotomised; for two yes/no columns, second moments capture all dependence. Dependence is measured
-by φ², summed over the pairs and corrected for noise.
+noisy tables from the nearest tables of normal columns is dependence that second moments miss. For a
+numeric and a yes/no column, the missed part is orthogonal to the tables of a normal column and a
+dichotomised normal column. For two yes/no columns, second moments capture all dependence.
+Dependence is measured by φ², summed over the pairs and corrected for noise.
 """
 
 from __future__ import annotations

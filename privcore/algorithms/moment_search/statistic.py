@@ -2,10 +2,11 @@
 
 The sample covariances of two columns are transformed into parts that are independent under the null
 hypothesis: they are whitened by the sampling covariance, then rotated so that the covariance of the
-noise is diagonal too. Part k then has variance 1 + v_k, where v_k comes from the noise, and weight
-w_k = 1/(1 + v_k); the statistic Σ w_k z_k² with z_k standard normal is compared with a scaled χ² of
-the same mean and variance (Satterthwaite 1946). Without noise every weight is 1, and the statistic
-follows a χ² distribution.
+noise is diagonal too. Part k then has variance 1 + v_k, where v_k comes from the noise, and gets
+weight w_k = 1/(1 + v_k). The statistic is Σ w_k z_k², where z_k is part k divided by its standard
+deviation. The null distribution is approximated by a scaled χ² distribution with the same mean and
+variance (Satterthwaite 1946). Without noise every weight is 1, and the statistic follows a χ²
+distribution.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class Statistic(NamedTuple):
     """A weighted statistic of a test of x and y.
 
     value: Σ w z². first, second: Σ w and Σ w². among: number of tests from which this test was
-    chosen as the most significant; the p-value is corrected for this choice. left: product of the
-    shares of the variances of x and y that the conditioning set leaves unexplained. If left is
+    chosen as the most significant; the p-value is corrected for this choice. left: the share of the
+    variance of x that the conditioning set does not explain, times the same share for y. If left is
     close to 0, as when y is a function of the conditioning set, the test has no information.
     """
 

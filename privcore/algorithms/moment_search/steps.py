@@ -15,7 +15,11 @@ Around = dict[int, set[int]]
 
 
 def record_release(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:
-    """Record release `number` (from 1); sigma: scale of its noise. share: share of the budget."""
+    """Record a release in the trace.
+
+    sigma: scale of the noise. share: share of the budget that the release uses. number: position
+    among the releases of the run, from 1.
+    """
     recorder.add(Step(0, -1, -1, (), "release", nan, sigma, nan, nan, False, share, number))
 
 

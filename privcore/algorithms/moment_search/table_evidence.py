@@ -1,8 +1,8 @@
-"""Tests and scores from counts of all pairs of columns and of some larger tables.
+"""Tests and scores from released counts for all pairs of columns and for some larger sets.
 
-Each test and score uses the released counts that suit it best. A family of a column and its parents
-has a log-linear model even if no table covers the family; if a table does, the model is still
-useful because it is less sensitive to the noise on single cells.
+Each test and each score uses the most suitable released counts. A family (a column with its
+parents) has a log-linear model even if no table covers the family. If a table covers the family,
+the model is still useful, because the model is less sensitive to the noise on single cells.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class TableEvidence(Evidence):
         return self.pairs.test(x, y, conditioning_set)
 
     def strength(self, x: int, y: int) -> float:
-        """Strength of the marginal dependence of a pair, to rank a column's neighbours."""
+        """Strength of the marginal dependence between x and y, used to rank neighbours."""
         statistic = self.pairs.test(x, y)
         return statistic.value / statistic.dof**0.5 if statistic.second else 0.0
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """The test within strata where `within_strata` allows it, otherwise the linear test."""
+        """The test of `within_strata` if this test is possible, otherwise the linear test."""
         within = self.within_strata(x, y, conditioning_set)
         return within or self.pairs.test(x, y, conditioning_set)
 
@@ -73,8 +73,8 @@ class TableEvidence(Evidence):
     def within_strata(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The test within the strata of a table that covers all these columns.
 
-        None if no table covers the columns, or if the noise may hide relevant strata: the test
-        could then miss a dependence in rare strata.
+        None if the conditioning set is empty, if no table covers the columns, or if the noise may
+        hide relevant strata: the test could then miss a dependence in rare strata.
         """
         if not conditioning_set or not self.tabulated(x, y, *conditioning_set):
             return None
@@ -98,7 +98,11 @@ class TableEvidence(Evidence):
         return Statistic(*statistic) if applies else None
 
     def final(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """Of the model's test and the test within strata, the test with the larger p-value."""
+        """The model's test or the test within strata, whichever has the larger p-value.
+
+        If only one of these two tests is possible, this test is returned; if neither is possible,
+        the linear test is returned.
+        """
         modelled = self._models.test(x, y, conditioning_set)
         within = self.within_strata(x, y, conditioning_set)
         if modelled is None:
@@ -106,7 +110,7 @@ class TableEvidence(Evidence):
         return modelled if within is None or within.p_value <= modelled.p_value else within
 
     def unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
-        """The test of two columns that have no edge.
+        """The test for a dependence between two columns that have no edge.
 
         None if the columns have too many combinations of levels for a model.
         """
@@ -127,7 +131,8 @@ class TableEvidence(Evidence):
     def suspects(self, column: int, conditioning_set: Columns) -> list[int]:
         """Columns that may depend on `column` given the conditioning set.
 
-        Linear tests, which are made for all columns together, exclude the other columns.
+        A column is left out if its linear test with `column` is not significant. Columns with too
+        many levels for these tests are always included.
         """
         suspicious = self.pairs.tests_of(column, conditioning_set).p_values < _SUSPECT
         if column in self.pairs.together:
@@ -140,7 +145,8 @@ class TableEvidence(Evidence):
     def row(self, column: int, parents: Columns) -> Statistics:
         """Tests of `column` with every other column, given the column's other parents.
 
-        The tests are linear, except for parents and for columns that may depend on `column`.
+        The tests are linear, except the tests with parents and with columns that may depend on
+        `column`.
         """
         row = self.pairs.tests_of(column, parents).copy()
         for other in {*self.suspects(column, parents), *parents} - {column}:
@@ -172,7 +178,7 @@ class TableEvidence(Evidence):
         return score
 
     def tabulated_score(self, column: int, parents: list[int]) -> float:
-        """Score of a column from a table of counts with its parents; see `kernels.table_tests`."""
+        """Score of a column and its parents, from a table of counts; see `kernels.table_tests`."""
         counts = self.moments.table([*parents, column])
         return float(
             kernels.table_tests.family_score(

@@ -1,10 +1,11 @@
 """Search for the best DAG by a score that is not a sum over families.
 
-The search moves from a DAG to a better neighbour of that DAG or of another member of its
-equivalence class (Castelo & Kočka 2003), reached by a few random reversals of covered edges.
-Neighbours are tried in the order of their approximate gain. At a local optimum the search restarts
-from the best DAG without the edges of one column, or with one edge reversed and fixed until the
-rest of the DAG has adapted; a better optimum becomes the best DAG.
+The search moves from a DAG to a better neighbour of this DAG or of another DAG in the same
+equivalence class (Castelo & Kočka 2003). The other DAG is reached by a few random reversals of
+covered edges. Neighbours are tried in the order of their approximate gain. At a local optimum the
+search restarts from a changed copy of the best DAG: without the edges of one column, or with one
+edge reversed and fixed until the rest of the DAG has adapted. A better optimum becomes the best
+DAG.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _EVEN = 0.5
 
 
 class Better(Exception):
-    """Raised when samplers find a DAG that is better than their start."""
+    """Raised when samplers find a DAG that is clearly better than the DAG they started from."""
 
 
 class TableSearch:
@@ -91,7 +92,7 @@ class TableSearch:
         self._sampled_from = self.fit.value
 
     def _cooled(self, dag: Masks, mixed: float) -> tuple[Masks, Fit]:
-        """Search by random walks near a fit, each walk from the end of the previous walk."""
+        """Search by random walks near a fit; each walk starts where the previous walk ended."""
         score, fit = self._score, self._score.fit(dag)
         steps = 5 * score.columns * score.columns
         while True:
@@ -170,7 +171,7 @@ class TableSearch:
 
 
 def steps(scores: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Masks, float]:
-    """The graphs one step from a DAG, each with its gain by `scores`; some have cycles.
+    """The graphs that are one step from a DAG, with gains in score; some graphs have cycles.
 
     A step adds, deletes or reverses an edge, or replaces a parent by another column. most: maximum
     number of parents. held: an edge (cause, effect) that stays.

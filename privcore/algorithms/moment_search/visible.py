@@ -1,8 +1,9 @@
-"""The dependences that a budget can detect, from public facts, before anything is spent.
+"""The smallest dependences that a budget can detect, computed from public facts alone.
 
-Columns with levels are assumed to be balanced, numeric columns to be normal, and all columns to be
-independent except for the tested pair; if levels are rare, only larger dependences can be detected.
-The threshold for a single edge is taken from `edges` or from the posterior.
+The computation is possible before any budget is spent. Columns with levels are assumed to be
+balanced, numeric columns to be normal, and all columns to be independent except for the tested
+pair. If some levels are rare, only larger dependences can be detected. The threshold for a single
+edge is taken from `edges` or from the posterior.
 
 A test compares a statistic that has f degrees of freedom with a threshold. Under a dependence of
 size V the statistic is noncentral χ², with V² times the test's information as noncentrality. This
@@ -57,13 +58,13 @@ Levels = tuple[int, int]
 
 
 class Visible(NamedTuple):
-    """The smallest dependence that is detected with probability `POWER`.
+    """The smallest dependence between two columns that is detected with probability `POWER`.
 
-    The values are for the median pair of columns: marginally, given one other column, and given
-    two. If not all combinations of levels are counted, the marginal value is based on the counts of
+    alone: for the marginal test. given_one, given_two: for the test given one or two other columns.
+    If not all combinations of levels are counted, the marginal value is based on the counts of
     pairs alone, and a conditional value on a single round with one table per column; further
     releases only add power. For second moments all three values are equal. A value is None if not
-    even a dependence of size 1 is detected, or if the table does not fit.
+    even a dependence of size 1 is detected, or if the table of the test would be too large.
     """
 
     alone: float | None
@@ -74,10 +75,10 @@ class Visible(NamedTuple):
 def visible(
     plan: Plan, parameters: MomentSearchParameters, pairs: int, pair: Levels | None = None
 ) -> Visible:
-    """The smallest dependences that a plan can detect.
+    """The smallest dependences between two columns that a plan can detect.
 
     pairs: number of pairs over which the FDR is controlled. pair: numbers of levels of the two
-    columns; None for the median pair.
+    columns; None for the median pair of columns.
     """
 
     def least(pair: Levels, others: int) -> float | None:
@@ -98,7 +99,10 @@ def visible(
 def _in_tables(
     plan: MomentPlan, pair: Levels, others: int, parameters: MomentSearchParameters, pairs: int
 ) -> float | None:
-    """Without other columns, from the counts of pairs; otherwise from tables of candidate pairs."""
+    """The smallest dependence detected by counts of pairs or, given other columns, by a table.
+
+    others: number of other columns.
+    """
     strata = median_low(plan.levels) ** others
     level = parameters.false_edges / pairs
     candidates = parameters.level_of_candidates(len(plan.levels))
@@ -132,7 +136,10 @@ def _in_whole(plan: WholePlan, pair: Levels, others: int, level: float) -> float
 
 
 def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float) -> float | None:
-    """weight: of each part of the statistic.  threshold: for the χ² statistic."""
+    """The smallest Cramér's V that is detected if all parts of the statistic have equal weights.
+
+    weight: weight of each part. threshold: threshold of the χ² statistic.
+    """
     dof = strata * (pair[0] - 1) * (pair[1] - 1)
     return smallest_visible(dof, threshold, n * (min(pair) - 1) * weight)
 
@@ -140,18 +147,19 @@ def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float)
 def _in_rows(plan: RowsPlan, level: float) -> float | None:
     """The smallest correlation detected between two of p independent columns.
 
-    Each column is coded by one number, assumed standard normal, in rows that are shortened to
-    length R = radius · √p.
+    Each column is coded by one number, which is assumed to be standard normal. Rows with a norm
+    above R = radius · √p are scaled down to norm R.
 
-    With g = min(1, R²/|x|²) and |x|² a χ² with p degrees of freedom, E g x² = E g|x|²/p and
-    E g x²y² = E g|x|⁴/(p(p + 2)); the same holds with g² in place of g.
+    Let g = min(1, R²/|x|²), where |x|² has a χ² distribution with p degrees of freedom, and let a
+    and b be two coordinates of x. Then E g a² = E g|x|²/p and E g a²b² = E g|x|⁴/(p(p + 2)). Both
+    equations also hold with g² in place of g.
     """
     n, p = plan.n, plan.columns
     most = p * plan.radius * plan.radius
     below = [float(gammainc(p / 2 + k, most / 2)) for k in range(3)]
     fourth = p * (p + 2) * below[2]
-    # Factors by which shortening changes each variance, a correlation near 0, and its variance
-    # times n.
+    # Factors by which scaling rows down changes each variance, a correlation near 0, and n times
+    # the sampling variance of this correlation.
     variance = below[1] + most * (1 - below[0]) / p
     slope = (fourth + most * p * (1 - below[1])) / (p * (p + 2)) / variance
     sampling = (fourth + most * most * (1 - below[0])) / (p * (p + 2)) / variance**2
@@ -163,7 +171,7 @@ def _in_rows(plan: RowsPlan, level: float) -> float | None:
 
 
 def table_information(n: float, levels: Levels, statistic: Statistic) -> float:
-    """Noncentrality of a test of two columns with levels if V = 1.
+    """Noncentrality of a test of two columns with levels, for a dependence of V = 1.
 
     n: number of rows. statistic: the test's statistic, which holds the sum of the weights of its
     (r − 1)(s − 1) parts.
@@ -186,10 +194,11 @@ def smallest_visible(dof: float, threshold: float, information: float) -> float 
 def probable_from(rows: float, levels: Levels, strata: int, level: float) -> float:
     """The deviance at which an edge between two columns reaches probability 1 − level.
 
-    The value is the BDeu penalty for the parameters that the edge adds, for balanced columns and an
-    equivalent sample size of 1, plus twice the log of half the required odds, as the edge may have
-    either direction. rows: effective number of rows in the noisy counts. levels: numbers of levels
-    of cause and effect. strata: number of configurations of the effect's other parents.
+    The value is the sum of two terms. The first term is the BDeu penalty for the parameters that
+    the edge adds, for balanced columns and an equivalent sample size of 1. The second term is twice
+    the log of half the required odds; half the odds suffice because the edge may have either
+    direction. rows: effective number of rows in the noisy counts. levels: numbers of levels of
+    cause and effect. strata: number of configurations of the effect's other parents.
     """
     cause, effect = levels
 
@@ -208,9 +217,9 @@ def plan_levels(
 ) -> Plan:
     """The plan for columns with levels; levels, ordered: see `CountSource`.
 
-    All combinations of levels are counted if there are few; otherwise pairs of columns, level by
-    level, and larger tables. If such counts would detect only large dependences, each column is
-    coded by a few numbers instead.
+    If there are few combinations of levels, all combinations are counted; otherwise pairs of
+    columns and larger tables are counted. If such counts would detect only large dependences, each
+    column is coded by a few numbers instead.
     """
     whole = plan_whole(n, levels, parameters.epsilon, cells=parameters.whole_table)
     if whole and parameters.measured == "levels":
@@ -263,13 +272,13 @@ class PublicShape:
 
     @classmethod
     def of_columns(cls, n: int, columns: Sequence[Column]) -> PublicShape:
-        """The shape of a table with n rows of these columns."""
+        """The shape of a table with n rows and these columns."""
         levels = [len(column.levels) for column in columns]
         places = tuple(map(levels_in_order, columns))
         return cls(n, levels if any(levels) else (), len(columns), ordered=places)
 
     def plan(self, parameters: MomentSearchParameters) -> Plan:
-        """The plan of what a run measures, and of how the budget is split."""
+        """The plan for what a run measures and for how the run splits its budget."""
         levels = self.levels or (0,) * self.columns
         if 0 not in levels:
             return plan_levels(self.n, levels, self.ordered, parameters)
@@ -327,13 +336,13 @@ def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) ->
     epsilon = next((e for e in epsilons if e <= _LARGEST and shows(n, e)), None)
     rows = next((m for m in (int(n * 1.25**k) for k in range(1, 40)) if shows(m, own)), None)
     ways = [
-        *([f"ε = {epsilon:.2g} with the present rows"] if epsilon else []),
+        *([f"ε = {epsilon:.2g} with the present number of rows"] if epsilon else []),
         *([f"about {float(f'{rows:.2g}'):,.0f} rows with the present ε"] if rows else []),
         "fewer columns, or coarser levels",
     ]
     return (
-        f"A dependence of {_CLEAR:g} would be missed here. Any of these changes would make it "
-        f"detectable: {'; '.join(ways)}."
+        f"A dependence of {_CLEAR:g} may be missed with these settings. Any of these changes would "
+        f"make such a dependence detectable: {'; '.join(ways)}."
     )
 
 
@@ -342,16 +351,16 @@ def visible_sentence(
 ) -> str:
     """A sentence that states the smallest detectable dependence in plain words.
 
-    parameters: the run's parameters for single rows. epsilon: the total per person, if a person may
-    have several rows.
+    parameters: parameters of the run, with ε per row. epsilon: the total ε per person, if a person
+    may have several rows.
     """
     plan = shape.plan(parameters)
     least = visible(plan, parameters, shape.pairs).alone
     where = f"At ε = {epsilon or parameters.epsilon:g} and {shape.n:,} rows, moment search"
     if least is None:
         return (
-            f"{where} would miss even a perfect dependence between two columns in more than one "
-            "run in ten; raise ε."
+            f"{where} would miss even a perfect dependence between two columns in more than one in "
+            "ten runs; raise ε."
         )
     if isinstance(plan, RowsPlan):
         return (
@@ -366,13 +375,14 @@ def visible_sentence(
 
 
 def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
-    """How numeric columns are treated in a table that also has columns with levels, as a clause.
+    """A clause that states how numeric columns are treated in a table that also has levels.
 
-    checked: the checked parameters.
+    checked: the checked parameters of the run.
     """
     if not counts_levels(source.own_levels):
         return "columns with two levels count as −1 and 1"
     plan = plan_numbers(source.n, source.own_levels, MomentSearchParameters(**checked))
     return (
-        f"{source.cut_words} cut into {plan.intervals} levels by their released middle and spread"
+        f"{source.cut_words} cut into {plan.intervals} levels at points set by the released middle "
+        "and spread"
     )

@@ -69,8 +69,8 @@ def run_on_whole_table(
     before = run.earlier.statistics if isinstance(run.earlier.statistics, ReleasedTable) else None
     if before is not None and (before.scale <= plan.scale or before.levels != run.source.levels):
         raise ParameterError(
-            f"The earlier release has used all of ε = {run.parameters.epsilon:g}, or its columns "
-            "have other levels; set a larger total ε and use the same table as before."
+            f"The earlier release has used all of ε = {run.parameters.epsilon:g}, or was made from "
+            "columns with other levels; set a larger total ε, and use the same table as before."
         )
     released = release_whole(run.source, plan, run.noise, before)
     record_release(recorder, plan.scale, 1.0, 1)
@@ -80,7 +80,7 @@ def run_on_whole_table(
 def searched_whole(
     run: Run[MomentSearchParameters], statistics: ReleasedTable, recorder: common.Recorder
 ) -> Outcome:
-    """Search the noisy counts only, so that the search can be repeated at no further cost."""
+    """Search for a graph in the noisy counts alone; repeating this search costs no budget."""
     parameters, names, counts = run.parameters, run.source.names, statistics.counts
     moments = statistics.moments
     known = run.known
@@ -130,10 +130,10 @@ def searched_whole(
 
 
 def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
-    """The edges of the best DAG that are kept: required edges, and the most probable others.
+    """The required edges of the best DAG, and the most probable of the other edges.
 
-    The largest number of other edges is kept whose share of false edges, by their posterior
-    probabilities, is expected to be at most `level`.
+    The number of other edges is the largest number for which the expected share of false edges
+    among them, computed from posterior probabilities, is at most `level`.
     """
     dag, probable = known.repaired(best.parents), best.posterior.edges
     held = {edge for edge in edges_of(dag) if ordered(*edge) in known.required}
@@ -149,7 +149,10 @@ def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
 def drawn(
     names: tuple[str, ...], posterior: Posterior, kept: set[Edge], known: Constraints
 ) -> PDAG:
-    """The CPDAG of the kept edges; arrows no more probable than their reverse become undirected."""
+    """The CPDAG of the kept edges, with only those arrows that are probable enough.
+
+    An arrow becomes undirected if the reverse arrow is allowed and at least as probable.
+    """
     graph = known.completed(cpdag_of_dag(names, kept))
     arrows = {
         (cause, effect)
@@ -206,7 +209,7 @@ class WholeEvidence:
         return min(sqrt(squared / (min(joint.shape) - 1)), 1.0)
 
     def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
-        """Power to detect an edge x → y given other parents of y, on the fitted counts.
+        """Power to detect an edge x → y given the other parents of y, from the fitted counts.
 
         A dependence of size V changes a cell's expectation m by V m a(x) b(y), where a and b have
         mean 0 and variance 1 in each stratum. The information about V is the mean of Σ m² a² b² I
@@ -232,7 +235,7 @@ class WholeEvidence:
         return Power(dof, threshold, each * (min(r, s) - 1))
 
     def _margin(self, cells: Matrix, columns: Sequence[int]) -> Matrix:
-        """Sums over the other columns; axes in the given order."""
+        """The sums of the cells over all columns not in `columns`, with axes in the given order."""
         table = cells.reshape(self._levels)
         others = tuple(c for c in range(table.ndim) if c not in columns)
         in_order = sorted(columns)
