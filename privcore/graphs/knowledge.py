@@ -200,7 +200,10 @@ remove one of these statements.
 
     @classmethod
     def read(cls, text: str) -> Knowledge:
-        """The knowledge that `text` wrote; "" means none.  Raises ParameterError for other text."""
+        """The knowledge in a `Knowledge.text`; "" means none.
+
+        Raises ParameterError for any other text.
+        """
         return _read(text)
 
     def __bool__(self) -> bool:

@@ -151,9 +151,9 @@ def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
 
     In each round, all arrows that the rules require are added at once; the rounds end when no more
     arrows are required.  Arrows that would close a directed cycle or make a new v-structure, alone
-    or together, are left out.  Contradictory input therefore leaves edges undirected, and the result
-    does not depend on the order of the columns.  For consistent input, the order does not matter in
-    any case (Meek 1995, Theorem 3).  The skeleton is unchanged.
+    or together, are left out.  Contradictory input therefore leaves edges undirected, and the
+    result does not depend on the order of the columns.  For consistent input, the order does not
+    matter in any case (Meek 1995, Theorem 3).  The skeleton is unchanged.
 
     Example: rule 1 directs b — c away from the arrow a → b.
 

@@ -139,8 +139,9 @@ def read_triples(
     contains z.  "conservative" (Ramsey, Zhang & Spirtes 2006): a triple is a v-structure if no set
     contains z, and ambiguous if only some sets contain z or if there is no set.  "majority"
     (Colombo & Maathuis 2014): a triple is a v-structure if fewer than half of the sets contain z,
-    and ambiguous if exactly half contain z or if there is no set.  Under every rule, a triple is ambiguous if background
-    knowledge alone, without a test, rules out the edge between its ends.
+    and ambiguous if exactly half contain z or if there is no set.  Under every
+    rule, a triple is ambiguous if background knowledge alone, without a test, rules out the edge
+    between its ends.
     """
     colliders, ambiguous = set(), set()
     untested = frozenset() if known is None else known.ruled_out - separating_sets.keys()
