@@ -277,7 +277,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "graph-contradicts-itself": "The graph contradicts itself",
         "not-two-columns-outside": "two different columns outside",
         "cause-is-outcome": "both cause and outcome",
-        "no-pair": "is not a pair of two",
+        "no-pair": "is not a pair of different indices",
         "pair-stored-wrongly": "stored with the smaller index first",
         "two-edges-of-a-pair": "more than one edge",
         "bad-ends": "the ends of an edge are",

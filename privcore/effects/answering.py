@@ -22,7 +22,7 @@ _NONE = Estimate(0.0, 0.0, 0.0)
 def effect_of(
     indexed: IndexedQuestion, possible: ParentSet, evidence: Evidence, names: Sequence[str]
 ) -> Effect:
-    """Estimate the effect for one set of parents, with the adjustment set that adds least noise.
+    """Estimate the effect for one parent set, with the adjustment set that adds the least noise.
 
     Only adjustment sets whose numbers were released can be used.  If there is no such set, the
     result has no estimate.
@@ -68,7 +68,7 @@ def effect_of(
 
 
 def adjustments(indexed: IndexedQuestion, possible: ParentSet) -> tuple[frozenset[int], ...]:
-    """The valid adjustment sets, with a smallest set first; none if the outcome precedes the cause.
+    """The valid adjustment sets, a smallest set first; none if the outcome precedes the cause.
 
     If no directed path joins cause and outcome, noise may have hidden an edge.  The effect is then
     still estimated, with adjustment for the parents of the cause.  For a PAG, the result is only

@@ -133,7 +133,7 @@ class Tables:
             )
         return (
             f"The joint counts of {words} were not released; reserve a share of ε for the effect, "
-            "so that they are measured if the table is small enough."
+            "so that these counts are measured if the table is small enough."
         )
 
 

@@ -13,13 +13,12 @@ from privcore.privacy.accounting import Guarantee
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect if the cause has these parents.
+    """The effect for one possible set of parents of the cause.
 
-    parents: None in a PAG, where the adjustment is valid whatever the parents are.
+    parents: the set; None for a PAG, in which the adjustment is valid whatever the parents are.
     affected: False if the outcome precedes the cause, so that the effect is zero.
-    adjustment: the adjustment set used.  valid: the valid adjustment sets: the minimal
-    sets, with the smallest first; then the set with the least variance without noise; then the
-    parents.
+    adjustment: the adjustment set used.  valid: the valid adjustment sets: the minimal sets, the
+    smallest first; then the set with the least variance without noise; then the parents.
     probability: posterior probability of the graphs that allow these parents.
     shown: whether the graph of the run allows these parents.
     estimate: the estimate with a 95 % interval; None if the numbers for it were not released, or if

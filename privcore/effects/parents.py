@@ -25,7 +25,7 @@ ENOUGH = 0.95
 class ParentSet:
     """One set of parents of the cause, and the adjustment sets that are valid for this set.
 
-    parents: None in a PAG, where one adjustment set is valid whatever the parents are.
+    parents: the set; None for a PAG, in which one adjustment set is valid for all sets of parents.
     graph: the graph with the edges at the cause directed accordingly.
     shown: whether the graph of the run allows these parents.
     share: the total probability of the classes that allow these parents.

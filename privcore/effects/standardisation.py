@@ -47,7 +47,7 @@ class StandardisedTable:
 
     counts: shape (strata, 2, 2).  The second axis stands for the two values of the cause that are
     compared, the third axis for absence and presence of the outcome.
-    others: counts of all other values of the cause, shape (strata,); None if there are no others.
+    others: counts of all other values of the cause, shape (strata,); None if it has no others.
     variance: the variance of the noise on `counts`, as a number or as an array that broadcasts to
     the shape of `counts`.
     other_variance: the variance of the noise on `others`.

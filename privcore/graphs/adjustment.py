@@ -116,7 +116,7 @@ def adjustment_sets(graph: PDAG, cause: int, outcome: int) -> Adjustment:
     outcome are the same column, and DataError if the graph represents no DAG.
 
     Example: in a → c → e ← b the efficient set for the effect of c on e is {b}, because b explains
-    much of e; no adjustment is needed for validity.
+    much of the variance of e; no adjustment is needed for validity.
 
         >>> graph = PDAG.from_names("abce", directed=["ac", "ce", "be"])
         >>> sets = adjustment_sets(graph, 2, 3)
@@ -178,7 +178,7 @@ def consistent_extension(graph: PDAG) -> tuple[frozenset[int], ...]:
     if isinstance(graph, PAG):
         raise DataError(
             "A partial ancestral graph stands for graphs with unobserved confounders, but this "
-            "adjustment is for DAGs; choose a graph without circles."
+            "adjustment is for DAGs only; choose a graph without circles."
         )
     dag = _extension(graph)
     if dag is None:

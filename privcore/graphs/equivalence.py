@@ -14,9 +14,9 @@ class EquivalenceClass:
     """DAGs with the same skeleton and the same v-structures (Verma & Pearl 1990).
 
     A possible parent set of a column consists of its directed parents and any clique of its
-    undirected neighbours: the undirected components of a CPDAG are chordal, and an arrow into one
-    column of a component goes into all columns of the component (Andersson, Madigan & Perlman
-    1997).
+    undirected neighbours.  The reason is that the undirected components of a CPDAG are chordal, and
+    that an arrow into one column of a component implies an arrow into every column of the component
+    (Andersson, Madigan & Perlman 1997).
     """
 
     def __init__(self, graph: PDAG) -> None:

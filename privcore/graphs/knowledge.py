@@ -200,7 +200,7 @@ remove one of these statements.
 
     @classmethod
     def read(cls, text: str) -> Knowledge:
-        """The knowledge in a `Knowledge.text`; "" means none.
+        """Read knowledge from JSON as written by the property `text`; "" means no knowledge.
 
         Raises ParameterError for any other text.
         """
@@ -212,7 +212,10 @@ remove one of these statements.
 
     @property
     def text(self) -> str:
-        """The knowledge as one line of JSON, the same for equal knowledge; empty for none."""
+        """The knowledge as one line of JSON, or "" if there is none.
+
+        Equal knowledge has equal text.
+        """
         known = {
             "tiers": self.tiers,
             "forbidden": sorted(self.forbidden),

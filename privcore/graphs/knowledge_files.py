@@ -196,7 +196,7 @@ def _of_causal_learn(source: Any, names: Sequence[str]) -> Knowledge:
 def stated_knowledge(
     *, tiers: str = "", forbid: Sequence[str] = (), require: Sequence[str] = (), file: str = ""
 ) -> Knowledge:
-    """Knowledge from the options of a command; raises errors as `read_knowledge` does."""
+    """Knowledge from the options of a command; raises the same errors as `read_knowledge`."""
     if not (tiers or forbid or require or file):
         return Knowledge()
     known = read_knowledge(file) if file else Knowledge()

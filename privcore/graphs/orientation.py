@@ -25,8 +25,8 @@ ConflictRule = Literal["strength", "drop", "bi-directed", "keep first", "overwri
 class Triples(NamedTuple):
     """Classified unshielded triples (x, z, y), x < y.
 
-    colliders: triples with a v-structure x → z ← y.  ambiguous: triples for which the
-    separating sets do not show whether there is a v-structure.
+    colliders: triples with a v-structure x → z ← y.  ambiguous: triples for which the separating
+    sets do not show whether there is a v-structure.
     """
 
     colliders: frozenset[Triple]
@@ -139,9 +139,8 @@ def read_triples(
     contains z.  "conservative" (Ramsey, Zhang & Spirtes 2006): a triple is a v-structure if no set
     contains z, and ambiguous if only some sets contain z or if there is no set.  "majority"
     (Colombo & Maathuis 2014): a triple is a v-structure if fewer than half of the sets contain z,
-    and ambiguous if exactly half contain z or if there is no set.  Under every
-    rule, a triple is ambiguous if background knowledge alone, without a test, rules out the edge
-    between its ends.
+    and ambiguous if exactly half contain z or if there is no set.  Under every rule, a triple is
+    ambiguous if background knowledge alone, without a test, rules out the edge between its ends.
     """
     colliders, ambiguous = set(), set()
     untested = frozenset() if known is None else known.ruled_out - separating_sets.keys()

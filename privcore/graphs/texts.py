@@ -284,8 +284,8 @@ def from_bif(text: str) -> PDAG:
 def bif_edges(text: str) -> list[tuple[str, str]]:
     """The edges (parent, child) of a BIF text, from every "probability ( child | parents )".
 
-    The maintained readers of BIF come with modelling libraries of several hundred MB, and reading
-    the structure needs only one pattern.
+    No library is used: the maintained readers of BIF come with modelling libraries of several
+    hundred MB, and reading the structure needs only one pattern.
     """
     edges = []
     for child, parents in _BIF_PARENTS.findall(_BIF_COMMENT.sub("", text)):
@@ -294,7 +294,7 @@ def bif_edges(text: str) -> list[tuple[str, str]]:
 
 
 def from_json(text: str) -> PDAG:
-    """Read a graph from JSON, as `to_json_dict` describes it.
+    """Read a graph from JSON in the form of `to_json_dict`.
 
     The result is a `PAG` if there is a key for edges with circles.  Positions are ignored.
 

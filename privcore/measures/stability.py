@@ -1,9 +1,9 @@
 """The stability of a graph, a check that needs no true graph.
 
 Runs with fresh noise on all rows show the variation from noise alone; runs on disjoint halves of
-the rows show the variation from sampling as well. A run on a half has half of the rows at
-the same ε, so its tests have less power. Not private: every figure comes from many further runs on
-the exact rows.
+the rows show the variation from sampling as well. A run on a half has half of the rows at the
+same ε, so its tests have less power. Not private: every figure comes from many further runs on the
+exact rows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RUNS = Parameter(
     default=20,
     low=2,
     high=1_000,
-    help="The number of runs with fresh noise on all rows, and of runs on halves of the rows.",
+    help="How many runs use all rows with fresh noise, and how many runs use halves of the rows.",
     source="privcore.measures.stability",
 )
 NOT_PRIVATE = "Not private: this comes from many runs on the exact rows."
