@@ -408,7 +408,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "worker-ended-while": "ended {times} times while running {algorithm} on {data}",
         "no-half-could-be-run": "The algorithm cannot run on half of the rows: {reason}",
         "half-could-not-be-run": "could not be run: {reason}",
-        "too-few-rows-to-halve": "The table has {rows} rows, but halving needs at least {least}",
+        "too-few-rows-to-halve": "The table has {rows} rows, but halving needs at least {least}; use more rows.",
         "halved-in-memory": "they cannot be halved",
         "app-files-missing": "install causalveil again",
         "full-table-of": "{name} on {data}: The full table",
