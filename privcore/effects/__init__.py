@@ -1,4 +1,4 @@
-"""Private causal effects: the effect of setting one column on another, with valid intervals."""
+"""Private causal effects: how setting one column changes another, with valid intervals."""
 
 from privcore.effects.asking import effects, effects_of, without_privacy
 from privcore.effects.dowhy import to_dowhy

@@ -1,4 +1,4 @@
-"""Estimates effects from released numbers and plausible graphs, which is post-processing."""
+"""Estimates effects from released numbers and plausible graphs, by post-processing alone."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _NONE = Estimate(0.0, 0.0, 0.0)
 def effect_of(
     indexed: IndexedQuestion, possible: ParentSet, evidence: Evidence, names: Sequence[str]
 ) -> Effect:
-    """Estimate the effect for one set of parents, by the adjustment set that adds the least noise.
+    """Estimate the effect for one parent set, with the adjustment set that adds the least noise.
 
-    Only adjustment sets whose numbers were released can be used; without any, there is no estimate.
+    Only adjustment sets whose numbers were released can be used.  If there is no such set, the
+    result has no estimate.
     """
 
     def named(columns: frozenset[int]) -> tuple[str, ...]:
@@ -47,7 +48,7 @@ def effect_of(
 
     cause, outcome = short(names[indexed.cause], 30), short(names[indexed.outcome], 30)
     if not valid:
-        why = f"With these parents {outcome} comes before {cause}, so the effect is zero."
+        why = f"With these parents, {outcome} comes before {cause}, so the effect is zero."
         if possible.parents is None:
             why = f"{cause} does not cause {outcome}, so the effect is zero."
         return effect(frozenset(), Answer(_NONE), why)
@@ -67,11 +68,11 @@ def effect_of(
 
 
 def adjustments(indexed: IndexedQuestion, possible: ParentSet) -> tuple[frozenset[int], ...]:
-    """The valid adjustment sets, with a smallest set first; none if the outcome precedes the cause.
+    """The valid adjustment sets, a smallest set first; none if the outcome precedes the cause.
 
-    If no directed path joins cause and outcome, noise may have hidden an edge, so the effect is
-    still estimated, adjusted for the parents of the cause.  In a PAG there is only the set that is
-    valid in every graph of the PAG, and none if the cause has no effect.
+    If no directed path joins cause and outcome, noise may have hidden an edge.  The effect is then
+    still estimated, with adjustment for the parents of the cause.  For a PAG, the result is only
+    the set that is valid in every graph of the PAG, or no set if the cause has no effect.
     """
     ways = possible.adjustment
     if possible.parents is None:
@@ -84,7 +85,7 @@ def adjustments(indexed: IndexedQuestion, possible: ParentSet) -> tuple[frozense
 
 
 def merged(effects: Iterable[Effect]) -> tuple[Effect, ...]:
-    """Merge effects with equal parents and equal adjustment, and add up their probabilities."""
+    """Merge effects with the same parents and adjustment set, and add up their probabilities."""
     once: dict[tuple[object, ...], Effect] = {}
     for effect in effects:
         key = (effect.parents, effect.affected, effect.adjustment)
@@ -114,9 +115,10 @@ def _why_in_pag(chosen: frozenset[int], names: Sequence[str]) -> str:
 
 
 def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, float] | None, str]:
-    """The interval that covers the intervals of all plausible effects, and an empty reason.
+    """The interval that covers the intervals of all plausible effects, and a reason.
 
-    If the answer has to be left open, the interval is None, and the reason is a sentence.
+    The reason is empty if there is an interval.  If the answer has to be left open, the interval is
+    None, and the reason is a sentence that explains why.
     """
     if settled is False:
         return None, (
@@ -135,8 +137,9 @@ def table_to_measure(
 ) -> tuple[int, ...]:
     """The columns of one table that gives the effect for as many sets of parents as possible.
 
-    Sets that the graph allows are added first, then other sets from the most probable on, as long
-    as the table has at most `most` cells.
+    The columns for the sets that the graph allows are added first, then the columns for other sets,
+    from the most probable set on.  Columns that would give the table more than `most` cells are
+    left out.
     """
 
     def cells(columns: set[int]) -> int:

@@ -51,7 +51,8 @@ def effects(
     share: the share of ε for a second release that is planned for the question (`SHARE`).
     seed: the seed of simulated noise.  noise: a noise source, in place of a seed.
 
-    Raises ParameterError or DataError before any of the budget is spent.
+    If the parameters or the data do not allow the question, raises ParameterError or DataError
+    before any of the budget is spent.
 
     >>> from privcore.data import load_network
     >>> data = load_network("asia").sample(50_000, seed=1)
@@ -174,7 +175,7 @@ def measured(
 def evidence_of(
     result: Discovery, data: Described, indexed: IndexedQuestion, more: Sequence[NoisyTables] = ()
 ) -> Evidence | None:
-    """The released numbers of a run, together with further releases.
+    """The released numbers of a run, together with the tables of further releases.
 
     The result is None if the run counted a column of the question in intervals, or if it summarised
     columns by a few numbers and there are no further releases.

@@ -12,8 +12,8 @@ from privcore.graphs.dowhy import dowhy_script, refuse_pag
 def to_dowhy(answer: Effects) -> str:
     """A Python script for DoWhy with a DAG in GML, the model, and the estimand.
 
-    DoWhy takes one DAG, so the script contains one that the graph allows.  If the graph leaves
-    directions open, the script states that other DAGs may give other effects.
+    DoWhy takes one DAG, so the script contains one of the DAGs that the graph allows.  If the graph
+    leaves directions open, the script states that other DAGs may give other effects.
 
     Raises DataError for a PAG, and if the graph represents no DAG.
 
@@ -28,7 +28,8 @@ def to_dowhy(answer: Effects) -> str:
     refuse_pag(graph)
     if graph.bidirected:
         raise DataError(
-            "The graph has bidirected edges, which no DAG has; state background knowledge."
+            "The graph has bidirected edges, which no DAG has; state background knowledge about "
+            "these edges."
         )
     cause = graph.nodes.index(question.cause)
     ways = {

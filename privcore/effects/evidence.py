@@ -24,7 +24,7 @@ MOST_CELLS = 20_000
 class Answer(NamedTuple):
     """An estimated effect.
 
-    means: P(outcome) with the cause at the value compared with, then at the value set.
+    means: P(outcome) with the cause at its level `compared`, then at its level `to`.
     """
 
     effect: Estimate
@@ -132,17 +132,17 @@ class Tables:
                 "background knowledge."
             )
         return (
-            f"The joint counts of {words} were not released; reserve a share of ε for the effect "
-            "to measure them, if they are few enough."
+            f"The joint counts of {words} were not released; reserve a share of ε for the effect, "
+            "so that these counts are measured if the table is small enough."
         )
 
 
 def standardised(
     counts: Matrix, variance: float, n: int, indexed: IndexedQuestion
 ) -> StandardisedTable:
-    """The table for a question, with all levels merged that the question does not name.
+    """The table for a question; all levels that the question does not name are merged.
 
-    counts: one axis each for the cause, the outcome, and the columns of the adjustment set.
+    counts: one axis each for the cause, the outcome, and every column of the adjustment set.
     variance: the variance of the noise on each count.
     """
     values, results = counts.shape[:2]

@@ -13,17 +13,17 @@ from privcore.privacy.accounting import Guarantee
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect if the cause has these parents.
+    """The effect for one possible set of parents of the cause.
 
-    parents: None in a PAG, where the adjustment is valid whatever the parents are.
+    parents: the set; None for a PAG, in which the adjustment is valid whatever the parents are.
     affected: False if the outcome precedes the cause, so that the effect is zero.
-    adjustment: the adjustment set used.  valid: the valid adjustment sets: minimal sets, the
-    smallest first; the set with the least variance without noise; the parents.
+    adjustment: the adjustment set used.  valid: the valid adjustment sets: the minimal sets, the
+    smallest first; then the set with the least variance without noise; then the parents.
     probability: posterior probability of the graphs that allow these parents.
     shown: whether the graph of the run allows these parents.
     estimate: the estimate with a 95 % interval; None if the numbers for it were not released, or if
     the effect cannot be estimated from them.
-    means: P(outcome) with the cause at the value compared with, then at the value set.
+    means: P(outcome) with the cause at its level `compared`, then at its level `to`.
     reason: the reason for this adjustment, or for the lack of an estimate.
     """
 
@@ -58,8 +58,9 @@ class Effects:
     question: the question, with its levels filled in.  share: the share of ε for a second release.
     result: the run that found the graph, with the joint guarantee for graph and effects.
     effects: one effect for each plausible set of parents; sets that the graph allows come first.
-    interval: covers the intervals of all plausible effects, and so allows for an uncertain graph.
-    For a PAG, the interval is valid if the PAG is correct.  None if the answer is left open.
+    interval: an interval that covers the intervals of all plausible effects, and so allows for an
+    uncertain graph; None if the answer is left open.  For a PAG, the interval is valid if the PAG
+    is correct.
     reason: the reason why the answer is left open; empty otherwise.
     """
 

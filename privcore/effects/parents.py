@@ -1,6 +1,6 @@
 """The plausible sets of parents of a cause, from the released numbers of a run.
 
-The numbers allow several DAGs.  Each DAG represents its Markov equivalence class, and each class
+Several DAGs are plausible.  Each DAG represents its Markov equivalence class, and each class
 allows one or more sets of parents of the cause (IDA: Maathuis, Kalisch & Bühlmann 2009).
 """
 
@@ -23,9 +23,9 @@ ENOUGH = 0.95
 
 @dataclass(frozen=True)
 class ParentSet:
-    """One set of parents of the cause, and the adjustment sets that are valid for it.
+    """One set of parents of the cause, and the adjustment sets that are valid for this set.
 
-    parents: None in a PAG, where one adjustment set is valid whatever the parents are.
+    parents: the set; None for a PAG, in which one adjustment set is valid for all sets of parents.
     graph: the graph with the edges at the cause directed accordingly.
     shown: whether the graph of the run allows these parents.
     share: the total probability of the classes that allow these parents.
@@ -49,8 +49,8 @@ def parent_sets(
 
     dags: plausible DAGs with their probabilities.  known: background knowledge.  For a PAG, the
     result is one entry, with the adjustment set that is valid in every graph of the PAG.
-    Raises ParameterError if too many edges at the cause have no direction, DataError if a PAG does
-    not identify the effect by adjustment.
+    Raises ParameterError if too many edges at the cause have no direction, and DataError if the
+    effect is not identified by adjustment in a PAG.
     """
     if isinstance(graph, PAG):
         return [_of_pag(graph, cause, outcome)]

@@ -30,8 +30,9 @@ SHARE = Parameter(
     low=0.0,
     high=0.95,
     slider=(0.0, 0.9),
-    help="Share of ε for one more table, of the cause, the outcome and the adjustment set, once "
-    "the graph is known. At 0, the effect is estimated from the numbers released for the graph.",
+    help="Share of ε for a second release once the graph is known: a table of the cause, the "
+    "outcome and the adjustment set. At 0, the effect is estimated from the numbers released for "
+    "the graph.",
     source="choice made here",
 )
 # Most cells of the table in a second release.
@@ -67,7 +68,7 @@ class EffectPlan:
         return indexed
 
     def check_protection(self, data: Described, parameters: Mapping[str, Any] | None) -> None:
-        """Raises ParameterError if a second release would protect less than the first release."""
+        """Raises ParameterError if the run protects more than a second release can protect."""
         if not self.share:
             return
         declared = get_algorithm(ALGORITHM).parameters

@@ -1,4 +1,4 @@
-"""The question: what is the effect of setting a cause on an outcome?"""
+"""The question: how does an outcome change if its cause is set to a given value?"""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _YES = ("yes", "true", "1", "present", "positive", "high", "abnormal")
 
 @dataclass(frozen=True)
 class Question:
-    """A question: the effect of setting `cause` from `compared` to `to` on P(outcome = `level`).
+    """A question: how does P(outcome = `level`) change if `cause` is set from `compared` to `to`?
 
     For numeric columns, the effect is the change in the outcome for one more unit of the cause, and
-    all levels are None.  For other columns, None stands for a default: for `to` and `level`, the
-    level that means yes, or else the last level; for `compared`, the first level other than `to`.
+    all levels are None.  For other columns, None stands for a default.  The default of `to` and of
+    `level` is the level that means yes, or the last level if no level means yes.  The default of
+    `compared` is the first level other than `to`.
     """
 
     cause: str
@@ -48,8 +49,8 @@ class Question:
         if not (levels and results):
             if self.compared or self.to or self.level:
                 raise ParameterError(
-                    "Numeric columns have no levels, and the effect is for one more unit; leave "
-                    "the levels out."
+                    "A numeric column has no levels: the effect reported is that of raising the "
+                    "cause by one unit. Leave the levels out."
                 )
             return IndexedQuestion(cause, outcome)
         if len(levels) < 2:
@@ -66,7 +67,7 @@ class Question:
         compared = _place(columns[cause], self.compared, first)
         if compared == to:
             raise ParameterError(
-                f"{short(self.cause)!r} is compared with the value it is set to; choose two levels."
+                f"{short(self.cause)!r} is compared with the level it is set to; choose two levels."
             )
         return IndexedQuestion(
             cause,

@@ -1,11 +1,11 @@
 """The effect of one numeric column on another, from noisy second moments.
 
 In a linear model the effect of raising X by one unit is its coefficient in the regression of Y on X
-and a valid adjustment set (Wright 1921; Pearl 2009).  The interval contains every coefficient b for
-which the partial covariance of X and Y − bX is no further from 0 than sampling and noise explain.
-This is the test of Anderson & Rubin (1949), with a variance that includes the noise in every
-moment.  The interval remains valid, though wide, where noise hides the variance of X given the
-adjustment set.
+and a valid adjustment set (Wright 1921; Pearl 2009).  The interval contains every coefficient b
+that the test of Anderson & Rubin (1949) does not reject: the partial covariance of X and Y − bX is
+no further from 0 than sampling and noise explain.  The variance in the test includes the noise in
+every moment.  If noise hides the variance of X given the adjustment set, the interval is wide but
+remains valid.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def coefficient(
     """The change in the outcome for one more unit of the cause, with its interval.
 
     n: the number of rows, which is public.  others: the adjustment set.  level: the confidence
-    level.  The interval is unbounded if noise hides the slope.  The result is None if the cause has
-    no positive residual variance, or if the adjustment set is collinear.
+    level.  The interval is unbounded if noise hides the residual variance of the cause.  The result
+    is None if the cause has no positive residual variance, or if the adjustment set is collinear.
     """
     try:
         left_cause, left_outcome = (

@@ -1,10 +1,10 @@
-"""The effect of one column on another, from a noisy table of both and the adjustment set.
+"""The effect of a cause on an outcome, from a noisy table of both and an adjustment set.
 
 For a valid adjustment set Z, P(Y = y | do(X = x)) = Σ_z P(z) P(y | x, z) (Pearl 1995; Shpitser,
 VanderWeele & Robins 2010), and the effect is the difference between two such probabilities.  The
 interval contains every effect that a likelihood-ratio test on the noisy counts does not reject; the
-likelihood includes sampling and the added noise.  In strata with too few rows to be measured, any
-effect is possible, so an uninformative table gives a wide interval.
+likelihood accounts for sampling and for the added noise.  In strata with too few rows to be
+measured, any effect is possible, so an uninformative table gives a wide interval.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ class Estimate(NamedTuple):
 class StandardisedTable:
     """Noisy counts by stratum, by value of the cause, and by absence or presence of the outcome.
 
-    counts: shape (strata, 2, 2), with the cause at the value compared with, then at the value set,
-    and with the outcome absent, then present.
-    others: shape (strata,), counts of all other values of the cause; None if there are none.
-    variance: the variance of the noise on `counts`, one number or an array that fits their shape.
+    counts: shape (strata, 2, 2).  The second axis stands for the two values of the cause that are
+    compared, the third axis for absence and presence of the outcome.
+    others: counts of all other values of the cause, shape (strata,); None if it has no others.
+    variance: the variance of the noise on `counts`, as a number or as an array that broadcasts to
+    the shape of `counts`.
     other_variance: the variance of the noise on `others`.
     n: the number of rows, which is public.
 
@@ -85,11 +86,11 @@ class StandardisedTable:
         self._hidden = rows < _SEEN * np.sqrt(rows + spread)
 
     def effect(self, level: float = 0.95) -> Estimate:
-        """The effect: P(outcome) at the value set minus P(outcome) at the value compared with."""
+        """P(outcome) at the second value of the cause minus P(outcome) at the first value."""
         return self._interval(np.array([-1.0, 1.0]), level)
 
     def probability(self, at: int, level: float = 0.95) -> Estimate:
-        """P(outcome) with the cause at the value compared with (`at` 0) or set (`at` 1)."""
+        """P(outcome) with the cause set to its first value (`at` 0) or its second (`at` 1)."""
         return self._interval(np.eye(2)[at], level)
 
     def _interval(self, weights: Vector, level: float) -> Estimate:
@@ -129,7 +130,7 @@ class StandardisedTable:
         return self._mean(inside[1] if outside is None else outside[1], weights)
 
     def _pulled(self, state: Matrix, pull: Vector) -> Matrix:
-        """The better of two optima, as the likelihood can have two.
+        """The better of two local optima, because the likelihood can have two.
 
         One search starts from the state, the other with the outcome at its limit in the strata that
         the noise hides.

@@ -104,8 +104,8 @@ def width_sentence(question: Question, width: float, share: float) -> str:
     """A sentence on the precision to expect from a second release with this share of ε."""
     half = _unsigned(question, width / 2)
     return (
-        f"A share of {share:g} measures the effect to within ± {half} if the columns are balanced, "
-        "and less precisely if values are rare."
+        f"With a share of {share:g}, the effect is measured to within ± {half} if the columns are "
+        "balanced, and less precisely if values are rare."
     )
 
 

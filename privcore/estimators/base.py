@@ -54,7 +54,7 @@ class Estimator:
     """An algorithm with its parameters, to be fitted to a table.
 
     An estimator follows scikit-learn's conventions (`fit`, `get_params`, `set_params`, attributes
-    that end in an underscore) without needing scikit-learn, and `sklearn.base.clone` can copy it.
+    that end in an underscore) but does not need scikit-learn.  `sklearn.base.clone` can copy it.
 
     Attributes:
         graph_: the graph that was discovered, a `privcore.PDAG`.
@@ -141,7 +141,7 @@ class Estimator:
 
 
 def edge_frame(result: Discovery) -> pd.DataFrame:
-    """The edges of a run as a data frame, one per row, by kind and then in column order.
+    """The edges of a run as a data frame, one edge per row, sorted by kind and then by column.
 
     Example:
         >>> from privcore import load_network

@@ -52,7 +52,10 @@ def class_stub(made: type[Estimator]) -> str:
 
 
 def interface_stub(before: str) -> str:
-    """The text of `privcore/__init__.pyi` with its lines for estimators brought up to date."""
+    """The text of `privcore/__init__.pyi` with up-to-date lines for the estimators.
+
+    before: the current text.
+    """
     lines = [line for line in before.splitlines() if not line.startswith("from .estimators import")]
     names = [made.__name__ for made in ESTIMATORS.values()]
     # As ruff sorts imports: names in capitals are constants, and come first.

@@ -38,16 +38,16 @@ class Adjustment(NamedTuple):
 
 
 def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG]]:
-    """Every parent set that the cause has in a DAG that the graph represents, with an MPDAG.
+    """Each parent set that the cause has in a DAG that the graph represents, with an MPDAG.
 
-    The MPDAG represents the DAGs with this parent set.  The pairs are sorted by the size of the
-    parent set, then by indices (semi-local IDA: Maathuis, Kalisch & Bühlmann 2009; Perković,
-    Kalisch & Maathuis 2017).
+    The MPDAG represents the DAGs in which the cause has this parent set.  The result is sorted by
+    the size of the parent set, then by indices (semi-local IDA: Maathuis, Kalisch & Bühlmann 2009;
+    Perković, Kalisch & Maathuis 2017).
     A graph that is not maximally oriented is oriented first.  Raises ParameterError if more than
-    `MOST_NEIGHBOURS` edges at the cause have no direction, DataError if the graph represents no
+    `MOST_NEIGHBOURS` edges at the cause have no direction, and DataError if the graph represents no
     DAG.
 
-    Example: in the chain a — b — c, the parents of b are none, a alone or c alone, but never both.
+    Example: in the chain a — b — c, the parents of b can be none, a or c, but never both a and c.
 
         >>> chain = PDAG.from_names("abc", undirected=["ab", "bc"])
         >>> [sorted(parents) for parents, _ in possible_parents(chain, 1)]
@@ -60,8 +60,8 @@ def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG
     if len(open_ends) > MOST_NEIGHBOURS:
         raise ParameterError(
             f"The column {short(graph.nodes[cause])!r} has {len(open_ends)} edges without a "
-            f"direction, but at most {MOST_NEIGHBOURS} can be tried both ways; state background "
-            "knowledge about them, such as which columns come first."
+            f"direction, but at most {MOST_NEIGHBOURS} such edges can be tried in both directions; "
+            "state background knowledge about these edges, such as which columns come first."
         )
     nonadjacent = set(combinations(sorted({*known, *open_ends}), 2)) - graph.skeleton
     possible = []
@@ -74,21 +74,21 @@ def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG
                 continue
             arrows = {(i, cause) if i in chosen else (cause, i) for i in open_ends}
             turned = _directed(graph, arrows)
-            # Background knowledge can still make a cycle of it, or a v-structure further off.
+            # With background knowledge, a cycle or a v-structure elsewhere is still possible.
             if _extension(turned) is not None:
                 possible.append((frozenset(known.union(chosen)), apply_meek_rules(turned)))
     return possible
 
 
 def descendants(graph: PDAG, node: int) -> set[int]:
-    """The node and its descendants along arrows, which are its descendants in every DAG."""
+    """The node and the columns reached from it along arrows: its descendants in every DAG."""
     return _reached(_effects(graph), [node])
 
 
 def possible_descendants(graph: PDAG, node: int) -> set[int]:
-    """The node and every column that is its descendant in at least one of the DAGs.
+    """The node and every column that is its descendant in a DAG that the graph represents.
 
-    The result is exact if the graph is an MPDAG: a directed path exists in one of the DAGs if and
+    The result is exact if the graph is an MPDAG: a directed path exists in one of these DAGs if and
     only if the graph has an unshielded path without an arrow that points back (Perković, Kalisch &
     Maathuis 2017, Section 3).  Following all arrows and undirected edges would reach too many
     columns: in c → a — b — c, c is not a possible descendant of a.
@@ -116,7 +116,7 @@ def adjustment_sets(graph: PDAG, cause: int, outcome: int) -> Adjustment:
     outcome are the same column, and DataError if the graph represents no DAG.
 
     Example: in a → c → e ← b the efficient set for the effect of c on e is {b}, because b explains
-    much of e; no adjustment is needed for validity.
+    much of the variance of e; no adjustment is needed for validity.
 
         >>> graph = PDAG.from_names("abce", directed=["ac", "ce", "be"])
         >>> sets = adjustment_sets(graph, 2, 3)
@@ -145,7 +145,7 @@ def adjustment_sets(graph: PDAG, cause: int, outcome: int) -> Adjustment:
 
 
 def valid(graph: PDAG, cause: int, outcome: int, columns: Collection[int]) -> bool:
-    """Whether adjustment for the columns identifies the effect of the cause in each of the DAGs.
+    """Whether adjustment for the columns identifies the effect in every DAG of the graph.
 
     The generalised adjustment criterion (Perković, Textor, Kalisch & Maathuis 2018; for MPDAGs
     Perković, Kalisch & Maathuis 2017) requires that every possibly causal path begins with an
@@ -172,13 +172,13 @@ def consistent_extension(graph: PDAG) -> tuple[frozenset[int], ...]:
     """The parents of each column in one of the DAGs that the graph represents (Dor & Tarsi 1992).
 
     The graph can be any partially directed graph.  Raises DataError for a PAG, and for a graph that
-    represents no DAG, because it has a bidirected edge or a directed cycle, or because every
-    orientation of its undirected edges makes a cycle or a new v-structure.
+    represents no DAG: a graph with a bidirected edge or a directed cycle, or a graph in which every
+    orientation of the undirected edges makes a cycle or a new v-structure.
     """
     if isinstance(graph, PAG):
         raise DataError(
             "A partial ancestral graph stands for graphs with unobserved confounders, but this "
-            "adjustment is for DAGs; choose a graph without circles."
+            "adjustment is for DAGs only; choose a graph without circles."
         )
     dag = _extension(graph)
     if dag is None:
@@ -223,10 +223,10 @@ def d_separated(
 class _Paths(NamedTuple):
     """The paths from a cause to an outcome in a DAG, in the form that adjustment needs.
 
-    causal: columns on directed paths, without the cause.  forbidden: causal columns and their
-    descendants.  others: the parents of each column, without the first arrows of directed paths; a
-    set that d-separates cause and outcome in this graph blocks the non-causal paths (van der
-    Zander, Liśkiewicz & Textor 2014).
+    causal: columns on directed paths, except the cause.  forbidden: causal columns and their
+    descendants.  others: the parents of each column in the graph without the first arrows of these
+    paths.  A set that d-separates cause and outcome in that graph blocks the non-causal paths (van
+    der Zander, Liśkiewicz & Textor 2014).
     """
 
     causal: set[int]
@@ -244,14 +244,14 @@ class _Paths(NamedTuple):
 
 
 def _blocks(paths: _Paths, cause: int, outcome: int, columns: Collection[int]) -> bool:
-    """Whether the columns are valid in the DAG."""
+    """Whether the columns are a valid adjustment set in the DAG."""
     if not paths.forbidden.union((cause, outcome)).isdisjoint(columns):
         return False
     return d_separated(paths.others, cause, outcome, columns)
 
 
 def _thinned(paths: _Paths, cause: int, outcome: int, columns: Sequence[int]) -> frozenset[int]:
-    """A minimal set: columns are removed in turn as long as the rest remains valid.
+    """A minimal valid set: columns are removed in turn as long as the others remain valid.
 
     columns: ancestors of cause or outcome.  Among ancestors, a superset of a valid set is valid, so
     a column that cannot be removed at one step cannot be removed later.
@@ -283,7 +283,7 @@ def _directed(graph: PDAG, arrows: Collection[Edge]) -> PDAG:
 
 
 def _extension(graph: PDAG) -> tuple[frozenset[int], ...] | None:
-    """Like `consistent_extension`, but None if there is no such DAG."""
+    """Like `consistent_extension`, but returns None if there is no such DAG."""
     if graph.bidirected:
         return None
     children = _effects(graph)
@@ -312,7 +312,7 @@ def _extension(graph: PDAG) -> tuple[frozenset[int], ...] | None:
 
 
 def _effects(graph: PDAG) -> list[set[int]]:
-    """The columns at which the arrows out of each column point."""
+    """For each column, the columns to which its arrows point."""
     effects: list[set[int]] = [set() for _ in graph.nodes]
     for i, j in graph.directed:
         effects[i].add(j)
@@ -329,7 +329,7 @@ def _neighbours(graph: PDAG, pairs: Iterable[Edge]) -> list[set[int]]:
 
 
 def _children(parents: Sequence[Collection[int]]) -> list[set[int]]:
-    """The children of each column from its parents, or vice versa."""
+    """The children of each column, from the parents of each column, or vice versa."""
     children: list[set[int]] = [set() for _ in parents]
     for node, own in enumerate(parents):
         for parent in own:
@@ -338,7 +338,7 @@ def _children(parents: Sequence[Collection[int]]) -> list[set[int]]:
 
 
 def _reached(ahead: Sequence[Collection[int]], start: Iterable[int]) -> set[int]:
-    """The start, and everything reachable from it."""
+    """The columns in `start`, and all columns reachable from them."""
     reached = set(start)
     waiting = list(reached)
     while waiting:

@@ -1,4 +1,4 @@
-"""Draws nodes as boxes with their names: sizes, and positions without overlap."""
+"""The boxes in which node names are drawn: sizes, and positions without overlap."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def _character(c: str) -> float:
 def spaced(
     positions: Sequence[tuple[float, float]], labels: Sequence[str]
 ) -> list[tuple[float, float]]:
-    """Positions in pixels, as close to each other as possible without overlapping boxes.
+    """Positions of the boxes in pixels, as close to each other as possible without overlap.
 
-    Width and height are scaled independently to fit best into a frame that is `_ASPECT` times as
-    wide as it is high; the browser then scales the drawing to fill its own frame.
+    Width and height are scaled independently, so that the drawing fits best into a frame whose
+    width is `_ASPECT` times its height.  The browser then scales the drawing to fill its own frame.
     """
     places, sizes = np.array(positions, dtype=float), np.array([box_size(t) for t in labels])
     i, j = np.triu_indices(len(places), 1)
@@ -95,7 +95,7 @@ def spaced(
 
 
 def _stacked(y: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The y coordinates of rows one below the other, each as high as its highest box."""
+    """The y coordinate of each box, in rows that are each as high as their highest box."""
     row = np.unique(y.round(9), return_inverse=True)[1]
     highest = np.zeros(row.max() + 1)
     np.maximum.at(highest, row, high)
@@ -104,7 +104,7 @@ def _stacked(y: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def _pushed(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Positions along a row after overlapping boxes are pushed to both sides, in the same order."""
+    """Positions after overlapping boxes in a row are pushed apart, in an unchanged order."""
     order = np.argsort(places[:, 0], kind="stable")
     x, y, (wide, high) = places[order, 0], places[order, 1], sizes[order].T
     level = np.abs(y[:, None] - y) < (high[:, None] + high) / 2 + _GAP - 0.1
@@ -114,6 +114,6 @@ def _pushed(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[
         right[k] = max(right[k], (right[:k] + gaps[:k, k]).max())
         left[-k - 1] = min(left[-k - 1], (left[-k:] - gaps[-k - 1, -k:]).min())
     pushed = places.copy()
-    # The mean of two solutions that keep all distances keeps them, too.
+    # The mean of two solutions without overlap has no overlap either.
     pushed[order, 0] = (right + left) / 2
     return pushed

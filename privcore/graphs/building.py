@@ -1,4 +1,4 @@
-"""Builds graphs from named nodes and edges, with a sentence for every error."""
+"""Builds graphs from named nodes and edges, and states every error in a sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def build_graph(nodes: Iterable[str], edges: Iterable[NamedEdge], *, pag: bool =
     """Build a graph with these nodes, followed by any further nodes that the edges name.
 
     The result is a `PAG` if an edge has a circle, or if `pag` is true.  Raises DataError if two
-    nodes have one name, an edge joins a node to itself, or two different edges join a pair.
+    nodes have the same name, if an edge joins a node to itself, or if two different edges join the
+    same pair.
     """
     named = list(nodes)
     twice = next((name for name, times in Counter(named).items() if times > 1), None)

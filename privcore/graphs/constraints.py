@@ -23,7 +23,7 @@ class Constraints:
 
     allowed: whether the arrow i → j is allowed, shape (p, p), False on the diagonal.
     required: pairs (i, j), i < j, that must have an edge.  At least one arrow of each required pair
-    is allowed, and required pairs with only one allowed arrow form no cycle.
+    is allowed.  The arrows of required pairs with only one allowed arrow form no cycle.
 
     Example: the last of three columns is known to come after the others.
 
@@ -78,7 +78,7 @@ class Constraints:
         return max(ends.values(), default=0)
 
     def known_arrows(self, pairs: Iterable[Edge]) -> set[Edge]:
-        """The arrows of the adjacent pairs for which only one direction is allowed."""
+        """The arrow of each adjacent pair for which only one direction is allowed."""
         arrows = set()
         for i, j in pairs:
             if not self.allowed[j, i]:
@@ -114,10 +114,10 @@ class Constraints:
         return pairs_of - self.required
 
     def directed(self, size: NDArray[np.float64]) -> set[Edge]:
-        """Arrows for the required edges, which form no cycle.
+        """One arrow for each required edge; together the arrows form no cycle.
 
         size: the size of each arrow, shape (p, p).  If both arrows of an edge are allowed, the
-        larger arrow is chosen, unless it closes a cycle with larger arrows.
+        larger of the two is chosen, unless it closes a cycle with larger arrows.
         """
         arrows = self.known_arrows(self.required)
         graph = nx.DiGraph(list(arrows))
@@ -153,9 +153,9 @@ class Constraints:
         return any(i not in parents[j] and j not in parents[i] for i, j in self.required)
 
     def completed(self, graph: PDAG) -> PDAG:
-        """Add the known directions to a graph, and the directions that follow by Meek's rules.
+        """Add the known directions to a graph, and all directions that follow by Meek's rules.
 
-        graph: a CPDAG, possibly with further directions; at least one of the DAGs that it
+        graph: a CPDAG, possibly with further directions.  At least one of the DAGs that it
         represents must obey the constraints.  The result is the maximally oriented graph that
         represents all of the DAGs that obey the constraints (Meek 1995, Theorem 4).
         """
@@ -167,9 +167,9 @@ class Constraints:
         return apply_meek_rules(PDAG(graph.nodes, directed, lines, graph.bidirected))
 
     def obeyed(self, parents: Sequence[Iterable[int]]) -> bool:
-        """Whether no arrow of a DAG, stated as the parents of each column, is ruled out.
+        """Whether the constraints allow every arrow of a DAG.
 
-        Required edges are not checked.
+        parents: the parents of each column.  Required edges are not checked.
         """
         if self.empty:
             return True
@@ -184,7 +184,7 @@ class Constraints:
         # An undirected edge of a PAG leaves no direction open: both ends affect the selection.
         for i, j in () if isinstance(graph, PAG) else sorted(graph.undirected):
             if not (self.allowed[i, j] and self.allowed[j, i]):
-                return f"the edge {names[i]} – {names[j]} has a direction that is ruled out"
+                return f"one direction of the edge {names[i]} – {names[j]} is ruled out"
         for i, j in sorted(graph.bidirected):
             if not self.possible[i, j]:
                 return f"the edge {names[i]} – {names[j]} is ruled out"

@@ -30,9 +30,9 @@ def topological_order(p: int, edges: Iterable[Edge]) -> list[int]:
 
 
 def cpdag_of_dag(nodes: Sequence[str], edges: Iterable[Edge]) -> PDAG:
-    """The CPDAG of a DAG, by its v-structures and Meek's rules.
+    """The CPDAG of a DAG, from the v-structures of the DAG and Meek's rules.
 
-    Raises DataError if the edges have a cycle.
+    Raises DataError if the edges form a cycle.
     """
     arrows = frozenset(edges)
     topological_order(len(nodes), arrows)
@@ -52,5 +52,5 @@ def cpdag_of_dag(nodes: Sequence[str], edges: Iterable[Edge]) -> PDAG:
 
 
 def cpdag_of_names(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> PDAG:
-    """Like `cpdag_of_dag`, but from edges as (cause, effect) names."""
+    """Like `cpdag_of_dag`, but the edges are pairs of names (cause, effect)."""
     return cpdag_of_dag(nodes, PDAG.from_names(nodes, directed=edges).directed)

@@ -11,9 +11,9 @@ from privcore.graphs.texts import to_gml
 
 
 def dowhy_script(dag: PDAG, cause: str, outcome: str, notes: Sequence[str] = ()) -> str:
-    """A Python script with DoWhy's model of an effect, and the estimand.
+    """A Python script that makes DoWhy's model of an effect and prints the estimand.
 
-    notes: lines of comment at the top of the script.  Raises DataError for a PAG.
+    notes: comment lines at the top of the script.  Raises DataError for a PAG.
 
     >>> graph = PDAG.from_names("abc", directed=["ab", "ac", "bc"])
     >>> print(dowhy_script(graph, "b", "c").splitlines()[-1])

@@ -14,9 +14,9 @@ class EquivalenceClass:
     """DAGs with the same skeleton and the same v-structures (Verma & Pearl 1990).
 
     A possible parent set of a column consists of its directed parents and any clique of its
-    undirected neighbours: the undirected components of a CPDAG are chordal, and an arrow into one
-    column of a component goes into all columns of the component (Andersson, Madigan & Perlman
-    1997).
+    undirected neighbours.  The reason is that the undirected components of a CPDAG are chordal, and
+    that an arrow into one column of a component implies an arrow into every column of the component
+    (Andersson, Madigan & Perlman 1997).
     """
 
     def __init__(self, graph: PDAG) -> None:
@@ -29,14 +29,14 @@ class EquivalenceClass:
             self._open[j].add(i)
 
     def families(self) -> Iterator[Family]:
-        """Every (column, parent set) in a DAG of the class, without empty parent sets."""
+        """Every (column, parent set) in a DAG of the class; empty parent sets are left out."""
         for column, neighbours in enumerate(self._open):
             for chosen in self._cliques(sorted(neighbours)):
                 if causes := self._causes[column].union(chosen):
                     yield column, causes
 
     def _cliques(self, among: Sequence[int]) -> Iterator[tuple[int, ...]]:
-        """All cliques, the empty one first."""
+        """All cliques among these columns, the empty clique first."""
         yield ()
         for k, column in enumerate(among):
             later = [other for other in among[k + 1 :] if other in self._open[column]]
@@ -44,7 +44,7 @@ class EquivalenceClass:
                 yield column, *clique
 
     def member(self, family: Family) -> tuple[frozenset[int], ...]:
-        """The parents of each column in a DAG of the class that has this family."""
+        """The parents of each column, in one DAG of the class in which the family occurs."""
         column, causes = family
         first = [*sorted(causes & self._open[column]), column]
         order = self._order(first)
@@ -55,7 +55,9 @@ class EquivalenceClass:
         )
 
     def _order(self, first: list[int]) -> list[int]:
-        """An order by maximum cardinality search (Tarjan & Yannakakis 1984) from a first clique.
+        """The columns in the order of maximum cardinality search, starting with a clique.
+
+        The search is by Tarjan & Yannakakis (1984).
 
         The undirected neighbours before a column form a clique, so no new v-structure arises.
         """

@@ -23,9 +23,10 @@ from privcore.text import spreadsheet_cell
 def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, Any]:
     """A JSON-ready description of a graph by lists of names, with one key per kind of edge.
 
-    The keys are `nodes`, `directed` and `undirected`, and other kinds of edges and `positions` if
-    there are any.  A PAG always has the keys `bidirected`, `partially_directed` (from o→ to),
-    `nondirected` (o–o) and `partially_undirected` (from o– to).
+    The keys `nodes`, `directed` and `undirected` are always present; `positions` and other kinds of
+    edges are present if there are any.  A PAG always has the keys `bidirected`,
+    `partially_directed` (pairs (a, b) with a o→ b), `nondirected` (with a o–o b) and
+    `partially_undirected` (with a o– b).
     """
     described: dict[str, Any] = {"nodes": list(graph.nodes)}
     pag = isinstance(graph, PAG)
@@ -47,7 +48,7 @@ def from_json_dict(described: Mapping[str, Any]) -> PDAG:
 
 
 def to_graphml(graph: PDAG) -> str:
-    """The graph as GraphML with numbered nodes, names as `label`, and `kind` on every edge."""
+    """The graph as GraphML: numbered nodes with their names as `label`, edges with a `kind`."""
     network = nx.DiGraph()
     for i, name in enumerate(graph.nodes):
         network.add_node(f"n{i}", label=_xml_safe(name))
@@ -81,10 +82,10 @@ def to_dot(graph: PDAG) -> str:
 def to_edge_csv(
     graph: PDAG, heads: Sequence[str] = (), notes: Mapping[Edge, Sequence[str]] | None = None
 ) -> str:
-    """The edges as CSV with source, target and kind, followed by columns with the names `heads`.
+    """The edges as CSV with the columns source, target and kind, then the columns in `heads`.
 
-    notes: the cells of the further columns for each pair (i, j), i < j.  A name that a spreadsheet
-    would take for a formula is preceded by an apostrophe.
+    notes: for each pair (i, j), i < j, the cells of the columns in `heads`.  A name that a
+    spreadsheet would take for a formula is preceded by an apostrophe.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -125,7 +126,7 @@ def to_svg(
     ink: str = "#1f2933",
     node_fill: str = "#eef3f7",
 ) -> str:
-    """A standalone SVG drawing with full names, larger than the given size if names need it."""
+    """A standalone SVG drawing with full names; it exceeds the given size if needed."""
     labels = [wrapped(name, i) for i, name in enumerate(graph.nodes)]
     sizes = np.array([box_size(label) for label in labels]).reshape(-1, 2)
     packed = np.array(spaced(positions, labels)).reshape(-1, 2)
@@ -177,7 +178,7 @@ def to_svg(
 def _trimmed(
     a: Sequence[float], b: Sequence[float], half_a: Sequence[float], half_b: Sequence[float]
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The part of the segment between two boxes of the given half widths and heights."""
+    """The part of the segment from a to b outside two boxes, given half their sizes."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     length = math.hypot(dx, dy)
     if length < 1e-9:

@@ -3,7 +3,7 @@
 P. Spirtes, C. Glymour and R. Scheines, Causation, Prediction, and Search, 2000, chapter 6; the
 orientation rules R1 to R10 are from J. Zhang, On the completeness of orientation rules for
 causal discovery in the presence of latent confounders and selection bias, Artificial Intelligence
-172, 1873-1896, 2008.  The skeleton is found by conditioning sets of increasing size and does not
+172, 1873-1896, 2008.  The skeleton is found with conditioning sets of increasing size and does not
 depend on the order of the columns (Colombo & Maathuis 2014).
 """
 
@@ -56,7 +56,7 @@ def fci(
 def triples_of(
     neighbours: Neighbours, separating: Separating, rule: ColliderRule = "first"
 ) -> Triples:
-    """Classify unshielded triples as colliders or ambiguous, by the separating set of each pair."""
+    """The unshielded triples that are colliders or ambiguous, from the separating sets."""
     skeleton = PDAG(
         tuple(map(str, range(len(neighbours)))),
         undirected=frozenset(
@@ -69,8 +69,9 @@ def triples_of(
 def possible_d_sep(neighbours: Neighbours, triples: Triples) -> list[set[int]]:
     """For each column, the columns that may be needed to separate it from a neighbour.
 
-    This possible d-sep set contains the ends of all paths from the column on which every inner
-    column is a collider or in a triangle (Spirtes, Glymour & Scheines 2000, Section 6.7).
+    This possible d-sep set contains the end of every path from the column on which each inner
+    column is a collider, or is in a triangle with its two neighbours on the path (Spirtes, Glymour
+    & Scheines 2000, Section 6.7).
     """
     marks = _Marks(neighbours)
     marks.point(triples.colliders)
@@ -100,7 +101,7 @@ def separate_along_paths(
     """Remove edges whose ends are independent given a set of columns from `possible_d_sep`.
 
     With unobserved confounders, two columns can be dependent given every set of their neighbours,
-    but independent given a set of other columns.  held: pairs that are not tested.
+    but independent given a set that contains other columns.  held: pairs that are not tested.
     """
     reach = possible_d_sep(neighbours, triples)
     for x, y in [(a, b) for a, around in enumerate(neighbours) for b in sorted(around) if a < b]:
@@ -133,10 +134,10 @@ def confirm_triples(
 ) -> None:
     """Test the edges of unshielded triples given the separating set of the triple's ends.
 
-    RFCI (Colombo, Maathuis, Kalisch & Richardson 2012, Lemma 3.1) does this in place of
-    `separate_along_paths`.  Afterwards the colliders among these triples are correct, although
-    edges may remain that only more distant columns would separate.  held: pairs that are not
-    tested.
+    An edge is removed if its ends are independent.  RFCI (Colombo, Maathuis, Kalisch & Richardson
+    2012, Lemma 3.1) makes these tests in place of `separate_along_paths`.  Afterwards the colliders
+    among these triples are correct, but edges may remain whose ends are independent only given more
+    distant columns.  held: pairs that are not tested.
     """
     changed = True
     while changed:
@@ -162,7 +163,7 @@ def _separate(
     independent: Independent,
     max_order: int | None,
 ) -> None:
-    """Remove edges by conditioning sets of increasing size; neighbours are fixed for each size."""
+    """Remove edges by tests given sets of increasing size; neighbours are fixed for each size."""
     order = 0
     while max_order is None or order <= max_order:
         held = [set(others) for others in neighbours]
@@ -187,7 +188,7 @@ def _separated(
     max_order: int | None,
     first: int = 1,
 ) -> frozenset[int] | None:
-    """The smallest separating set of at least `first` columns from one of the pools."""
+    """The smallest separating set with at least `first` columns from one pool, or None."""
     most = max(map(len, pools))
     most = most if max_order is None else min(most, max_order)
     for order in range(first, most + 1):
@@ -210,10 +211,10 @@ def orient_pag(
     """Orient a skeleton by background knowledge, by colliders, and by rules R1 to R10.
 
     neighbours: the neighbours of each column.  separating: the separating set of each pair (i, j),
-    i < j, that is not adjacent.  triples: the colliders, and the ambiguous triples; no rule treats
-    the middle of an ambiguous triple as a non-collider.  known: background knowledge; as in Tetrad,
-    an arrow i → j that is ruled out puts an arrowhead at i, and a required arrow i → j puts a tail
-    at i.  discriminating: whether to use R4, which RFCI allows only after further tests.
+    i < j, that is not adjacent.  triples: the colliders and the ambiguous triples; no rule treats
+    the middle of an ambiguous triple as a non-collider.  known: background knowledge.  As in
+    Tetrad, an arrow i → j that is ruled out puts an arrowhead at i, and a required arrow i → j puts
+    a tail at i.  discriminating: whether to use R4, which RFCI allows only after further tests.
     """
     marks = _Marks(neighbours, triples.ambiguous)
     if known is not None:
@@ -247,7 +248,7 @@ class _Marks:
         return self.at[i].get(j)
 
     def is_edge(self, i: int, j: int, here: str, there: str) -> bool:
-        """Whether i and j are adjacent with a mark from `here` at i and one from `there` at j.
+        """Whether i and j are adjacent, with a mark in `here` at i and a mark in `there` at j.
 
         "*" stands for any mark.
         """
@@ -376,7 +377,8 @@ def _discriminating(separating: Separating) -> Callable[[_Marks], bool]:
 def _discriminated(m: _Marks, a: int, b: int, c: int) -> int | None:
     """The first node d of a discriminating path d … a b c for b, if there is one.
 
-    Every node between d and b is a collider on it and a parent of c, and d is not adjacent to c.
+    Every node between d and b is a collider on the path and a parent of c.  d and c are not
+    adjacent.
     """
     waiting, seen = [a], {a, b, c}
     while waiting:

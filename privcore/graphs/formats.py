@@ -72,7 +72,7 @@ class Format:
 
     @property
     def _alike(self) -> list[Format]:
-        """All text formats if this is one, otherwise all object formats."""
+        """All text formats if this is a text format, otherwise all object formats."""
         return [form for form in FORMATS.values() if bool(form.suffix) == bool(self.suffix)]
 
     def refusal(self, graph: PDAG) -> str | None:
@@ -120,8 +120,9 @@ def export_graph(graph: PDAG, to: str) -> Any:
 
     Args:
         graph: a graph, such as the `graph` of a run.
-        to: networkx, causal-learn (a `GeneralGraph`), pgmpy (a `DAG`, or a `PDAG`), or a text:
-            dagitty, tetrad, gml (which DoWhy reads), bif, json, graphml, dot, csv.
+        to: the name of the format.  Objects: networkx, causal-learn (a `GeneralGraph`), pgmpy (a
+            `DAG` or a `PDAG`).  Texts: dagitty, tetrad, gml (which DoWhy reads), bif, json,
+            graphml, dot, csv.
 
     Returns:
         The library's object, or the text.
@@ -153,12 +154,12 @@ def import_graph(source: Any, format: str) -> PDAG:
         format: networkx, causal-learn, pgmpy, dagitty, tetrad, gml, bif or json.
 
     Returns:
-        The graph, which is a `PAG` if edges end in circles or the source declares one.
+        The graph, which is a `PAG` if edges end in circles or if the source declares a PAG.
 
     Raises:
         ParameterError: for a format that cannot be read.
-        DataError: for a source that is not in this format, or has two edges between the same nodes
-            or an edge from a node to itself.
+        DataError: for a source that is not in this format, that has two edges between the same
+            nodes, or that has an edge from a node to itself.
 
     Example:
         >>> import_graph("dag { smoke -> lung -> cough }", "dagitty").named_directed()

@@ -24,7 +24,7 @@ class Identification(NamedTuple):
 
     set: a minimal valid adjustment set; None if there is none.
     affected: False if the cause has no effect on the outcome in any of the graphs.
-    reason: why there is no set, in a sentence; empty if there is one.
+    reason: the reason why there is no set, in a sentence; empty if there is a set.
     """
 
     set: frozenset[int] | None
@@ -33,7 +33,7 @@ class Identification(NamedTuple):
 
 
 def identify(graph: PAG, cause: int, outcome: int) -> Identification:
-    """A valid adjustment set for the effect of the cause on the outcome, if any set is valid.
+    """Find a valid adjustment set for the effect of the cause on the outcome, if there is one.
 
     The generalised adjustment criterion is sound and complete for PAGs without selection variables.
     If an edge of the PAG stands for selection, no effect is identified.  Raises DataError if the
@@ -147,7 +147,7 @@ class _Ways(NamedTuple):
     """Possibly causal paths in a PAG.
 
     first: the columns next to the cause on possibly causal paths.
-    forbidden: columns on possibly causal paths, without the cause, and their possible descendants.
+    forbidden: columns on possibly causal paths, except the cause, and their possible descendants.
     ancestors: possible ancestors of cause and outcome.
     """
 
@@ -178,7 +178,7 @@ class _Ways(NamedTuple):
 
 
 class _Member(NamedTuple):
-    """A graph of directed and bidirected edges, by column."""
+    """A graph of directed and bidirected edges: the parents and siblings of each column."""
 
     parents: tuple[frozenset[int], ...]
     siblings: tuple[frozenset[int], ...]
@@ -251,7 +251,7 @@ class _Member(NamedTuple):
 
 
 def _thinned(paths: _Member, cause: int, outcome: int, columns: frozenset[int]) -> frozenset[int]:
-    """A minimal set: columns are removed, the last first, as long as the rest is valid."""
+    """A minimal valid set: columns are removed from the last on, while the others are valid."""
     # Columns that are not ancestors of cause or outcome can only open paths.
     kept = columns & paths.ancestors([cause, outcome])
     if not paths.separated(cause, outcome, kept):
@@ -276,7 +276,7 @@ def _reached_from(
     start: Collection[int],
     out: Collection[int],
 ) -> set[int]:
-    """The start, and everything reachable from it without the columns in `out`."""
+    """The columns in `start`, and all columns reachable from them without those in `out`."""
     reached = set(start)
     waiting = list(reached)
     while waiting:

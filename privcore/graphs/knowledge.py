@@ -60,7 +60,8 @@ def statement(a: str, mark: Mark, b: str) -> Statement:
 def statements(text: str) -> frozenset[Statement]:
     """Read statements separated by semicolons, such as "a--b; a, b -> c".
 
-    The second of these means a → c and b → c.  Raises ParameterError if the text cannot be read.
+    The second of these statements means a → c and b → c.  Raises ParameterError if the text
+    cannot be read.
     """
     read: set[Statement] = set()
     many = 0
@@ -81,7 +82,7 @@ def statements(text: str) -> frozenset[Statement]:
 
 
 def limit_statements(many: int) -> None:
-    """Raises ParameterError for too many statements; to be called before pairs are formed."""
+    """Raises ParameterError for too many statements; call this before pairs are formed."""
     if many > _MOST_STATEMENTS:
         raise ParameterError(f"There are more than {_MOST_STATEMENTS:,} statements; give fewer.")
 
@@ -94,12 +95,12 @@ def _names(text: str) -> list[str]:
 class Knowledge:
     """Background knowledge about a graph over named columns.
 
-    tiers: columns in time order: no arrow leads from a column to an earlier tier.  Columns in no
-    tier may have any arrow.
-    forbidden, required: edges and arrows.  A forbidden edge rules out both arrows; a required
-    arrow rules out the other one.
+    tiers: groups of columns, in time order.  No arrow leads from a column to a column in an earlier
+    tier.  Columns that are in no tier are not restricted.
+    forbidden, required: edges and arrows.  A forbidden edge rules out both arrows between its
+    ends; a required arrow rules out the opposite arrow.
 
-    If two statements contradict each other, raises a ParameterError that names both statements.
+    Raises a ParameterError that names both statements if two statements contradict each other.
 
     Example:
         >>> known = Knowledge.of(tiers="asia, smoke; tub, lung", require="smoke -> lung")
@@ -169,11 +170,11 @@ remove one of these statements.
         except nx.NetworkXNoCycle:
             return
         path = " → ".join(short(a) for a, _ in [*cycle, cycle[0]])
-        yield f"{arrows[cycle[0]].words} is required, and so is the rest of the cycle {path}"
+        yield f"{arrows[cycle[0]].words} is required, but the required arrows form the cycle {path}"
 
     @classmethod
     def of(cls, *, tiers: str = "", forbid: str = "", require: str = "") -> Knowledge:
-        """Knowledge from texts.
+        """Knowledge read from texts.
 
         tiers: tiers separated by semicolons, with columns separated by commas.
         forbid, require: statements in the form that `statements` reads.
@@ -199,7 +200,10 @@ remove one of these statements.
 
     @classmethod
     def read(cls, text: str) -> Knowledge:
-        """Knowledge from its `text`; "" means none.  Raises ParameterError for anything else."""
+        """Read knowledge from JSON as written by the property `text`; "" means no knowledge.
+
+        Raises ParameterError for any other text.
+        """
         return _read(text)
 
     def __bool__(self) -> bool:
@@ -208,7 +212,10 @@ remove one of these statements.
 
     @property
     def text(self) -> str:
-        """The knowledge as JSON on one line, equal for equal knowledge; empty if there is none."""
+        """The knowledge as one line of JSON, or "" if there is none.
+
+        Equal knowledge has equal text.
+        """
         known = {
             "tiers": self.tiers,
             "forbidden": sorted(self.forbidden),
@@ -309,7 +316,7 @@ def _mark(mark: Any) -> Mark:
 
 
 def canonical(text: Any) -> str:
-    """The canonical text of knowledge, as `Knowledge.text` writes it; raises ParameterError."""
+    """The knowledge as `Knowledge.text` writes it; raises ParameterError for unreadable text."""
     if isinstance(text, Knowledge):
         return text.text
     return _read(text if isinstance(text, str) else json.dumps(text, default=str)).text

@@ -34,11 +34,11 @@ def read_knowledge(source: Path | str | Any, names: Sequence[str] = ()) -> Knowl
 
     Args:
         source: the path of a file, or causal-learn's `BackgroundKnowledge`.  A file contains JSON
-            (as in `Knowledge.text`), Tetrad's knowledge, an expert's graph (as Tetrad, DAGitty, GML
-            or BIF), whose edges are all required, or CSV.  The columns of CSV are `column` and
-            `tier`, or `from`, `to` and `rule`; a rule is forbid, require, "forbid edge" or
-            "require edge".
-        names: all columns, against which patterns of causal-learn are matched.
+            (as in `Knowledge.text`), Tetrad's knowledge, CSV, or an expert's graph in the format of
+            Tetrad, DAGitty, GML or BIF.  All edges of a graph are required.  The columns of CSV are
+            `column` and `tier`, or `from`, `to` and `rule`; a rule is forbid, require, "forbid
+            edge" or "require edge".
+        names: the names of all columns, to which the patterns of causal-learn are applied.
 
     Raises:
         DataError: for a file in none of these formats.
@@ -61,7 +61,7 @@ def read_knowledge(source: Path | str | Any, names: Sequence[str] = ()) -> Knowl
 
 
 def parse_knowledge(content: bytes, filename: str) -> Knowledge:
-    """Like `read_knowledge`, but from the bytes of a file."""
+    """Like `read_knowledge`, but from the content and the name of a file."""
     if len(content) > MAX_BYTES:
         raise DataError("The knowledge file has more than 5 MB; give fewer statements.")
     try:
@@ -151,7 +151,7 @@ def _of_tiers(rows: list[list[str]]) -> Knowledge:
         if not math.isfinite(place):
             raise DataError(
                 f"The tier of {short(name)!r} is {short(tier)!r}, which is not a number; number "
-                "the tiers from the earliest."
+                "the tiers, starting with the earliest."
             )
         tiers.setdefault(place, []).append(name)
     return Knowledge(tuple(tuple(tiers[k]) for k in sorted(tiers)))
@@ -196,13 +196,13 @@ def _of_causal_learn(source: Any, names: Sequence[str]) -> Knowledge:
 def stated_knowledge(
     *, tiers: str = "", forbid: Sequence[str] = (), require: Sequence[str] = (), file: str = ""
 ) -> Knowledge:
-    """Knowledge from all options of a command; raises ParameterError or DataError."""
+    """Knowledge from the options of a command; raises the same errors as `read_knowledge`."""
     if not (tiers or forbid or require or file):
         return Knowledge()
     known = read_knowledge(file) if file else Knowledge()
     given = Knowledge.of(tiers=tiers)
     if given.tiers and known.tiers:
-        raise ParameterError("Tiers are also stated in the file; leave out one of the two orders.")
+        raise ParameterError("The file and an option both state tiers; leave out one of the two.")
     return Knowledge(
         given.tiers or known.tiers,
         known.forbidden.union(*map(statements, forbid)),

@@ -19,7 +19,7 @@ def pag_of_dag(
     hidden: Collection[int] = (),
     known: Constraints | None = None,
 ) -> PAG:
-    """The PAG over the columns of a DAG that are not hidden.
+    """The PAG over all columns of a DAG except the hidden columns.
 
     edges: (i, j) for i → j, indices into `nodes`.  known: background knowledge on the columns that
     are not hidden; the marks that it implies are included if the DAG obeys it.

@@ -27,9 +27,10 @@ def shared_layout(
 
     The layout is made for the DAG if it is known and has edges, otherwise for `graph`.  Up to 20
     connected nodes are placed in layers, so that arrows outside cycles point down.  More nodes are
-    placed by the method of Kamada & Kawai (1989), which gives a fifth of the crossings, and rotated
-    so that arrows point down on average.  Connected nodes are in [-1, 1]²; nodes without an edge
-    are below them, at y > 1.  If there are no edges, the nodes form a circle.
+    placed by the method of Kamada & Kawai (1989), which gives a fifth as many crossings as layers.
+    The drawing is then rotated so that arrows point down on average.  Connected nodes are in
+    [-1, 1]²; nodes without an edge are below them, at y > 1.  If there are no edges, the nodes form
+    a circle.
 
     Example: the arrow points down, and the third node has no edge.
 
@@ -57,10 +58,10 @@ def shared_layout(
 
 
 def matrix_order(graph: PDAG) -> tuple[int, ...]:
-    """An order of nodes in which nodes close in the graph are next to each other.
+    """An order of the nodes in which nodes that are close in the graph are near each other.
 
     This is the optimal leaf order (Bar-Joseph, Gifford & Jaakkola 2001) of an average-linkage tree
-    built from path lengths; nodes without an edge come last.
+    built from path lengths.  Nodes without an edge come last.
     """
     joined = sorted({node for pair in graph.skeleton for node in pair})
     rest = [node for node in range(len(graph.nodes)) if node not in set(joined)]
@@ -124,7 +125,7 @@ def _acyclic(graph: PDAG) -> frozenset[Edge]:
 
     Nodes come after their parents and otherwise by maximum cardinality search (Tarjan & Yannakakis
     1984), so that the undirected part of a CPDAG gets no new v-structure.  The search starts in the
-    middle of the undirected part, so that it gets few layers.
+    middle of the undirected part, so that there are few layers.
     """
     p = len(graph.nodes)
     parents: list[set[int]] = [set() for _ in range(p)]
@@ -243,7 +244,7 @@ def _crossings(
 
 
 def _depths(p: int, edges: frozenset[Edge]) -> list[int]:
-    """The layer of each node: causes above effects, and just above their first effect."""
+    """The layer of each node: causes are above effects, just above the first of their effects."""
     parents: list[set[int]] = [set() for _ in range(p)]
     children: list[set[int]] = [set() for _ in range(p)]
     for i, j in edges:

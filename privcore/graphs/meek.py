@@ -135,7 +135,7 @@ def on_cycles(arrows: Iterable[Edge]) -> set[Edge]:
 
 
 def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
-    """Orient every undirected edge that the rules decide; the skeleton is unchanged.
+    """Orient every undirected edge whose direction follows from Meek's rules.
 
     A CPDAG represents all DAGs with the same skeleton and v-structures.  An edge of the CPDAG has a
     direction if all of these DAGs agree on the direction.  Meek's rules derive such directions from
@@ -149,11 +149,11 @@ def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
     ambiguous: unshielded triples (x, z, y), x < y, that may or may not have a v-structure at z; the
     rules do not use them (Colombo & Maathuis 2014, Section 4.2).
 
-    All arrows that the rules require are added at once, until no more arrows are required.  Arrows
-    are left out if they would close a directed cycle or make a new v-structure, alone or together.
-    Contradictory input therefore leaves edges undirected, and the result does not depend on the
-    order of the columns; for consistent input the order does not matter in any case (Meek 1995,
-    Theorem 3).
+    In each round, all arrows that the rules require are added at once; the rounds end when no more
+    arrows are required.  Arrows that would close a directed cycle or make a new v-structure, alone
+    or together, are left out.  Contradictory input therefore leaves edges undirected, and the
+    result does not depend on the order of the columns.  For consistent input, the order does not
+    matter in any case (Meek 1995, Theorem 3).  The skeleton is unchanged.
 
     Example: rule 1 directs b — c away from the arrow a → b.
 
@@ -169,10 +169,10 @@ def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
 
 
 def apply_meek_rules_in_turn(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
-    """Apply rules 1, 2 and 3 to one edge at a time in column order, refusing only cycles.
+    """Apply rules 1, 2 and 3 to one edge at a time in column order; only cycles are prevented.
 
-    This is the procedure of causal-learn 0.1.4.8.  For consistent input, the result is the same as
-    from `apply_meek_rules`; for contradictory input, the result depends on the order of the columns
+    This is the procedure of causal-learn 0.1.4.8.  For consistent input, the result is that of
+    `apply_meek_rules`; for contradictory input, the result depends on the order of the columns
     and may have new v-structures.  ambiguous: as in `apply_meek_rules`.
     """
     marks = _Marks(graph, ambiguous)

@@ -42,9 +42,9 @@ def to_networkx(graph: PDAG) -> nx.DiGraph:
 
 
 def from_networkx(network: Any) -> PDAG:
-    """Read a graph from a networkx `DiGraph` or `Graph`; a node's name is its text form.
+    """Read a graph from a networkx `DiGraph` or `Graph`; each node is named by its text form.
 
-    The attribute `kind` of an arc is used if it is there.  Otherwise the arc is directed, or
+    The attribute `kind` of an arc is used if the arc has one.  Otherwise the arc is directed, or
     undirected if there are arcs in both directions; the edges of a `Graph` are undirected.  The
     result is a `PAG` if an edge has a circle, or if the graph's attribute `pag` is true.
     """

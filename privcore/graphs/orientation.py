@@ -25,8 +25,8 @@ ConflictRule = Literal["strength", "drop", "bi-directed", "keep first", "overwri
 class Triples(NamedTuple):
     """Classified unshielded triples (x, z, y), x < y.
 
-    colliders: triples with a v-structure x → z ← y.  ambiguous: triples that may or may not have
-    one, because their separating sets disagree about z.
+    colliders: triples with a v-structure x → z ← y.  ambiguous: triples for which the separating
+    sets do not show whether there is a v-structure.
     """
 
     colliders: frozenset[Triple]
@@ -64,12 +64,13 @@ def orient(
         "keep first" and "overwrite": the first, or the last, v-structure in column order is kept.
     strength: the strength of a v-structure; by default, a v-structure is stronger if fewer
         columns separate its ends.
-    in_turn: whether ties follow the order of the columns and Meek's rules are applied to one edge
-        at a time, as in causal-learn 0.1.4.8; "keep first" and "overwrite" always do so.  The
-        result may then have directed cycles.  Otherwise the result does not depend on the order of
-        the columns and has no directed cycle.
-    known: background knowledge.  Known directions come first: v-structures that contradict them
-        are dropped (see `overruled`), and so are edges whose allowed directions all make a cycle.
+    in_turn: whether ties are broken by column order and Meek's rules are applied to one edge at a
+        time, as in causal-learn 0.1.4.8.  "keep first" and "overwrite" imply `in_turn`.  The result
+        may then have directed cycles.  Otherwise the result does not depend on the order of the
+        columns and has no directed cycle.
+    known: background knowledge.  Known directions take precedence: v-structures that contradict
+        them are dropped (see `overruled`).  Edges whose allowed directions all make a cycle are
+        dropped, too.
     """
     if known is None or known.empty:
         fixed = set[Edge]()
@@ -136,10 +137,10 @@ def read_triples(
 
     "first" (Spirtes, Glymour & Scheines 2000) and "union": a triple is a v-structure if no set
     contains z.  "conservative" (Ramsey, Zhang & Spirtes 2006): a triple is a v-structure if no set
-    contains z, and ambiguous if some sets do or there is no set.  "majority" (Colombo & Maathuis
-    2014): a triple is a v-structure if fewer than half of the sets contain z, and ambiguous if
-    exactly half do or there is no set.  Under every rule, a triple is ambiguous if background
-    knowledge alone, without a test, rules out the edge between its ends.
+    contains z, and ambiguous if only some sets contain z or if there is no set.  "majority"
+    (Colombo & Maathuis 2014): a triple is a v-structure if fewer than half of the sets contain z,
+    and ambiguous if exactly half contain z or if there is no set.  Under every rule, a triple is
+    ambiguous if background knowledge alone, without a test, rules out the edge between its ends.
     """
     colliders, ambiguous = set(), set()
     untested = frozenset() if known is None else known.ruled_out - separating_sets.keys()
@@ -176,7 +177,7 @@ def _arrows(colliders: Iterable[Triple]) -> set[Edge]:
 def _in_turn(
     colliders: Iterable[Triple], order: Callable[[Triple], float] | None, *, overwrite: bool
 ) -> set[Edge]:
-    """Arrows of the triples in this order, then by middle and ends, as in causal-learn."""
+    """Arrows of the triples, taken by `order`, middle and ends in turn, as in causal-learn."""
     arrows: set[Edge] = set()
     by_place = sorted(colliders, key=lambda triple: (triple[1], triple[0], triple[2]))
     for x, z, y in sorted(by_place, key=order) if order else by_place:
@@ -192,8 +193,10 @@ def _in_turn(
 def _by_strength(
     colliders: set[Triple], strength: Strength, fixed: Collection[Edge]
 ) -> set[Triple]:
-    """V-structures that are compatible with the fixed arrows, from the strongest on; of equally
-    strong ones all or none."""
+    """V-structures that are compatible with the fixed arrows and with stronger v-structures.
+
+    If equally strong v-structures contradict each other, none of them is kept.
+    """
     # Only these can contradict others: an edge directed both ways is a cycle, too.
     doubtful = colliders & _with(on_cycles(_arrows(colliders).union(fixed)), colliders)
     kept = colliders - doubtful

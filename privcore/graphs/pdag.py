@@ -43,13 +43,14 @@ _BACKWARD = {"->": "<-", "o->": "<-o", "o--": "--o"}
 class PDAG:
     """A graph of directed and undirected edges over named nodes, such as a CPDAG.
 
-    Observations alone determine a DAG up to its Markov equivalence class: all DAGs with its
-    skeleton and v-structures (Verma & Pearl 1990).  A CPDAG represents the class: an edge is
-    directed if it has the same direction in every member.
+    Observations alone determine a DAG only up to its Markov equivalence class: all DAGs with the
+    same skeleton and v-structures (Verma & Pearl 1990).  A CPDAG represents the class.  An edge of
+    the CPDAG is directed if it has the same direction in every DAG of the class.
 
     directed: pairs (i, j) for i → j.  undirected, bidirected: pairs (i, j) with i < j.  All pairs
     are indices into `nodes`.  A bidirected edge marks v-structures that contradict each other; a
-    CPDAG has no bidirected edge.  Raises ValueError for other pairs, and if two edges join a pair.
+    CPDAG has no bidirected edge.  Raises ValueError for other pairs, and if two edges join the same
+    pair.
 
     Example: rain and sprinkler form a v-structure; the edge clouds – rain has no direction.
 
@@ -69,10 +70,10 @@ class PDAG:
         p = len(self.nodes)
         for i, j in self._edges:
             if not (0 <= i < p and 0 <= j < p) or i == j:
-                raise ValueError(f"({i}, {j}) is not a pair of two different nodes among {p}")
+                raise ValueError(f"({i}, {j}) is not a pair of different indices below {p}")
         alike = [pairs for kind, pairs in self.by_kind.items() if MARKS[kind] not in _BACKWARD]
         if any(i > j for i, j in frozenset().union(*alike)):
-            raise ValueError("edges with equal marks must be stored with the smaller index first")
+            raise ValueError("an edge with equal marks must be stored with the smaller index first")
         if len(self.skeleton) != sum(map(len, self.by_kind.values())):
             raise ValueError("a pair of nodes has more than one edge")
 
@@ -98,7 +99,7 @@ class PDAG:
         def find(name: str) -> int:
             if name not in index:
                 raise DataError(
-                    f"The graph names {short(name)!r}, which is not a column; correct the name."
+                    f"An edge names {short(name)!r}, which is not a column; correct the name."
                 )
             return index[name]
 

@@ -187,7 +187,7 @@ def to_tetrad(graph: PDAG) -> str:
 def from_tetrad(text: str) -> PDAG:
     """Read a graph from Tetrad's text, ignoring attributes and bootstrap probabilities of edges.
 
-    The result is a `PAG` if an edge has a circle; the text cannot declare a PAG in another way.
+    The result is a `PAG` if an edge has a circle; the text has no other way to declare a PAG.
     """
     head, edges_head, rest = text.lstrip("\ufeff").partition("Graph Edges:")
     listed = head.strip().removeprefix(TETRAD_HEAD).strip()
@@ -214,8 +214,8 @@ def from_tetrad(text: str) -> PDAG:
 def to_gml(graph: PDAG) -> str:
     """The graph as GML in the form that DoWhy's `CausalModel` reads.
 
-    Characters other than English letters, digits and blanks are written as character codes: DoWhy
-    looks for words such as ".dot" in the text to choose the format.
+    Characters other than English letters, digits and blanks are written as character codes, because
+    DoWhy looks for words such as ".dot" in the text to choose the format.
 
     Example:
         >>> print(to_gml(PDAG(("a", "b"), directed=frozenset({(0, 1)}))), end="")
@@ -248,8 +248,8 @@ def from_gml(text: str) -> PDAG:
 def to_bif(graph: PDAG) -> str:
     """The graph as the structure of a Bayesian network in BIF.
 
-    A graph has no levels or probabilities, so every variable has one level with probability 1; fit
-    the network to data.
+    A graph has no levels or probabilities, so every variable has one level with probability 1.
+    Fit the network to data before use.
     """
     lower: dict[str, str] = {}
     for name in graph.nodes:
@@ -284,8 +284,8 @@ def from_bif(text: str) -> PDAG:
 def bif_edges(text: str) -> list[tuple[str, str]]:
     """The edges (parent, child) of a BIF text, from every "probability ( child | parents )".
 
-    The maintained readers of BIF come with modelling libraries of several hundred MB, and reading
-    the structure needs only one pattern.
+    No library is used: the maintained readers of BIF come with modelling libraries of several
+    hundred MB, and reading the structure needs only one pattern.
     """
     edges = []
     for child, parents in _BIF_PARENTS.findall(_BIF_COMMENT.sub("", text)):
@@ -294,9 +294,9 @@ def bif_edges(text: str) -> list[tuple[str, str]]:
 
 
 def from_json(text: str) -> PDAG:
-    """Read a graph from JSON as `to_json_dict` writes it; a `PAG` if the keys allow circles.
+    """Read a graph from JSON in the form of `to_json_dict`.
 
-    Positions are ignored.
+    The result is a `PAG` if there is a key for edges with circles.  Positions are ignored.
 
     Example:
         >>> from_json('{"nodes": ["a", "b"], "nondirected": [["a", "b"]]}').mark(0, 1)
@@ -311,8 +311,8 @@ def from_json(text: str) -> PDAG:
     strange = next((key for key in document if key not in (*MARKS, "nodes", "positions")), None)
     if strange is not None:
         raise DataError(
-            f"The JSON graph has the key {short(strange)!r}; it may have nodes, positions, and the "
-            f"kinds of edges {', '.join(MARKS)}."
+            f"The JSON graph has the unknown key {short(strange)!r}; the keys allowed are nodes, "
+            f"positions, and the kinds of edges {', '.join(MARKS)}."
         )
     nodes = document["nodes"]
     if not isinstance(nodes, list) or not all(isinstance(name, str) for name in nodes):
@@ -339,7 +339,7 @@ def _is_pair(value: Any) -> bool:
 
 
 def _stranger(name: str) -> DataError:
-    return DataError(f"The edges name {short(name)!r}, which is not among the nodes; add the node.")
+    return DataError(f"An edge names {short(name)!r}, which is not among the nodes; add the node.")
 
 
 def _bare(name: str) -> str:

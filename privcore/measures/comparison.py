@@ -35,11 +35,12 @@ class PairComparison(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """All pairs adjacent in the graph or in the reference, sorted.
+    """All pairs that are adjacent in the graph or in the reference, in sorted order.
 
-    match: adjacent in both with the same endpoint marks; undirected: adjacent in both, with a mark
-    that only one of the two graphs leaves open; reversed: adjacent in both, with different arrows;
-    extra: adjacent only in the graph; missing: adjacent only in the reference.
+    match: adjacent in both, with the same endpoint marks; undirected: adjacent in both, with
+    different marks that can both be true, because one of the graphs leaves a mark open; reversed:
+    adjacent in both, with marks that contradict each other; extra: adjacent only in the graph;
+    missing: adjacent only in the reference.
     """
 
     reference_name: str

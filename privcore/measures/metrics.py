@@ -17,11 +17,12 @@ from privcore.graphs.pdag import ordered
 
 @dataclass(frozen=True)
 class Metrics:
-    """Counts and rates of one comparison.
+    """Counts and rates from the comparison of a graph with a reference.
 
-    true_positives, false_positives, false_negatives: numbers of pairs. tpr = recall and tdr =
-    precision, as named in the literature on constraint-based search. shd: structural Hamming
-    distance, the number of pairs whose status differs (Tsamardinos, Brown & Aliferis 2006).
+    true_positives, false_positives, false_negatives: numbers of pairs. tpr and tdr: the recall and
+    the precision, under their names in the literature on constraint-based search. shd: structural
+    Hamming distance, the number of pairs whose status differs between the two graphs (Tsamardinos,
+    Brown & Aliferis 2006).
     """
 
     precision: float
@@ -58,9 +59,9 @@ def skeleton_metrics(graph: PDAG, reference: PDAG) -> Metrics:
 def cpdag_metrics(graph: PDAG, reference: PDAG) -> Metrics:
     """Metrics in which an edge is correct only if both of its endpoint marks are correct.
 
-    An edge with a wrong mark is one false positive and one false negative, and adds 1 to the SHD;
-    in the false-positive rate, the denominator is the pairs not adjacent in the reference plus the
-    edges with a wrong mark.
+    An edge with a wrong mark is one false positive and one false negative, and adds 1 to the SHD.
+    The denominator of the false-positive rate is the number of pairs that are not adjacent in the
+    reference plus the number of edges with a wrong mark.
     """
     here, there = graph.skeleton, reference.skeleton
     true = sum(graph.mark(i, j) == reference.mark(i, j) for i, j in here & there)

@@ -14,7 +14,8 @@ from privcore.measures.comparison import Comparison
 class LinkCount(NamedTuple):
     """Numbers of adjacent pairs in a graph and a reference, whatever their directions.
 
-    right: pairs in both; wanted: pairs in the reference; false: pairs only in the graph.
+    right: pairs adjacent in both; wanted: pairs adjacent in the reference; false: pairs adjacent
+    only in the graph.
     """
 
     right: int
@@ -63,8 +64,8 @@ def noise_and_gain_sentence(
 def noise_sentence(private: LinkCount, title: str, *, begun: bool = False) -> str:
     """A sentence on the cost of noise if the truth is not known.
 
-    private: counts against the graph of the same algorithm without noise; title: the title of the
-    algorithm; begun: whether the sentence continues another sentence.
+    private: counts for the private graph, compared with the graph of the same algorithm without
+    noise; title: the title of the algorithm; begun: whether the sentence continues another.
 
     >>> noise_sentence(LinkCount(9, 12, 0), "Moment search")
     'The noise costs 3 of the 12 links that Moment search finds without it.'

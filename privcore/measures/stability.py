@@ -1,8 +1,9 @@
 """The stability of a graph, a check that needs no true graph.
 
 Runs with fresh noise on all rows show the variation from noise alone; runs on disjoint halves of
-the rows show the variation from sampling as well. A half has half of the rows at the same ε, so its
-tests have less power. Not private: every figure comes from many further runs on the exact rows.
+the rows show the variation from sampling as well. A run on a half has half of the rows at the
+same ε, so its tests have less power. Not private: every figure comes from many further runs on the
+exact rows.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ RUNS = Parameter(
     default=20,
     low=2,
     high=1_000,
-    help="The number of runs with fresh noise on all rows, and of runs on halves of the rows.",
+    help="How many runs use all rows with fresh noise, and how many runs use halves of the rows.",
     source="privcore.measures.stability",
 )
 NOT_PRIVATE = "Not private: this comes from many runs on the exact rows."
-# Edges that a smaller share of halves has are named.
+# Edges that occur in a smaller share of the halves are named.
 _SELDOM = 0.5
 # Most edges that a sentence names; beyond that it gives their number.
 _NAMED = 8
@@ -53,7 +54,7 @@ _ROLL, _CUT, _HALF = range(3)
 
 
 class Frequency(NamedTuple):
-    """Frequencies, from 0 to 1, of an edge, of i → j and of j → i for a pair (i, j), i < j."""
+    """For a pair (i, j), i < j: the frequencies of any edge, of i → j and of j → i, in [0, 1]."""
 
     adjacent: float
     forward: float
@@ -64,10 +65,10 @@ class Frequency(NamedTuple):
 class Stability:
     """The graph of a run, and the graphs of further runs on the same data.  Not private.
 
-    shown: the graph of the run. rolls: graphs from all rows with fresh noise, empty without noise.
-    halves: pairs of graphs from two disjoint halves of the rows, with independent noise. refused:
-    the reason for each halving on which the algorithm could not run, such as a column with only
-    one level left.
+    shown: the graph of the run. rolls: graphs from all rows with fresh noise; empty if the
+    algorithm adds no noise. halves: pairs of graphs from two disjoint halves of the rows, with
+    independent noise. refused: the error message for each halving on which the algorithm could not
+    run, for example because a column had only one level left.
     """
 
     shown: PDAG
@@ -133,7 +134,7 @@ class Stability:
             return sentence
         times = {1: "once"}.get(self.same, f"{self.same:,} times")
         return (
-            f"In {len(self.rolls):,} noise draws the same graph came out {times} (mean F1 "
+            f"In {len(self.rolls):,} noise draws the shown graph came out {times} (mean F1 "
             f"{self.roll_f1:.2f}). {sentence}"
         )
 
@@ -209,14 +210,14 @@ def judge(
     """Check the stability of a graph over noise draws and over halves of the rows.
 
     data: the data of the result.
-    runs: the number of noise draws (0 without noise); there are half as many halvings. Every run
-        has the algorithm, the parameters and the ε of the result, and simulated noise from the
-        seed.
+    runs: the number of noise draws, and twice the number of halvings; an algorithm without noise
+        gets halvings only. Every run uses the algorithm, the parameters and the ε of the result,
+        and simulated noise from the seed.
     watch: maps the number of runs done and the total number to the hooks of the next run.
 
     The stability is not private, even if the result is: no guarantee covers its figures. Raises
     ParameterError for too few runs, and DataError for fewer than 4 rows, for rows that are not in
-    memory, and if no half can be run. Raises Cancelled if the hooks cancel.
+    memory, and if no halving can be run. Raises Cancelled if the hooks cancel.
 
     Example:
         >>> from privcore import discover, load_network
@@ -263,12 +264,15 @@ def judge(
 
 
 def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, MomentSource]:
-    """Split the rows at random into two disjoint sources; the second is larger by one if n is odd.
+    """Split the rows at random into two disjoint sources; the second has one row more if n is odd.
 
     Raises DataError for fewer than 4 rows, and for rows that are not in memory.
     """
     if source.n < _FEWEST_ROWS:
-        raise DataError(f"The table has {source.n} rows; halves need at least {_FEWEST_ROWS}.")
+        raise DataError(
+            f"The table has {source.n} rows, but halving needs at least {_FEWEST_ROWS}; use more "
+            "rows."
+        )
     if isinstance(source, InMemoryCounts):
         multiplicities = source.unique()[1]
         drawn = noise.subsample(multiplicities, source.n // 2)

@@ -114,5 +114,5 @@ def test_a_table_that_cannot_be_halved_is_one_sentence():
     app.switch_page("pages/discover.py").run()
     button(app, label("judge-graph")).click().run()
     assert [w.value for w in clean(app).warning] == [
-        label("too-few-rows-to-halve", rows=3, least="4.")
+        label("too-few-rows-to-halve", rows=3, least="4")
     ]

@@ -19,7 +19,7 @@ __all__ = [
 
 
 def graph_script() -> str:
-    """The script that draws a scene; it exports `drawGraphs` and loads nothing further."""
+    """The script that draws a scene; it exports `drawGraphs` and loads no other script."""
     return _text("graph.js")
 
 
@@ -29,7 +29,7 @@ def graph_css() -> str:
 
 
 def curve_script() -> str:
-    """The script that plots quality against ε; it exports `drawCurve` and loads nothing further."""
+    """The script that plots quality against ε; it exports `drawCurve` and loads no other script."""
     return _text("curve.js")
 
 

@@ -1,9 +1,9 @@
 """Colours and edge styles of both themes, shared by the graphs, the pages and the charts.
 
 The pages' own colours are also in `.streamlit/config.toml`, where Streamlit reads them.  The edge
-colours are from the Okabe–Ito palette, which is safe for colour-blind readers; each has a
-contrast of at least 3:1 on its background (WCAG 2.1, 1.4.11), and each class of edge differs
-from the others in its dashes or its sign as well, so that colour alone never carries information.
+colours are from the Okabe–Ito palette, which is safe for colour-blind readers.  Each colour
+has a contrast of at least 3:1 on its background (WCAG 2.1, 1.4.11).  Each class of edges also
+differs from the others in dashes or label, so that colour alone never carries information.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ ThemeName = Literal["light", "dark"]
 class Palette:
     """Colours of one theme, as #RRGGBB.
 
-    map_end: the last colour of colour maps, which begin with `surface`; text is readable on every
-    colour of the map.
+    map_end: the last colour of the colour maps, whose first colour is `surface`.  Text is readable
+    on every colour of the maps.
     """
 
     background: str
@@ -41,8 +41,8 @@ class Palette:
 class EdgeStyle:
     """The style of an edge.
 
-    dash: lengths of stroke and gap in pixels, empty for a solid line; width in pixels; label: text
-    set on the edge.
+    dash: the lengths of stroke and gap in pixels; empty for a solid line.  width: the line width in
+    pixels.  label: the text set on the edge.
     """
 
     colour: str
@@ -105,7 +105,7 @@ EDGES: Mapping[ThemeName, Mapping[str, EdgeStyle]] = {
 
 
 def colours_css(root: str = ".cv") -> str:
-    """The colours of both themes as CSS variables of a root element of class light or dark."""
+    """CSS that sets the colours of each theme as variables of `root` with class light or dark."""
     rules = []
     for theme, palette in PALETTES.items():
         named = {f.name: getattr(palette, f.name) for f in fields(palette)}

@@ -13,7 +13,7 @@ from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARKS, PDAG, Edge, Kind, ordered
 from privcore.text import short
 
-# The edges of a PAG in plain words; of the last ones only where a graph has them.
+# The edges of a PAG in plain words; the last two are shown only if a graph has such edges.
 MARK_WORDS: dict[Kind, str] = {
     "directed": "causes",
     "bidirected": "share an unobserved confounder",
@@ -31,10 +31,11 @@ _order = lru_cache(maxsize=64)(matrix_order)
 class Pane:
     """One graph of a scene, and how its pairs (i < j) are drawn.
 
-    alt: text for screen readers.  kinds: classes of pairs (keys of `palette.EDGES`); other pairs
-    are plain.  reference: a second graph; pairs that are adjacent only in the reference are drawn
-    as "missing".  unclear: further pairs, drawn faintly if adjacent in neither graph.  texts: notes
-    on pairs.  widths: line widths in pixels, instead of the widths of the classes.
+    alt: text for screen readers.  kinds: classes of pairs (keys of `palette.EDGES`); pairs
+    without a class are drawn as "plain".  reference: a second graph; pairs that are adjacent only
+    in the reference are drawn as "missing".  unclear: pairs that are drawn faintly if they are
+    adjacent in neither graph.  texts: notes on pairs.  widths: line widths in pixels, which replace
+    the widths of the classes.
     """
 
     key: str
@@ -48,7 +49,7 @@ class Pane:
     widths: Mapping[Edge, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The pane as JSON-ready data, with all pairs that may be drawn, sorted."""
+        """The pane as JSON-ready data, with a sorted list of all pairs that may be drawn."""
         marks = {pair: (self.graph.mark(*pair), "plain") for pair in self.graph.skeleton}
         if self.reference is not None:
             for pair in self.reference.skeleton - self.graph.skeleton:
@@ -77,13 +78,13 @@ def scene(
     reference: str = "",
     selected: Edge | None = None,
 ) -> dict[str, Any]:
-    """The scene for `drawGraphs` as JSON-ready data, with names as text and never as markup.
+    """The scene for `drawGraphs` as JSON-ready data; names are text, never markup.
 
     positions: one (x, y) per node, with y increasing downwards, as from `shared_layout`.
-    words: the text of the legend for each class.  reference: the name of the reference graph.
+    words: the legend text for each class.  reference: the name of the reference graph.
     selected: a pair to highlight.
 
-    Raises ValueError if the positions or the graphs do not have the same nodes.
+    Raises ValueError if there is not one position per node, or if the graphs have different nodes.
     """
     nodes = panes[0].graph.nodes
     if len(positions) != len(nodes):
@@ -106,6 +107,6 @@ def scene(
         "words": dict(words or {}),
         "reference": short(reference),
         "selected": None if selected is None else list(ordered(*selected)),
-        # Where there are circles: what each mark means, and whether it is always said.
+        # For a PAG: the meaning of each mark, and whether the legend always has it.
         **({"pag": True, "marks": marks} if pag else {}),
     }
