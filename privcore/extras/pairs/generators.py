@@ -1,4 +1,4 @@
-"""Generate pairs from additive noise models that hold in one direction only, which is known.
+"""Generate pairs with a known direction; the additive noise models hold only in this direction.
 
 effect = f(cause) + noise, with noise independent of the cause (Kusner et al. 2016, Definition 1)
 and f within [−1, 1].  The bounds follow from the model and not from the rows, so they are public

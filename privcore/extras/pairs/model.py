@@ -124,8 +124,7 @@ class Inference:
     fits: the regressions in use, which may be released only if `fits.private`.
     bins: number of bins of the private regressions, 0 if the regressions are exact.
     seconds: engine time, without the time to load the data.
-    *Not private* are exact_fits, tested, seconds, and the fields of `ScoreRelease` that its
-    guarantee does not cover.
+    The fields exact_fits, tested and seconds are *not private*; for releases, see `ScoreRelease`.
     """
 
     names: tuple[str, str]
@@ -143,7 +142,7 @@ class Inference:
 
     @property
     def decision(self) -> Direction | None:
-        """The decision on which all deciding scores agree; None if they differ or none decides."""
+        """The decision shared by all scores with a decision; None if there is no such decision."""
         decisions = {release.decision for release in self.releases if release.decision}
         return decisions.pop() if len(decisions) == 1 else None
 

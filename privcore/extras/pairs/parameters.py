@@ -68,9 +68,9 @@ SCORE = Parameter(
     limited=(("proven", _PROVEN), ("published", _PUBLISHED)),
     help="Measures the dependence between a cause and the residual of the effect; the direction "
     "with the smaller score wins. spearman and kendall detect monotone dependence; hsic detects "
-    "any dependence, and hsic-root is the root of hsic, with less noise; iqr and iqr-ptr compare "
-    "interquartile ranges. iqr-ptr uses the paper's propose-test-release, in which a release may "
-    "be refused. all: the paper's four scores, which share ε.",
+    "any dependence, and hsic-root reaches the same decision with less noise; iqr and iqr-ptr "
+    "compare interquartile ranges. iqr-ptr uses the paper's propose-test-release, in which a "
+    "release may be refused. all: the paper's four scores, which share ε.",
     source=f"{_KUSNER}, Section 3.3",
 )
 TRAIN_SHARE = Parameter(

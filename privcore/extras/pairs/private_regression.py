@@ -24,7 +24,7 @@ LEAST_BINS, MOST_BINS = 8, 32
 
 
 def automatic_bins(count: int, epsilon: float) -> int:
-    """Return B = 8(εn/1000)^⅓ for n = `count`, rounded and clipped to [8, 32]; B is public."""
+    """Return B = 8(εn/1000)^⅓ for n = `count`, clipped to [8, 32] and rounded; B is public."""
     return round(float(np.clip(8 * (epsilon * count / 1000) ** (1 / 3), LEAST_BINS, MOST_BINS)))
 
 

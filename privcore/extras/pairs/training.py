@@ -73,8 +73,8 @@ def stable_threshold(epsilon: float, delta: float) -> float:
         raise ParameterError(f"The ε of a release is {epsilon}; it must be a number above 0.")
     if not 0 < delta < 1:
         raise ParameterError(
-            "If training records are protected, rank scores need a delta above 0 and below 1; "
-            "raise delta, or choose the score hsic-root."
+            "If only training records are protected, rank scores need a delta above 0 and below "
+            "1; raise delta, or choose the score hsic-root."
         )
     return -math.log(delta) / epsilon
 
@@ -103,7 +103,7 @@ def iqr_shift(shift: float) -> float:
 
 
 def shifts_to_leave(iqr: float, shift: float, interval: Interval) -> int:
-    """Number of training records whose replacement certainly leaves the log IQR in [low, high).
+    """Number of training records whose replacement certainly keeps the log IQR in [low, high).
 
 
     The number is ⌊(distance of the IQR to the nearer end)/(2·shift)⌋, or 0 if the IQR lies outside

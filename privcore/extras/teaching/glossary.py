@@ -303,8 +303,8 @@ _TERMS = (
         "cpdag",
         "Graph with open directions",
         "One graph for all causal graphs that imply the same independences. An arrow points the "
-        "same way in all these causal graphs. An undirected edge has different directions in them, "
-        "and data alone cannot determine its direction.",
+        "same way in all these graphs. The direction of an undirected edge differs between the "
+        "graphs, and data alone cannot determine the direction.",
         symbol="CPDAG",
         field="completed partially directed acyclic graph, essential graph",
         see=("v-structure", "skeleton"),

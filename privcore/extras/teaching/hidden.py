@@ -154,7 +154,7 @@ HIDDEN = Panel(
     formula=r"X \leftarrow H \rightarrow Y \quad\text{without } H\text{:}\quad X \leftrightarrow Y",
     sentence="Both graphs are computed from the same released numbers. The first assumes that "
     "there are no unobserved confounders, so every link is interpreted as causal. The second, "
-    "from FCI, does not assume this. It shows which links are causal, which come from unobserved "
+    "from FCI, allows confounders and shows which links are causal, which come from unobserved "
     "confounders, and which remain undetermined.",
     source="Spirtes, Glymour & Scheines 2000, Chapter 6; Zhang 2008",
     parameters=(

@@ -90,7 +90,7 @@ def eight_networks_means() -> pd.DataFrame:
 
 
 def best_on_average(means: pd.DataFrame, epsilon: float) -> pd.DataFrame:
-    """Rank the private algorithms at one ε by their mean over the networks.
+    """Rank the private algorithms at one ε by their mean skeleton F1 over the networks.
 
     means: the table `eight_networks_means`. Algorithms that were refused on a network are left out.
     Columns: algorithm, mean, error (standard error of the mean due to the noise) and wins (number
