@@ -255,7 +255,7 @@ def _measured(run: Discovery, against: Mapping[str, PDAG]) -> Row:
 
 
 def compared(graph: PDAG, against: Mapping[str, PDAG]) -> Row:
-    """The entries of a row that compare `graph` with references; against: the references by name."""
+    """The entries of a row that compare `graph` with others; against: reference graphs by name."""
     row: Row = {}
     for name, other in against.items():
         for kind, metrics in (
