@@ -45,11 +45,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--levels",
         default="2",
-        help="number of levels of every column (2), or one number per column, comma-separated",
+        help="number of levels of every column (2), or a comma-separated number for each column",
     )
-    command.add_argument("--numbers", action="store_true", help="columns are numeric, with bounds")
-    command.add_argument("--epsilon", default="1", help="total (1)")
-    command.add_argument("--delta", default="1e-6", help="total (1e-6)")
+    command.add_argument(
+        "--numbers", action="store_true", help="all columns are numeric, with bounds"
+    )
+    command.add_argument("--epsilon", default="1", help="total epsilon (1)")
+    command.add_argument("--delta", default="1e-6", help="total delta (1e-6)")
     command.add_argument(
         "--algorithms", default="", help="algorithms to compare, comma-separated; all by default"
     )
@@ -165,7 +167,7 @@ def _share(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 < value <= 1:
-        raise ParameterError(f"f1 is {short(text)}; it must be a number above 0, at most 1.")
+        raise ParameterError(f"f1 is {short(text)}; it must be above 0 and at most 1.")
     return value
 
 

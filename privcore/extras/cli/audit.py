@@ -19,7 +19,7 @@ from privcore.extras.audits import (
 from privcore.extras.audits.case import Kind
 
 _KINDS: tuple[Kind, ...] = ("mechanism", "release", "algorithm", "unit", "pairwise", "planted")
-# Settings whose default depends on the audit case.
+# Settings with defaults that depend on the audit case.
 _OF_CASE = ("epsilon", "delta", "runs")
 
 
@@ -31,11 +31,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="numbers that an algorithm releases, such as moment-search-moments",
     )
-    which.add_argument("--algorithm", metavar="NAME", help="a private algorithm, see `algorithms`")
+    which.add_argument(
+        "--algorithm", metavar="NAME", help="a private algorithm, as `algorithms` lists"
+    )
     which.add_argument(
         "--pairwise",
         metavar="NAME",
-        help=("a release that decides a causal direction, such as hsic-root-both"),
+        help=("a private decision on a causal direction, such as hsic-root-both"),
     )
     which.add_argument(
         "--unit",
@@ -48,7 +50,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="all audits for persons with this number of rows: 1 or 5",
     )
     which.add_argument("--planted", metavar="NAME", help="a known bug, such as half-noise")
-    which.add_argument("--all", action="store_true", help="all except planted bugs (default)")
+    which.add_argument(
+        "--all", action="store_true", help="all audits except planted bugs (default)"
+    )
     for parameter in SETTINGS:
         usual = "set by each audit" if parameter.name in _OF_CASE else f"{parameter.default}"
         command.add_argument(
@@ -87,7 +91,7 @@ def _cases(options: argparse.Namespace) -> Sequence[AuditCase]:
 def _words(result: AuditResult) -> str:
     at = f" at delta {result.delta:g}" if result.delta else ""
     lines = [
-        f"{result.case.name}: claimed epsilon {result.epsilon:g}{at}, shown at least "
+        f"{result.case.name}: claimed epsilon {result.epsilon:g}{at}, lower bound "
         f"{result.epsilon_lower:.3f} ({100 * result.ratio:.0f} % of the claim): {result.verdict}",
         f"  neighbours: {result.case.neighbours}",
         f"  event: {result.event}",
@@ -100,7 +104,8 @@ def _words(result: AuditResult) -> str:
         best = result.events[0]
         other = "D′" if best.favours == "D" else "D"
         lines.append(
-            f"  in {best.hits:,} of {best.runs:,} runs on {best.favours} and {best.other_hits:,} "
-            f"on {other}; confidence {100 * result.confidence:g} %, {result.seconds:.1f} s"
+            f"  seen in {best.hits:,} of {best.runs:,} runs on {best.favours} and in "
+            f"{best.other_hits:,} on {other}; confidence {100 * result.confidence:g} %, "
+            f"{result.seconds:.1f} s"
         )
     return "\n".join(lines)

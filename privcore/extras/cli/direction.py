@@ -42,15 +42,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--data-seed", default=None, help=("seed of the rows (default: the value of --seed)")
     )
-    data.add_argument("--csv", metavar="FILE", help="or a file in a format that `discover` reads")
+    data.add_argument("--csv", metavar="FILE", help="a file, in any format of `discover`")
     add_reading_options(data)
     data.add_argument("--x", metavar="COLUMN", help="the file's first variable")
     data.add_argument("--y", metavar="COLUMN", help="the file's second variable")
     data.add_argument(
         "--schema",
         metavar="FILE",
-        help="JSON with the bounds of the columns, confirmed by the data owner (see `schema`); "
-        "without it the bounds are read from the data, which no guarantee covers",
+        help="JSON with the bounds of the columns, confirmed by the data owner (see `schema`). "
+        "Without this file the bounds are read from the data, and no guarantee covers the bounds",
     )
     data.add_argument(
         "--missing",
@@ -65,7 +65,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         )
     run = command.add_argument_group("run")
     run.add_argument("--seed", default="1", help="seed of the split and the simulated noise (1)")
-    run.add_argument("--secure", action="store_true", help="secure noise, no seed")
+    run.add_argument("--secure", action="store_true", help="use secure noise, without a seed")
     for parameter in PARAMETERS:
         if parameter.name in _DIRECT:
             run.add_argument(
@@ -123,7 +123,7 @@ def _pair(options: argparse.Namespace, data_seed: int) -> Pair:
 
 
 def _file(options: argparse.Namespace) -> Dataset:
-    """The file's two columns, with numbers not binned; all columns if one of the two is missing."""
+    """Read the columns --x and --y, without binning numbers; all columns if one is missing."""
     raw = raw_table(options)
     schema = stated_schema(options) or _read_off(raw)
     pair = {options.x, options.y} & set(raw.names)
@@ -131,7 +131,7 @@ def _file(options: argparse.Namespace) -> Dataset:
         replace(
             column,
             bins=None,
-            # Cuts are for graphs; a column without bounds has no other public facts.
+            # Cut points are for graphs, but are the only public facts of a column without bounds.
             cut_points=() if column.bounds else column.cut_points,
             include=len(pair) < 2 or column.name in pair,
         )
@@ -141,7 +141,7 @@ def _file(options: argparse.Namespace) -> Dataset:
 
 
 def _read_off(raw: RawTable) -> list[ColumnSchema]:
-    """Schemas with numbers not binned and other columns as proposed; missing is not a level."""
+    """Propose schemas in which numbers are not binned and missing values are not a level."""
     numbers = {column.name: column for column in number_columns(raw)}
     proposed = (numbers.get(column.name, column) for column in proposed_schema(raw))
     return [replace(column, missing=False) for column in proposed]

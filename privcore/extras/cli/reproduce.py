@@ -1,4 +1,4 @@
-"""`reproduce`: recompute a table or figure of a paper, next to the published values."""
+"""`reproduce`: recompute a table or figure of a paper, and print it with the published values."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _run(options: argparse.Namespace) -> None:
     papers = makers()
     if papers is None:
         raise ParameterError(
-            f"{short(options.name)} needs benchmarks/papers, which only the source contains, not "
-            "the installed package; run the command in the source folder."
+            f"{short(options.name)} needs benchmarks/papers, which is part of the source but not "
+            "of the installed package; run the command in the source folder."
         )
     reproduction = papers.REPRODUCTIONS[options.name]
     if options.out is not None and not options.out.endswith(".json"):
@@ -90,7 +90,7 @@ def _table(options: argparse.Namespace, item: Item) -> Dataset | None:
         return None
     if not item.needs_table:
         raise ParameterError(f"{item.name} has its own data; leave --table out.")
-    # Read as by --csv of other commands, with missing values as a level.
+    # The file is read as with --csv of other commands; missing values become a level.
     file = argparse.Namespace(
         csv=options.table,
         intervals=None,
@@ -115,7 +115,7 @@ def _write(path: str, text: str) -> None:
 
 
 def _ticker() -> Callable[[float], None]:
-    """Returns a function that shows the share of finished runs, if there is a terminal."""
+    """Returns a function that shows the share of finished runs on the terminal, if there is one."""
     if not sys.stderr.isatty():
         return lambda share: None
     shown = [-1]

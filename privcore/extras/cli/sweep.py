@@ -44,7 +44,7 @@ from privcore.extras.lab.sweeps.sweep import (
 from privcore.measures.references import Reference
 from privcore.text import short
 
-# Largest number of values of ε in the table on the screen; the file has all values.
+# Largest number of values of ε in the table on the screen; the file contains all values.
 _COLUMNS = 7
 
 
@@ -58,8 +58,8 @@ _AGAINST: dict[Reference, str] = {
 def sweep_table(rows: list[Row], *, same: bool = False) -> str:
     """Format mean skeleton F1 as a text table, with a line per algorithm and a column per ε.
 
-    F1 is computed against the true graph if it is known, and otherwise against non-private PC or
-    NOTEARS. same: compute F1 against the same algorithm without noise instead.
+    The reference is the true graph or, if unknown, the graph of non-private PC or NOTEARS.
+    same: whether the reference is instead the graph of the same algorithm without noise.
     """
     table = pd.DataFrame(rows)
     known = table["truth_skeleton_f1"].notna().any()
@@ -96,7 +96,7 @@ def sweep_table(rows: list[Row], *, same: bool = False) -> str:
 
 
 def _few(epsilons: list[str]) -> list[str]:
-    """All values, or a selection that includes both ends if a line would be too long."""
+    """All values or, if a line would be too long, a selection with the first and the last."""
     if len(epsilons) <= _COLUMNS:
         return epsilons
     steps = _COLUMNS - 1
@@ -117,7 +117,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     # For a file: all rows are used unless the option is given.
     command.set_defaults(rows=None)
     plan = command.add_argument_group("plan")
-    plan.add_argument("--algorithms", required=True, help="see `algorithms`")
+    plan.add_argument(
+        "--algorithms", required=True, help="names from `algorithms`, comma-separated"
+    )
     plan.add_argument("--epsilons", default="0.1,1,10", help="grid of values of epsilon (0.1,1,10)")
     plan.add_argument(
         "--grid",
@@ -131,15 +133,16 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a fixed value for every algorithm with this parameter; ALGORITHM.NAME=VALUE for one",
+        help="a fixed value for every algorithm with this parameter; with ALGORITHM.NAME=VALUE, "
+        "for a single algorithm",
     )
     plan.add_argument("--calibrations", default="proven", help="proven, published or both (proven)")
     plan.add_argument(
         "--reference",
         choices=["non-private", "same"],
         default="non-private",
-        help="what to compare the graphs with, in addition to the truth: non-private PC or NOTEARS "
-        "with the same settings, or both this and the same algorithm without noise",
+        help="graphs to compare with, besides the true graph. non-private: the graph of PC or "
+        "NOTEARS with the same settings. same: also the graph of the same algorithm without noise",
     )
     plan.add_argument(
         "--seeds", default="20", help="number of runs per combination, with independent noise (20)"
@@ -152,13 +155,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--out",
         required=True,
         metavar="FILE",
-        help="file for the rows, ending in .parquet, .csv or .json",
+        help="file for the rows, with a name that ends in .parquet, .csv or .json",
     )
     how.add_argument("--workers", help="number of processes (one for each processor)")
     how.add_argument(
         "--scheduler",
         metavar="ADDRESS",
-        help=("address of a Dask cluster to run on instead of this machine"),
+        help=("address of a Dask scheduler, to run on its cluster instead of this machine"),
     )
     command.set_defaults(run=_run)
 
@@ -192,7 +195,7 @@ def _run(options: argparse.Namespace) -> None:
     journal.remove()
     print(sweep_table(rows, same=plan.same))
     refused = sum(row["error"] is not None for row in rows)
-    noted = f", {refused:,} of them refused (see the column error)" if refused else ""
+    noted = f", {refused:,} of them refused (see the error column)" if refused else ""
     print(f"{len(rows):,} runs{noted}: {options.out}")
 
 
@@ -247,7 +250,7 @@ def _data(options: argparse.Namespace) -> tuple[SweepData, ...]:
     check_source(options)
     if options.table is not None:
         raise ParameterError(
-            "Sweeps hold their data in memory in every process, so --table is only for discover "
+            "Every process of a sweep holds the data in memory, so --table is only for discover "
             "and release; give a smaller file with --csv."
         )
     seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")

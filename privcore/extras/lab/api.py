@@ -25,7 +25,7 @@ def sweep(
     same: bool = False,
     **settings: Any,
 ) -> pd.DataFrame:
-    """Run algorithms over budgets, with simulated noise, and measure each graph.
+    """Run each algorithm at each budget, with simulated noise, and measure the graphs.
 
     Args:
         data: a data set; its true graph, if known, is a reference.
@@ -33,8 +33,8 @@ def sweep(
         epsilons: budgets to try.
         seeds: number of runs per algorithm and budget, each with fresh noise.
         workers: number of processes; 0 for this process only, None for one per processor.
-        scheduler: address of a Dask scheduler, whose workers are used instead.
-        same: whether to compare with the same algorithm without noise as well.
+        scheduler: address of a Dask scheduler, whose workers replace local processes.
+        same: whether to compare with the graph of the same algorithm without noise as well.
         **settings: values of other parameters, for every algorithm that has the parameter.
 
     Returns:

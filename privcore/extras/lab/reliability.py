@@ -44,7 +44,9 @@ class Reliability(NamedTuple):
 
 
 def reliability(stated: Sequence[float], true: Sequence[bool]) -> Reliability:
-    """Measure the calibration of one or more statements; true: whether each statement is true.
+    """Measure the calibration of one or more statements.
+
+    stated: the probability of each statement. true: whether each statement is true.
 
     >>> found = reliability([0.75, 0.75, 0.75, 0.75], [True, True, True, False])
     >>> (found.ranges, found.error, found.brier)
@@ -93,7 +95,7 @@ def reliability_json(
 
 @cache
 def shipped_reliability() -> Shipped:
-    """Read the measurement that is shipped with the product."""
+    """Read the measured calibration that is shipped with the product."""
     held = json.loads(_PATH.read_text(encoding="utf-8"))
     edges, arrows = _read(held.pop("edges")), _read(held.pop("arrows"))
     by_epsilon = {epsilon: _read(part) for epsilon, part in held.pop("by_epsilon")}

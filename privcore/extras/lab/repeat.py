@@ -1,4 +1,4 @@
-"""Further runs of one algorithm on one data set, at other ε and with fresh noise.
+"""Further runs of one algorithm on one data set, at other values of ε and with fresh noise.
 
 The runs can be made in a separate process, so that the caller need not wait.
 """
@@ -24,7 +24,7 @@ class Roll(NamedTuple):
 
 
 class Repeat:
-    """Makes runs with one thread each; picklable, so that it can be sent to a worker process.
+    """Makes runs with one thread each; can be pickled and sent to a worker process.
 
     settings: parameters of the algorithm except ε, which each `Roll` sets.
     """

@@ -24,7 +24,7 @@ from privcore.version import __version__
 
 _PACKAGE = Path(__file__).parents[2]
 FOLDER = _PACKAGE / "extras" / "results" / "reproductions"
-# In the order of lists.
+# Names of the items, in the order of lists.
 NAMES = (
     *("wang-table-1", "wang-figure-1", "wang-table-2"),
     *(f"xu-table-{number}" for number in (3, 4, 5, 6, 8, 9, 10, 11)),
@@ -102,8 +102,8 @@ class Item:
 class Mean(NamedTuple):
     """The mean of a result over several runs, NaN if all runs were refused.
 
-    sd: standard deviation with n − 1, and 0 for one run. x: mean position on the x axis, None if
-    the case determines the position.
+    sd: standard deviation with denominator n − 1, and 0 for one run. x: mean position on the x
+    axis, None if the case determines the position.
     """
 
     mean: float
@@ -129,8 +129,8 @@ class Line:
 class Reproduced:
     """The result of a reproduction.
 
-    lines: in the paper's order. runs, seed: number of replicates and seed of all runs. refused:
-    distinct messages on runs that were refused.
+    lines: lines of the table, in the paper's order. runs: number of replicates. seed: seed of all
+    runs. refused: distinct error messages of refused runs.
     """
 
     name: str
@@ -166,7 +166,7 @@ def made_now(item: Item, result: Reproduced) -> Shipped:
 
 
 def makers() -> Any:
-    """The module `benchmarks.papers`, which computes the numbers; None without the source."""
+    """The module `benchmarks.papers`, which computes the numbers; None in an installed package."""
     ours = _PACKAGE.parent / "benchmarks" / "papers" / "registry.py"
     spec = find_spec("benchmarks")
     # In an installed product there may be another package of this name.

@@ -1,4 +1,4 @@
-"""Infer the direction between two numeric variables: additive noise models with private scores."""
+"""Infer the causal direction between two numeric variables from privately released scores."""
 
 from privcore.extras.pairs.generators import GENERATORS, PairGenerator, generator_parameters
 from privcore.extras.pairs.inference import (

@@ -29,8 +29,8 @@ _BEYOND = 750.0
 def laplace_probability(gap: Numbers | float, scale: Numbers | float) -> Numbers:
     """Return P(s₁ + Lap(scale) < s₂ + Lap(scale)) for gap = s₂ − s₁ of either sign (Theorem 2).
 
-    The arguments are numbers or arrays that broadcast. With scale 0 the probability is 1, 0, or ½
-    for equal scores.
+    The arguments are numbers or arrays that broadcast. With scale 0 the probability is 1 for a
+    positive gap, 0 for a negative gap, and ½ for equal scores.
     """
     return _probability(gap, scale, _TWO)
 

@@ -1,4 +1,4 @@
-"""Precomputed accuracies that come with the product, and the command that made them."""
+"""Precomputed accuracies of private inferences of direction, which are shipped with the product."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ _PATH = Path(__file__).parents[1] / "results" / "direction_accuracy.json"
 
 @dataclass(frozen=True)
 class ShippedAccuracy:
-    """The shipped accuracies; rows_each: records per data set; seed: seed of the first data set."""
+    """The shipped accuracies, and the settings with which they were computed.
+
+    rows: one entry per accuracy. rows_each: number of records per data set. repeats: number of
+    private runs per accuracy and data set. seed: seed of the first data set. command: the command
+    that computes the accuracies.
+    """
 
     rows: tuple[Accuracy, ...]
     rows_each: int
@@ -29,7 +34,10 @@ class ShippedAccuracy:
 
 
 def accuracy_json(rows: Sequence[Accuracy], **about: Any) -> str:
-    """The JSON that `shipped_accuracy` reads; an infinite ε is written as null."""
+    """Return the JSON that `shipped_accuracy` reads; an infinite ε becomes null.
+
+    rows: the accuracies. about: the other fields of `ShippedAccuracy`, except version.
+    """
     table = [
         {**asdict(row), "epsilon": row.epsilon if math.isfinite(row.epsilon) else None}
         for row in rows
@@ -39,7 +47,7 @@ def accuracy_json(rows: Sequence[Accuracy], **about: Any) -> str:
 
 @cache
 def shipped_accuracy() -> ShippedAccuracy:
-    """The accuracies that are shipped with the product."""
+    """Read the accuracies that are shipped with the product."""
     held = json.loads(_PATH.read_text(encoding="utf-8"))
     rows = [
         Accuracy(**{**row, "epsilon": math.inf if row["epsilon"] is None else row["epsilon"]})

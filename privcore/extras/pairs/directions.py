@@ -1,7 +1,8 @@
 """Accuracy of private inferences of direction as a function of ε or λ, and over many data sets.
 
 The results have the form of Figures 1 and 2 and Table 2 of Kusner, Sun, Sridharan & Weinberger
-2016. They compare decisions with the exact data or the known direction, so they are not private.
+2016. The results are not private, since they compare private decisions with the decision on the
+exact data or with the known direction.
 """
 
 from __future__ import annotations
@@ -49,7 +50,11 @@ class Share:
 def shares(
     prepared: Prepared, parameters: Mapping[str, Any], direction: str, repeats: int, seed: int
 ) -> dict[str, Share]:
-    """For each score, the share of `repeats` independent releases that decide for `direction`."""
+    """For each score, the shares of `repeats` independent releases with the decision `direction`.
+
+    direction: "x->y" or "y->x". Each `Share` also contains the share of releases without a
+    decision.
+    """
     wanted = 1 if direction == "x->y" else -1
     return {
         score: Share(
@@ -62,7 +67,7 @@ def shares(
 def wanted_direction(
     pair: Pair, prepared: Prepared, parameters: Mapping[str, Any]
 ) -> dict[str, str]:
-    """For each score, the true direction or, if it is unknown, the exact scores' decision."""
+    """For each score, the true direction or, if unknown, the decision of the exact scores."""
     return {
         score: pair.direction or ("x->y" if forward < backward else "y->x")
         for score, (forward, backward) in baseline(prepared, parameters).items()
@@ -77,7 +82,7 @@ def against_epsilon(
     seed: int,
     tick: Tick = lambda share: None,
 ) -> Iterator[tuple[float, dict[str, Share]]]:
-    """Yield each ε with the shares by score, all on one split of the records (as in Figure 1)."""
+    """Yield each ε with a `Share` by score (as in Figure 1); all use one split of the records."""
     values = check_parameters(parameters)
     prepared = prepare(pair, split(pair, values, SimulatedNoise(seed)), values)
     wanted = wanted_direction(pair, prepared, values)
@@ -94,7 +99,7 @@ def against_penalty(
     seed: int,
     tick: Tick = lambda share: None,
 ) -> Iterator[tuple[float, dict[str, Share]]]:
-    """Yield each λ with the shares by score, all on one split of the records (as in Figure 2)."""
+    """Yield each λ with a `Share` by score (as in Figure 2); all use one split of the records."""
     values = check_parameters(parameters)
     drawn = split(pair, values, SimulatedNoise(seed))
     for number, penalty in enumerate(penalties):
@@ -121,9 +126,10 @@ def _by_score(
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Mean over data sets of the share of runs that found the true direction.
+    """Mean over data sets of the share of runs with the correct decision.
 
-    epsilon: infinite for the exact scores.  error: standard error over the data sets.
+    epsilon: ε of each run, infinite for the exact scores. error: standard error of the mean over
+    the data sets. datasets: number of data sets.
     """
 
     generator: str
@@ -149,8 +155,8 @@ def accuracy(
 ) -> list[Accuracy]:
     """Accuracy over generated data sets, half of them with y as the cause (as in Table 2).
 
-    settings: parameters for each block of result rows, such as {"protects": "both", "score":
-    "hsic"}. Returns one `Accuracy` per score and ε of each block.
+    settings: sets of parameters, such as {"protects": "both", "score": "hsic"}. Returns, for each
+    set, one `Accuracy` per score and ε, including ε = ∞ for the exact scores.
     """
     correct: dict[tuple[str, str, float], list[float]] = {}
     for number in range(datasets):

@@ -1,4 +1,4 @@
-"""Scores of the test records under a pair of regressions, each score computed at most once.
+"""Compute the scores of the test records under a pair of regressions, each score at most once.
 
 All results are exact and therefore not private.
 """
@@ -15,7 +15,7 @@ from privcore.extras.pairs.iqr import quartile_grid, quartile_utilities
 from privcore.extras.pairs.propose_test_release import changes_to_leave
 from privcore.extras.pairs.ridge import REACH, Fit
 
-# Residuals of predictions within [−1, 1].
+# Largest absolute residual: values and predictions are within [−1, 1].
 RESIDUAL_REACH = 2.0
 
 # Features of more records than this are recomputed in blocks rather than stored.
@@ -23,7 +23,7 @@ _KEPT = 1 << 16
 
 
 class Widths(NamedTuple):
-    """Public kernel widths: for the regression, for HSIC's input and for HSIC's residuals."""
+    """Public kernel widths for the regression, and for the input and the residuals in HSIC."""
 
     regression: float
     input: float
@@ -55,7 +55,7 @@ class Sample:
 
     @cached_property
     def quartile_utilities(self) -> tuple[Vector, Vector]:
-        """Utilities of the lower and the upper quartile on the grid."""
+        """Utilities of the grid values as lower quartile and as upper quartile."""
         return quartile_utilities(self.values, self.grid)
 
     def changes_to_leave(self, interval: tuple[float, float]) -> int:
@@ -84,7 +84,7 @@ class Input(Sample):
 
 
 class Side:
-    """One direction: its input, and the residuals of the regression on this input."""
+    """The input of the regression in one direction, and the residuals of this regression."""
 
     def __init__(self, regressor: Input, other: Input, fit: Fit, width: float) -> None:
         self.input = regressor

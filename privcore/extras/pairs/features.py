@@ -32,7 +32,7 @@ LEAST_WIDTH = 0.02
 def feature_count(width: float, reach: float, tolerance: float = 1e-12) -> int:
     """Return D = 2K + 1, the number of features that `gaussian_features` computes.
 
-    The certified error is at most `tolerance`; rounding adds less than 1e-13.
+    The error of the kernel is proven to be at most `tolerance`; rounding adds less than 1e-13.
     Raises ParameterError unless LEAST_WIDTH·reach ≤ width < ∞, reach > 0 and 0 < tolerance < 1.
     """
     return 2 * _series(width, reach, tolerance)[1] + 1
@@ -44,7 +44,8 @@ def gaussian_features(
     """Features φ, shape (m, D), with |φ(a)·φ(b) − exp(−(a − b)²/(2·width²))| ≤ `tolerance`.
 
     values: shape (m,); values outside [−reach, reach] are moved to the nearer bound.
-    width, reach: public, in the unit of the values.  Raises ParameterError as `feature_count` does.
+    width, reach: public numbers, in the unit of the values.
+    Raises ParameterError as `feature_count` does.
     """
     period, last = _series(width, reach, tolerance)
     frequency = 2 * math.pi / period
@@ -68,8 +69,8 @@ def _series(width: float, reach: float, tolerance: float) -> tuple[float, int]:
     """The period P and the last frequency K ≥ 1 of the series."""
     if not (0 < reach < math.inf and LEAST_WIDTH * reach <= width < math.inf):
         raise ParameterError(
-            f"The kernel width is {width}; on [−{reach:g}, {reach:g}] it must be a finite number, "
-            f"at least {LEAST_WIDTH * reach:g}."
+            f"The kernel width is {width}; on [−{reach:g}, {reach:g}] it must be a finite number "
+            f"of at least {LEAST_WIDTH * reach:g}."
         )
     if not 0 < tolerance < 1:
         raise ParameterError(f"The tolerance is {tolerance}; it must be between 0 and 1.")

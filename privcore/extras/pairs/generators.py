@@ -1,4 +1,4 @@
-"""Pairs with a known direction: additive noise models that do not fit the reverse direction.
+"""Generate pairs with a known direction; the additive noise models hold only in this direction.
 
 effect = f(cause) + noise, with noise independent of the cause (Kusner et al. 2016, Definition 1)
 and f within [−1, 1].  The bounds follow from the model and not from the rows, so they are public
@@ -67,7 +67,7 @@ NOISE_SD = Parameter(
     high=2.0,
     scale="log",
     slider=(0.05, 1.0),
-    help="Standard deviation of the noise added to the effect, whose mean is between −1 and 1.",
+    help="Standard deviation of the noise added to the effect's mean, which is from −1 to 1.",
     source=_OURS,
 )
 BOUND = Parameter(
@@ -79,8 +79,9 @@ BOUND = Parameter(
     low=0.5,
     high=20.0,
     unit="standard deviations",
-    help="How far the public bounds of the effect extend beyond [−1, 1], the range of its mean; "
-    "with uniform noise at most √3. Values outside the bounds are moved to the nearer bound.",
+    help="Distance of the effect's public bounds from [−1, 1], the range of the effect's mean. "
+    "Uniform noise ends at √3, so larger values count as √3. Values outside the bounds are moved "
+    "to the nearer bound.",
     source=_OURS,
     advanced=True,
 )
@@ -104,7 +105,7 @@ STEEPNESS = Parameter(
     default=3.0,
     low=0.5,
     high=20.0,
-    help="a in tanh(ax); the larger a is, the closer the function is to a step.",
+    help="The factor a in tanh(ax). The larger a is, the closer the function is to a step.",
     source=_OURS,
     advanced=True,
 )
@@ -179,14 +180,14 @@ class PairGenerator:
 
     @property
     def effect_bound(self) -> float:
-        """The public bounds of the effect are ± this number; the bounds of the cause are ±1."""
+        """The public bound on the absolute value of the effect; the bound on the cause is 1."""
         chosen = self.parameters
         # Uniform noise ends at √3 standard deviations.
         most = math.sqrt(3) if chosen["noise_law"] == "uniform" else math.inf
         return float(1 + chosen["noise_sd"] * min(chosen["bound"], most))
 
     def sample(self, rows: int, seed: int) -> Pair:
-        """Draw `rows` independent records with public bounds; a seed always gives the same pair.
+        """Draw `rows` independent records with public bounds; the same seed gives the same pair.
 
         Raises ParameterError unless rows is a whole number from 20 to 1,000,000 and seed a whole
         number of at least 0.

@@ -1,8 +1,8 @@
 """Infer the direction of a pair: split, fit both ways, score the residuals, release.
 
-Algorithm 1 of Kusner et al. 2016. The split does not depend on the data, and every record is either
-a training or a test record. If `protects` is both, the noise on the regressions protects training
-records and the noise on the scores protects test records, each with the full ε of the run.
+This is Algorithm 1 of Kusner et al. 2016. The split does not depend on the data, and every record
+is either a training or a test record. If `protects` is both, the noise on the regressions protects
+training records and the noise on the scores protects test records. Both use the full ε of the run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ _CODES = {"x->y": 1, "y->x": -1, None: 0}
 
 
 def split(pair: Pair, parameters: Given, noise: NoiseSource) -> Split:
-    """Draw the training and test records with the noise source; raises ParameterError."""
+    """Draw the training and test records at random with the noise source.
+
+    Raises ParameterError for a bad parameter.
+    """
     return _split(pair, check_parameters(parameters or {}), noise)
 
 
@@ -113,7 +116,7 @@ def decide_many(
 
 
 def baseline(prepared: Prepared, parameters: Given = None) -> dict[str, tuple[float, float]]:
-    """The exact scores (x → y, y → x) on the split, by name of the score; *not private*.
+    """The exact scores on the split, by name, each as the pair (x → y, y → x); *not private*.
 
     Raises ParameterError as `decide_many` does.
     """

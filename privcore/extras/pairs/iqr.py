@@ -1,6 +1,6 @@
 """The log interquartile range from two private quartiles: the IQR score with a proven guarantee.
 
-It is ε-DP for any values, without a δ and without a test that may refuse the release.
+This score is ε-DP for any values. It needs no δ, and no test after which a release may be refused.
 Proof: docs/proofs/dp_quantile.md.
 """
 
@@ -20,7 +20,7 @@ def quartile_grid(reach: float) -> Vector:
 
 
 def quantile_log_iqr(values: Vector, grid: Vector, epsilon: float, noise: NoiseSource) -> float:
-    """Return the log of the upper minus the lower private quartile, at least log LEAST_IQR.
+    """Return log(upper − lower) for two private quartiles, at least log LEAST_IQR.
 
     Each quartile uses ε/2, so the result is ε-DP. values: shape (m,); grid: public candidates,
     increasing. Raises ParameterError as `private_quantile` does.

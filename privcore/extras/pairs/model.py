@@ -36,9 +36,9 @@ class Split:
 class Curves:
     """Both regressions on a public grid of 201 points in [−1, 1].
 
-    forward: y from x; backward: x from y; each shape (201,).
-    private: whether the regressions were fitted with noise that protects the training records;
-        otherwise they must not be released.
+    forward: predictions of y from x. backward: predictions of x from y. Both have shape (201,).
+    private: whether the regressions were fitted with noise that protects the training records.
+        Regressions without such noise must not be released.
     """
 
     grid: Vector
@@ -64,7 +64,7 @@ class Tested:
 class LogRanges:
     """The logarithms of the four interquartile ranges in the IQR scores, exact and released.
 
-    Their order is: test values of x, test values of y, residuals of y, residuals of x.
+    The order is: test values of x, test values of y, residuals of y, residuals of x.
     """
 
     exact: tuple[float, float, float, float]
@@ -75,15 +75,20 @@ class LogRanges:
 class ScoreRelease:
     """One score for both directions, x → y first; the direction with the smaller score wins.
 
-    The guarantee covers all fields except these, which must never be released: exact, from the
-    non-private regressions; before_noise, the score before noise was added (equal to exact unless
-    the regressions are private as well); probability, that the noise keeps the order of
-    before_noise (NaN if no closed form is known); exact_decision; parts.exact.
-    released: None if the mechanism refused; `refused` explains why.
+    The guarantee covers all fields except exact, before_noise, probability, exact_decision and
+    parts.exact, which must never be released.
+
+    exact: the scores under the non-private regressions.
+    before_noise: the scores before noise was added, equal to exact unless the regressions are
+        private as well.
+    probability: the probability that the noise keeps the order of before_noise; NaN if no closed
+        form is known.
+    released: the released scores, None for a score that the mechanism refused to release.
+    refused: the reason for a refusal.
     scale: scale of the Laplace noise on each score or, with propose-test-release, on each
         logarithm; NaN if no noise is added to a released number.
-    intervals: contain the score before noise with probability 95 %; None if not released, or if
-        no such interval is known.
+    intervals: for each score, an interval that contains the score before noise with probability
+        95 %; None if the score is not released or no such interval is known.
     """
 
     score: str
@@ -101,9 +106,9 @@ class ScoreRelease:
 
     @property
     def overlapping(self) -> bool:
-        """Whether the two scores have overlapping noise intervals; the guarantee covers this.
+        """Whether the noise intervals of the two scores overlap; the guarantee covers the answer.
 
-        If so, the noise alone may have decided which score is smaller.
+        If they overlap, the noise alone may have decided which score is smaller.
         """
         first, second = self.intervals
         if first is None or second is None:
@@ -116,10 +121,10 @@ class Inference:
     """The result of one run of `infer`.
 
     parameters: all parameters, including values that the engine chose.
-    fits: the regressions in use, which may be released if `fits.private`.
-    exact_fits, tested, and the fields that `ScoreRelease` excludes: *not private*.
-    seconds: engine time without loading the data; also *not private*.
+    fits: the regressions in use, which may be released only if `fits.private`.
     bins: number of bins of the private regressions, 0 if the regressions are exact.
+    seconds: engine time, without the time to load the data.
+    The fields exact_fits, tested and seconds are *not private*; for releases, see `ScoreRelease`.
     """
 
     names: tuple[str, str]
@@ -137,13 +142,13 @@ class Inference:
 
     @property
     def decision(self) -> Direction | None:
-        """The direction common to all scores that reached a decision; None if there is none."""
+        """The decision shared by all scores with a decision; None if there is no such decision."""
         decisions = {release.decision for release in self.releases if release.decision}
         return decisions.pop() if len(decisions) == 1 else None
 
 
 def smaller(first: float | None, second: float | None) -> Direction | None:
-    """The direction with the smaller score; None if a score is missing, or both are equal."""
+    """The direction with the smaller score; None if a score is missing or the scores are equal."""
     if first is None or second is None or first == second:
         return None
     return "x->y" if first < second else "y->x"

@@ -24,12 +24,13 @@ LEAST_ROWS = 20
 class Pair:
     """N records of two variables, made by `from_values` or `from_dataset`.
 
-    x, y: shape (N,), within [−1, 1]; made read-only. bounds: bounds of the original variables.
+    x, y: values in [−1, 1], shape (N,). The arrays become read-only.
+    bounds: (low, high) of each original variable.
     direction: the true direction, None if unknown.
     caveats: sentences that limit what a guarantee about these records covers.
     clipped: number of values moved to a bound; *not private*.
-    recipe: how a generator made the pair: its name under "generator", its parameters, "rows" and
-        "data_seed".
+    recipe: the generator's name under "generator", the generator's parameters, "rows" and
+        "data_seed"; None if no generator made the pair.
     """
 
     names: tuple[str, str]
@@ -92,8 +93,9 @@ class Pair:
         """Make a pair from two columns that are continuous, or ordinal with numeric levels.
 
         Raises DataError for an unknown column, the same column twice, a nominal column, levels that
-        are not numbers, fewer than 20 rows, or a constant column. A column with public bounds or
-        levels counts as constant only if they allow a single value.
+        are not numbers, a unit of privacy with several rows, fewer than 20 rows, or a constant
+        column. A column with public bounds or levels counts as constant only if these allow a
+        single value.
         """
         for name in (x, y):
             if name not in dataset.names:

@@ -1,4 +1,4 @@
-"""Parameters of an inference, declared once for pages, command line and docs."""
+"""Parameters of an inference of direction, declared once for pages, command line and docs."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ CALIBRATION = Parameter(
     default="proven",
     choices=("proven", "published"),
     labels=(("published", "As in the paper"),),
-    help="Proven: noise with a proof and tests; ε is the total for both directions and all scores. "
-    "Published: the paper's own constants, with ε per score, to reproduce the paper's figures.",
+    help="Proven: noise with a proven guarantee, where ε is the total for both directions and all "
+    "scores. Published: the paper's constants with ε per score, to reproduce the paper's figures.",
     source="docs/guarantees.md",
 )
 PROTECTS = Parameter(
@@ -43,8 +43,8 @@ PROTECTS = Parameter(
     limited=(("proven", ("both", "test", "training")), ("published", ("test", "training"))),
     help="Which records the guarantee covers. The rows are split at random into training records, "
     "to which the regressions are fitted, and test records, from which the scores are computed. "
-    "The paper protects only one of the two parts. To protect both, the regressions are private "
-    "as well.",
+    "The paper protects only one of the two parts. If both parts are protected, the regressions "
+    "are private as well.",
     source=f"{_KUSNER}, Sections 4 and 5; docs/proofs/binned_regression.md",
 )
 SCORE = Parameter(
@@ -68,9 +68,9 @@ SCORE = Parameter(
     limited=(("proven", _PROVEN), ("published", _PUBLISHED)),
     help="Measures the dependence between a cause and the residual of the effect; the direction "
     "with the smaller score wins. spearman and kendall detect monotone dependence; hsic detects "
-    "any dependence, and hsic-root reaches the same decision with less noise; iqr compares "
-    "interquartile ranges, as does iqr-ptr with the paper's propose-test-release, which may "
-    "refuse to release. all: the paper's four scores, which share ε.",
+    "any dependence, and hsic-root reaches the same decision with less noise; iqr and iqr-ptr "
+    "compare interquartile ranges. iqr-ptr uses the paper's propose-test-release, in which a "
+    "release may be refused. all: the paper's four scores, which share ε.",
     source=f"{_KUSNER}, Section 3.3",
 )
 TRAIN_SHARE = Parameter(
@@ -91,7 +91,7 @@ PENALTY = Parameter(
     kind="float",
     default=None,
     optional=True,
-    auto_help="0.001, or 0.1 if training records are protected",
+    auto_help="0.001, or 0.1 if only training records are protected",
     low=1e-6,
     high=1.0,
     scale="log",
@@ -110,8 +110,8 @@ WIDTH = Parameter(
     high=2.0,
     scale="log",
     slider=(0.05, 1.0),
-    help="Distance between values of the cause, scaled to [−1, 1], over which the regression "
-    "smooths. The width is public.",
+    help="Distance over which the regression smooths, in units of a cause scaled to [−1, 1]. The "
+    "width is public.",
     source=_OURS,
     advanced=True,
 )
@@ -121,8 +121,8 @@ WIDTH_INPUT = replace(
     title="Kernel width of the cause",
     symbol="h-input",
     default=0.3,
-    help="Width of HSIC's kernel on the cause, scaled to [−1, 1]. The width is public, since one "
-    "computed from the data would cost privacy budget.",
+    help="Width of HSIC's kernel on the cause, in units of a cause scaled to [−1, 1]. The width is "
+    "public, since a width computed from the data would cost privacy budget.",
     only_with=("score", _USES_KERNEL),
 )
 WIDTH_RESIDUAL = replace(
@@ -165,8 +165,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     replace(
         DELTA,
-        help="Probability with which the bound ε may fail. Only iqr-ptr, and rank scores that "
-        "protect training records, need δ. Keep δ well below 1/N.",
+        help="Probability with which the bound ε may fail. δ is needed only for iqr-ptr, and for "
+        "rank scores if only training records are protected. Keep δ well below 1/N for N rows.",
         only_with=("score", ("iqr-ptr", *_RANKS, "all")),
     ),
     TRAIN_SHARE,

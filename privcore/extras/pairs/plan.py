@@ -46,7 +46,7 @@ _PROOFS: dict[str, str] = {
 class Plan(NamedTuple):
     """The budget for one score in both directions, and the protected records.
 
-    epsilon, delta: for both directions together if proven, for each release if published.
+    epsilon, delta: budget for both directions together (proven) or for each release (published).
     shift: largest change in a residual that one training record can cause; 0 unless only training
         records are protected.
     """
@@ -111,8 +111,8 @@ def plan_of(values: Mapping[str, Any], n_train: int) -> Plan:
 def guarantee_of(plan: Plan, scores: Sequence[str], caveats: tuple[str, ...]) -> Guarantee:
     """The guarantee of a run with these scores; caveats: limits due to the data.
 
-    proven: the total ε and δ; a record is either a training or a test record, and the total covers
-    each part. published: the sums of the paper's costs.
+    proven: ε and δ are the totals of the scores. A record is either a training or a test record,
+    and the totals hold for both parts. published: ε and δ are the sums of the paper's costs.
     """
     costs = [plan.cost(score) for score in scores]
     published = plan.calibration == "published"

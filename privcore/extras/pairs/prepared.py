@@ -1,4 +1,4 @@
-"""A split pair with its exact regressions, for any number of complete releases."""
+"""A pair of variables with its split and its exact regressions, for many complete releases."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from privcore.privacy.mechanisms import NoiseSource
 
 
 class Prepared:
-    """A split pair with its exact regressions, for many releases. Not private: never release it."""
+    """A pair with its split and its exact regressions, for many releases; *not private*."""
 
     def __init__(self, pair: Pair, drawn: Split, values: Mapping[str, Any]) -> None:
         self.pair = pair
@@ -43,7 +43,7 @@ class Prepared:
         self._tables: dict[int, Matrix] = {}
 
     def under(self, fits: tuple[Fit, Fit]) -> Sides:
-        """Both directions of the test records, given regressions of y on x and of x on y."""
+        """Both directions on the test records, given the regressions of y on x and of x on y."""
         return sides(self.x, self.y, fits, self.widths.residual)
 
     def table(self, bins: int) -> Matrix:
@@ -57,7 +57,7 @@ class Prepared:
         return int(self.drawn.train.size)
 
     def values_for(self, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Check the parameters; raises ParameterError if they need a new split or new fits."""
+        """Return the checked parameters; raises ParameterError if they need a new split or fit."""
         values = check_parameters(parameters or {})
         for name, used in self.settings.items():
             if values[name] != used:
@@ -71,8 +71,9 @@ class Prepared:
 class Releases(NamedTuple):
     """One complete release on a split: the regressions, and every score under these regressions.
 
-    fits: the regressions, private or exact; bins: number of bins of private regressions, else 0.
-    now: the test records under these regressions; not private.
+    fits: the regressions, private or exact.
+    bins: number of bins of private regressions, 0 if the regressions are exact.
+    now: the test records under these regressions; *not private*.
     """
 
     fits: tuple[Fit, Fit]
@@ -84,9 +85,10 @@ class Releases(NamedTuple):
 def release_many(
     prepared: Prepared, values: Mapping[str, Any], repeats: int, noise: NoiseSource
 ) -> Iterator[Releases]:
-    """Yield `repeats` independent releases; values: checked parameters (`Prepared.values_for`).
+    """Yield `repeats` independent releases.
 
-    Each release repeats every step, including private regressions.
+    values: checked parameters, from `Prepared.values_for`. Each release repeats every step,
+    including private regressions.
     """
     plan = plan_of(values, prepared.n_train)
     for _ in range(repeats):
@@ -105,7 +107,7 @@ def _fixed(values: Mapping[str, Any]) -> dict[str, float]:
 def _fits(
     prepared: Prepared, values: Mapping[str, Any], noise: NoiseSource
 ) -> tuple[tuple[Fit, Fit], int]:
-    """The regressions in use, and the number of bins of private regressions, else 0."""
+    """The regressions in use, and their number of bins, which is 0 for exact regressions."""
     if values["protects"] != "both":
         return prepared.fits, 0
     n, epsilon = prepared.n_train, values["epsilon"]

@@ -1,8 +1,9 @@
 """Fit both regressions to one noisy table of the training records: ε-DP for any records.
 
 Each record spreads a weight of 1 over the four nearest nodes of a public B × B grid on [−1, 1]²,
-bilinearly. A replaced record moves the table by at most 2 in L1, so Laplace noise of scale 2/ε on
-its B² entries is ε-DP. Fitting y on x from the rows and x on y from the columns is post-processing.
+bilinearly. A replaced record moves the table by at most 2 in L1, so the table with Laplace noise of
+scale 2/ε on its B² entries is ε-DP. Both fits, of y on x from the rows and of x on y from the
+columns, are post-processing.
 Proof and choice of the defaults: docs/proofs/binned_regression.md.
 """
 
@@ -23,15 +24,15 @@ LEAST_BINS, MOST_BINS = 8, 32
 
 
 def automatic_bins(count: int, epsilon: float) -> int:
-    """Return B = 8(εn/1000)^⅓ for n = `count`, limited to 8 to 32; public, like n and ε."""
+    """Return B = 8(εn/1000)^⅓ for n = `count`, clipped to [8, 32] and rounded; B is public."""
     return round(float(np.clip(8 * (epsilon * count / 1000) ** (1 / 3), LEAST_BINS, MOST_BINS)))
 
 
 def joint_table(x: Vector, y: Vector, bins: int) -> Matrix:
-    """The weights of records in [−1, 1]², spread over the nodes: shape (B, B), a row per node of x.
+    """Spread the weights of records in [−1, 1]² over the nodes; shape (B, B), a row per node of x.
 
-    Spreading preserves means: Σ_j z_j T[b, j] is the sum of y weighted by the closeness of x to
-    node b. The same holds for the columns.
+    The table T preserves means: for the nodes z_j of y, Σ_j z_j T[b, j] is the sum of y weighted by
+    the closeness of x to node b. The columns of T preserve the means of x in this way.
     """
     (row, along), (column, across) = _place(x, bins), _place(y, bins)
     table = np.zeros(bins * bins)
@@ -50,10 +51,10 @@ def noisy_table(table: Matrix, epsilon: float, noise: NoiseSource) -> Matrix:
 def fit_from_table(table: Matrix, count: int, width: float, penalty: float) -> Fit:
     """Fit the regression of the column variable on the row variable to a noisy table.
 
-    w minimises (λ/2)|w|² + (1/n) Σ_b (c_b (w·φ(z_b))² − 2 s_b w·φ(z_b)), where c_b is the sum of
-    row b, raised to 0 if negative, and s_b is the sum weighted by the columns' nodes, clipped to
-    [−c_b, c_b]. The fit tends to the exact regression as ε and B grow. Raises ParameterError as
-    `ridge.fit` does.
+    w minimises (λ/2)|w|² + (1/n) Σ_b (c_b (w·φ(z_b))² − 2 s_b w·φ(z_b)). Here c_b is the sum of row
+    b, raised to 0 if negative, and s_b is the sum of row b weighted by the nodes of the columns,
+    clipped to [−c_b, c_b]. The fit tends to the exact regression as ε and B grow.
+    Raises ParameterError as `ridge.fit` does.
     """
     nodes = np.linspace(-REACH, REACH, len(table))
     counts = np.maximum(table.sum(axis=1), 0.0)

@@ -1,4 +1,6 @@
-"""The log interquartile range by propose-test-release (Dwork & Lei 2009; Kusner et al. 2016).
+"""Release the log interquartile range by propose-test-release.
+
+Dwork & Lei 2009; Kusner et al. 2016.
 
 The log scale is divided into intervals of length 1 in two ways, offset by half an interval. A
 private test checks whether, in one of the two ways, many records must change before the value
@@ -48,9 +50,10 @@ def release_log_iqr(
 ) -> float | None:
     """Return `value` + Lap(1/ε) if the test passes, otherwise None; (2ε, δ)-DP.
 
-    distance: the least number of records that must change for the value to leave its interval [low,
-    high). A lower bound ≥ 0 on this number is valid if it changes by at most 1 between neighbouring
-    data sets with values in the interval, and is at most 1 if a neighbour's value is outside.
+    distance: maps an interval [low, high) to the least number of records that must change for the
+        value to leave the interval. A lower bound ≥ 0 on this number may be used instead. The bound
+        must change by at most 1 between neighbouring data sets with values in the interval, and
+        must be at most 1 if the value of a neighbouring data set is outside.
     Raises ParameterError unless 0 < ε < ∞ and 0 < δ < 1.
     """
     threshold = release_threshold(epsilon, delta)
@@ -85,11 +88,13 @@ def intervals_around(value: float) -> tuple[Interval, Interval]:
 def changes_to_leave(values: Vector, interval: Interval) -> int:
     """How many of m values must be replaced, by any numbers, for `log_iqr` to leave [low, high).
 
-    The number is exact for m ≥ 2, takes time m log m, and is 0 if `log_iqr` is already outside.
-    With r = ⌈3m/4⌉ − ⌈m/4⌉ and k replacements, the interquartile range is at most the widest
-    distance between order statistics whose ranks differ by r + k, the lower rank at most k below
-    ⌈m/4⌉, and at least the narrowest distance between order statistics whose ranks differ by r − k,
-    the lower rank at most k above ⌈m/4⌉.
+    The number is exact for m ≥ 2, and is 0 if `log_iqr` is already outside. The computation takes
+    time O(m log m).
+
+    Let r = ⌈3m/4⌉ − ⌈m/4⌉. After k replacements, the interquartile range is at most the widest
+    distance between two order statistics whose ranks differ by r + k and whose lower rank is
+    between ⌈m/4⌉ − k and ⌈m/4⌉. It is at least the narrowest distance between two order statistics
+    whose ranks differ by r − k and whose lower rank is between ⌈m/4⌉ and ⌈m/4⌉ + k.
     """
     low, high = interval
     ordered = np.sort(values)

@@ -1,4 +1,4 @@
-"""Release one score for both directions, with Laplace noise or only if the score is stable."""
+"""Release one score for both directions, either with noise or exactly if the score is stable."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _quantiles(now: Sides, plan: Plan, noise: NoiseSource) -> Released:
 
 
 def _noisy_ranges(now: Sides, plan: Plan, noise: NoiseSource) -> Released:
-    """Adds Laplace noise to the residuals' ranges, which a training record moves little."""
+    """Adds Laplace noise to the interquartile ranges of the residuals."""
     epsilon, _ = plan.share(2)
     scale = iqr_shift(plan.shift) / epsilon
     logs: list[float | None] = [sample.log_iqr for sample in now.ranges[:2]]

@@ -13,8 +13,8 @@ from privcore.version import __version__
 def direction_report(result: Inference, pair: Pair, *, seed: int | None) -> dict[str, Any]:
     """Return a JSON-ready report: decision, released scores, guarantee and parameters.
 
-    The entry "not_private", which includes the time, is for study and must not be released; it is
-    left out with secure noise.
+    The entry "not_private", which includes the time, is for study and must not be released. The
+    report has this entry only if the noise is simulated.
     """
     report: dict[str, Any] = {
         "x": result.names[0],
@@ -93,7 +93,7 @@ def caution(result: Inference) -> str:
 
 
 def undecided(result: Inference) -> str:
-    """Why the released decision is hardly better than a coin toss; empty if it is better.
+    """Why the released decision may be hardly better than a coin toss; "" if no reason is known.
 
     The reason uses only released and public values.
     """

@@ -2,8 +2,8 @@
 
 Equation (5) of Kusner et al. 2016: w minimises (λ/2)|w|² + (1/n) Σ (w·φ(x_i) − y_i)², with the
 features φ of a Gaussian kernel of public width (`features`). The dense solution is K(·, x)(K +
-(nλ/2)I)⁻¹y; the solution here costs n·D² and agrees with it up to rounding. Proof of the bound:
-docs/proofs/kernel_ridge.md.
+(nλ/2)I)⁻¹y. The solution here takes time n·D² and agrees with the dense solution up to rounding.
+Proof of the sensitivity: docs/proofs/kernel_ridge.md.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Fit:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def predict_from(self, features: Matrix) -> Vector:
-        """The predictions from precomputed features of the values, shape (m, D)."""
+        """The predictions, shape (m,), from precomputed features of the values, shape (m, D)."""
         return np.clip(features @ self.weights, -1.0, 1.0)
 
 

@@ -1,7 +1,8 @@
 """Dependence scores between an input and a residual, and their sensitivity to one test record.
 
-Kusner, Sun, Sridharan & Weinberger 2016, Section 3.3; a smaller score means less dependence. Every
-score takes two arrays of shape (m,), m ≥ 2, and does not depend on the order of the records.
+The scores are from Kusner, Sun, Sridharan & Weinberger 2016, Section 3.3; a smaller score means
+less dependence. Every score takes two arrays of shape (m,), m ≥ 2, and does not depend on the order
+of the records.
 Proofs: docs/proofs/rank_scores.md and docs/proofs/hsic.md.
 """
 
@@ -40,7 +41,7 @@ _SENSITIVITIES: dict[str, dict[str, Callable[[int], float]]] = {
 
 
 def test_sensitivity(score: str, m: int, calibration: str) -> float:
-    """The largest change in a score when one of the m pairs is replaced.
+    """The largest change in a score when one of the m test records is replaced.
 
     proven: derived in docs/proofs. published: Theorem 1 of Kusner et al. 2016, and Theorem 3 with
     the constant given below that theorem. hsic and hsic-root assume kernels of public width with

@@ -1,8 +1,9 @@
-"""The sensitivity of the scores to one *training* record, and releases that hide it.
+"""The sensitivity of the scores to one *training* record, and releases that protect this record.
 
-A training record acts only through the regressions: replacing it moves every residual by at most
-`shift` (`ridge.residual_shift`).  These releases do not cover the test records: exact scores and
-gaps between test residuals depend on them.  Proofs: docs/proofs/training_side.md.
+Training records affect the scores only through the regressions: replacing one training record moves
+every residual by at most `shift` (`ridge.residual_shift`).  These releases do not protect the test
+records, on which exact scores and gaps between residuals depend.  Proofs:
+docs/proofs/training_side.md.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ def rank_distance(
 ) -> int:
     """Number of training records that can certainly be replaced without changing residual ranks.
 
-    γ is the smallest gap between two residuals. proven: ⌈γ/(2·shift)⌉ − 1, at least 0; with one
-    more replacement two residuals could become equal. published: ⌊γ/(2·shift)⌋.
+    γ is the smallest gap between two residuals. proven: ⌈γ/(2·shift)⌉ − 1, at least 0; a further
+    replacement could make two residuals equal. published: ⌊γ/(2·shift)⌋.
     """
     gap = float(np.diff(np.sort(residuals)).min()) / (2 * shift)
     gap = min(gap, _FAR)
@@ -72,8 +73,8 @@ def stable_threshold(epsilon: float, delta: float) -> float:
         raise ParameterError(f"The ε of a release is {epsilon}; it must be a number above 0.")
     if not 0 < delta < 1:
         raise ParameterError(
-            "Rank scores that protect training records need a delta above 0 and below 1; raise "
-            "delta, or choose the score hsic-root."
+            "If only training records are protected, rank scores need a delta above 0 and below "
+            "1; raise delta, or choose the score hsic-root."
         )
     return -math.log(delta) / epsilon
 
@@ -102,7 +103,8 @@ def iqr_shift(shift: float) -> float:
 
 
 def shifts_to_leave(iqr: float, shift: float, interval: Interval) -> int:
-    """Number of training records that can certainly be replaced with the log IQR in [low, high).
+    """Number of training records whose replacement certainly keeps the log IQR in [low, high).
+
 
     The number is ⌊(distance of the IQR to the nearer end)/(2·shift)⌋, or 0 if the IQR lies outside
     the interval. An end below the floor of the logarithm is never crossed.

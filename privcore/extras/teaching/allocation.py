@@ -45,7 +45,7 @@ class Allocation:
     bound, even_bound: Lemma 1's bound on errors before the run, for the plan and for the even
         split.
     schedules: ε of each iteration, for each schedule of Lemma 2. counts: for each schedule, the
-        lemma's number of iterations and the largest number that fits.
+        lemma's number of iterations and the largest number that the budget allows.
     """
 
     plans: Vector
@@ -62,7 +62,10 @@ class Allocation:
 
 
 def margins(n: int, share: float) -> Margins:
-    """Both margins of a Z* test at level 0.05 on n rows: `share` times the threshold."""
+    """Both margins of a Z* test at level 0.05 on n rows, in units of the sensitivity.
+
+    share: each margin divided by the threshold.
+    """
     reach = share * z_threshold(_LEVEL) / SCORES["z-star"].sensitivity(n, "proven")
     return Margins(reach, reach, _SLACK)
 
@@ -163,7 +166,7 @@ ALLOCATION = Panel(
     r"\prod_j (1 - q^2_j) \quad\text{so that}\quad "
     r"\sum_j t_j\,\tfrac{\varepsilon_j^2}{2} \le \rho",
     sentence="CURATE gives tests of low order more budget, since an edge deleted early is lost for "
-    "good, and plans again before each order with the remaining budget. Schedules spread the "
+    "good. Before each order, CURATE plans again with the remaining budget. Schedules spread the "
     "budget over the steps of a gradient method.",
     source=f"{_SOURCE}, Lemmas 1 and 2; docs/proofs/curate.md",
     parameters=(

@@ -29,7 +29,7 @@ class Averaging:
     means: means of the first 1 … k releases in one repetition, (k,).
     counts: selected numbers of releases, (c,). rms, expected: root mean square error of the mean
         for each of these numbers, as measured and by the formula √2/(ε√k), (c,) each.
-    costs: total ε of k releases by accountant, at δ = 10⁻⁶ (0 for basic).
+    costs: total ε of k releases by accountant, at δ = 10⁻⁶ (δ = 0 for basic composition).
     guessed, interval: how often the best guess between 40 and 39 is right after k releases, with a
         95 % interval. guess_bound: the smallest bound on `guessed` from the accountants.
     """
@@ -45,7 +45,7 @@ class Averaging:
 
 
 def interval(hits: int, trials: int) -> tuple[float, float]:
-    """Clopper and Pearson's 95 % confidence interval for a probability, given hits of trials."""
+    """Clopper and Pearson's 95 % confidence interval for a probability, from `hits` in `trials`."""
     return clopper_pearson_low(hits, trials, 0.025), clopper_pearson_high(hits, trials, 0.025)
 
 

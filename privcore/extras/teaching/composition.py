@@ -1,4 +1,4 @@
-"""ε after k rounds, by every accountant."""
+"""The total ε after k rounds, according to each accountant."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ COMPOSITION = Panel(
             1e-6,
             (1e-9, 1e-2),
             "Failure probability of the composition; every accountant except basic composition "
-            "needs it.",
+            "needs δ.",
             _SOURCE,
             log=True,
         ),

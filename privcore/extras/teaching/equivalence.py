@@ -32,7 +32,7 @@ STRUCTURES = (*_SMALL, *_NETWORKS)
 
 @dataclass(frozen=True)
 class EquivalenceClass:
-    """A DAG, its CPDAG, and all DAGs that no data can distinguish from it.
+    """A DAG, its CPDAG, and all DAGs that no data can distinguish from this DAG.
 
     members: the sorted edges (cause, effect) of each DAG. truth: index of the true DAG in members.
     positions: one (x, y) per node, for all drawings. undirected: number of undirected edges of the

@@ -1,7 +1,6 @@
-"""The glossary of pages and documents, with one to three sentences per term.
+"""The glossary for the pages and the documentation, with one to three sentences per term.
 
-Terms are defined here, except for parameters of algorithms, which are defined by their
-declarations.
+Parameters of algorithms are defined by their declarations, and all other terms here.
 """
 
 from __future__ import annotations
@@ -108,8 +107,8 @@ _TERMS = (
     Term(
         "laplace",
         "Laplace noise",
-        "Noise with the density e^(−|x|/b)/(2b). Added to a number of sensitivity Δ with b = Δ/ε, "
-        "it gives (ε, 0)-differential privacy.",
+        "Noise with the density e^(−|x|/b)/(2b). With b = Δ/ε, a number of sensitivity Δ plus this "
+        "noise is (ε, 0)-differentially private.",
         symbol="Lap(b)",
         see=("sensitivity", "gaussian"),
         panel="noise",
@@ -139,8 +138,8 @@ _TERMS = (
         "accountant",
         "Accountant",
         "A method that computes the total privacy loss of several steps: basic or advanced "
-        "composition, zCDP, Rényi, or the privacy-loss distribution. All totals are upper bounds, "
-        "so the smallest may be used.",
+        "composition, zCDP, Rényi differential privacy, or the privacy-loss distribution. All "
+        "totals are upper bounds, so the smallest total may be used.",
         see=("composition", "zcdp"),
         panel="composition",
     ),
@@ -219,7 +218,7 @@ _TERMS = (
         "certificate",
         "Certificate",
         "A signed file that describes a release: the graph, ε and δ, the algorithm and its "
-        "parameters, and the levels and bounds that are public. Anyone can verify it.",
+        "parameters, and the levels and bounds that are public. Anyone can verify a certificate.",
         see=("release", "ledger"),
         docs="docs/how-to/release.md",
     ),
@@ -267,8 +266,8 @@ _TERMS = (
     Term(
         "bought-domain",
         "Bought domain",
-        "Levels and bounds that are not public but released from the rows with noise, for a share "
-        "of the budget.",
+        "Levels and bounds that are not public, but are released from the rows with noise for a "
+        "share of the budget.",
         see=("public-domain",),
         docs="docs/proofs/bought_domain.md",
     ),
@@ -304,8 +303,8 @@ _TERMS = (
         "cpdag",
         "Graph with open directions",
         "One graph for all causal graphs that imply the same independences. An arrow points the "
-        "same way in all of them; the direction of an undirected edge differs, and data alone "
-        "cannot determine it.",
+        "same way in all these graphs. The direction of an undirected edge differs between the "
+        "graphs, and data alone cannot determine the direction.",
         symbol="CPDAG",
         field="completed partially directed acyclic graph, essential graph",
         see=("v-structure", "skeleton"),
@@ -396,9 +395,9 @@ _TERMS = (
     Term(
         "pc",
         "PC algorithm",
-        "A search that starts with an edge between every pair and deletes the edge of each pair "
-        "that is independent given some other columns, by increasing order of the tests. Then it "
-        "orients the edges. PC is not private.",
+        "A search that starts with an edge between every pair of columns. Tests of increasing "
+        "order delete the edge of each pair that is independent given some other columns, and then "
+        "the remaining edges are oriented. PC is not private.",
         field="Peter–Clark algorithm",
         see=("skeleton", "separating-set"),
     ),
@@ -479,8 +478,8 @@ _TERMS = (
     Term(
         "exponential-mechanism",
         "Private selection",
-        "Selects one of several candidates at random, better candidates with higher probability, "
-        "without releasing their scores.",
+        "A random selection of one of several candidates, in which better candidates have a higher "
+        "probability. The candidates’ scores are not released.",
         field="exponential mechanism, permute-and-flip",
         panel="selection",
         docs="docs/proofs/em_pc.md",

@@ -1,4 +1,4 @@
-"""A common cause that is missing from the table, and how it changes the results of two searches."""
+"""How a common cause that is missing from the table changes the results of two searches."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Hidden:
 def beach_model() -> BayesianNetwork:
     """A model in which heat causes both ice cream sales and bathing accidents.
 
-    An offer also affects the sales, and lifeguards the accidents.
+    A special offer also affects the sales, and lifeguards also affect the accidents.
     """
     names = ("heat", "offer", "lifeguards", "ice cream", "accidents")
     columns = [Column(name, "nominal", ("no", "yes"), declared=True) for name in names]
@@ -154,7 +154,7 @@ HIDDEN = Panel(
     formula=r"X \leftarrow H \rightarrow Y \quad\text{without } H\text{:}\quad X \leftrightarrow Y",
     sentence="Both graphs are computed from the same released numbers. The first assumes that "
     "there are no unobserved confounders, so every link is interpreted as causal. The second, "
-    "from FCI, does not: it shows which links are causal, which come from unobserved "
+    "from FCI, allows confounders and shows which links are causal, which come from unobserved "
     "confounders, and which remain undetermined.",
     source="Spirtes, Glymour & Scheines 2000, Chapter 6; Zhang 2008",
     parameters=(

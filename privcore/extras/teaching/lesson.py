@@ -26,7 +26,7 @@ class NumberAnswer:
         return float(self.compute())
 
     def is_right(self, answer: str) -> bool:
-        """Whether the number in `answer` is right; raises ParameterError if it is not a number."""
+        """Whether the number in `answer` is right; raises ParameterError if there is no number."""
         text = answer.strip().removesuffix("%").strip().replace("−", "-")
         # A decimal comma is accepted, as in many languages.
         text = text.replace(",", ".") if "." not in text else text
@@ -35,7 +35,7 @@ class NumberAnswer:
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            raise ParameterError(f"{short(answer)!r} is not a number; write one such as 0.5.")
+            raise ParameterError(f"{short(answer)!r} is not a number; write a number such as 0.5.")
         return abs(number - self.value) <= self.tolerance
 
 
@@ -51,7 +51,7 @@ class ChoiceAnswer:
         return self.compute()
 
     def is_right(self, answer: str) -> bool:
-        """Whether the answer is right; raises ParameterError if it is not among the options."""
+        """Whether `answer` is right; raises ParameterError for an answer that is not an option."""
         if answer not in self.options:
             raise ParameterError(
                 f"{short(answer)!r} is not an option; choose one of {', '.join(self.options)}."
@@ -98,7 +98,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson: tasks in order, their introduction, and names of terms in the glossary."""
+    """A lesson: an introduction, tasks in order, and names of related terms in the glossary."""
 
     name: str
     title: str

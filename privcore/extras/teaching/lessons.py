@@ -1,4 +1,4 @@
-"""The guided lessons; a new lesson is one entry. Every answer is computed by the engine."""
+"""The guided lessons, one entry per lesson. Every answer is computed by the engine."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ _BUYS = Lesson(
             "Someone thinks that D and D′ are equally likely. With ε = 1, what is the highest "
             "probability, in per cent, that they can assign to D after seeing the number?",
             NumberAnswer(lambda: 100 * guessing_bound(1.0, 0.0), 1.0, "%"),
-            "The ratio of the two probabilities is at most e^ε, and they add up to 100 %: "
-            "e^ε/(1 + e^ε).",
+            "The ratio of the two probabilities is at most e^ε, and their sum is 100 %, so the "
+            "higher probability is at most e^ε/(1 + e^ε).",
             "ε limits the odds: from 1 : 1 they rise to at most e : 1, which is 73 %, whatever the "
             "published number is and whatever else is known.",
             moves=("epsilon",),
@@ -122,8 +122,8 @@ _BUYS = Lesson(
             "What is the smallest total ε for all 100 numbers?",
             NumberAnswer(lambda: _total("optimal for equal steps"), 0.05),
             "The table under the picture marks the smallest total; take the total for 100 rounds.",
-            "Less than half of the sum of all ε: the privacy losses of many small steps partly "
-            "cancel.",
+            "The total is less than half of the sum of all ε, since the privacy losses of many "
+            "small steps partly cancel.",
             moves=("rounds", "epsilon"),
         ),
     ),
@@ -153,7 +153,7 @@ _NAIVE = Lesson(
         Task(
             "A share for each",
             "If costs are simply added, each test gets an equal part of ε = 1. Better accounting "
-            "gives each test more; both figures are below the picture.",
+            "gives each test a larger ε. Both values are below the picture.",
             PER_TEST,
             {"columns": 8},
             "By which factor is a test's ε larger with the best accountant than with addition?",
@@ -358,7 +358,7 @@ _SIMPSON = Lesson(
             "Which edge does the noise remove most often at ε = 0.1?",
             ChoiceAnswer(_EDGES, _weakest),
             "Compare the percentages on the three edges.",
-            "The confounder’s edges stay in nearly all graphs; the edge of the small effect is "
+            "The confounder’s edges stay in nearly all graphs; the edge for the small effect is "
             "lost. With more patients this edge is found at the same ε. To estimate the effect, "
             "load the sample table “Patients with one of two treatments” on the Data page, and "
             "then open the Effects page.",
@@ -419,7 +419,7 @@ _HIDDEN = Lesson(
             "at the first graph again.",
             HIDDEN,
             {"model": "clinic", "hidden": False},
-            "Which pair is joined once smoke is hidden, and was not before?",
+            "Which pair is joined only if smoke is hidden?",
             ChoiceAnswer(_JOINED, _newly_joined),
             "Switch “Hide the confounder” off and on again, and look at the two columns that smoke "
             "points at.",
@@ -438,8 +438,8 @@ _HIDDEN = Lesson(
             ChoiceAnswer((_ONE, _OTHER, _SHARED, _OPEN), lambda: _stated("clinic", allowed=True)),
             "Look at both ends of the link.",
             "There are two circles: one disease may cause the other, or the two may share an "
-            "unobserved confounder. These columns cannot decide which, so the graph leaves both "
-            "ends undetermined.",
+            "unobserved confounder. The data do not determine which of these holds, so the graph "
+            "leaves both ends undetermined.",
             moves=("hidden",),
         ),
         Task(
@@ -534,8 +534,9 @@ _COMPOSITION = Lesson(
             "In what percentage of the games is the guess right after 1,000 releases?",
             NumberAnswer(lambda: 100 * averaging(0.1, 1_000, 1).guessed, 3.0, "%"),
             "See the figure “Correct guesses” with 1,000 releases.",
-            "From a coin toss to near certainty. The bound next to this rate follows from "
-            "composition: it holds for every attack, and the measured rate stays below it.",
+            "The rate rises from that of a coin toss to near certainty. The bound next to the rate "
+            "follows from composition and holds for every attack, so the measured rate stays "
+            "below the bound.",
             moves=("releases",),
         ),
     ),
@@ -566,7 +567,7 @@ _MEMBERSHIP = Lesson(
             "In what percentage of the games is the attacker right without privacy?",
             NumberAnswer(lambda: 100 * exact_success(1_500), 0.5, "%"),
             "PC finds an edge on D and none on D′.",
-            "Always: a graph looks harmless, but this one reveals whether one person is in the "
+            "Always: a graph looks harmless, but this graph reveals whether one person is in the "
             "data.",
             moves=("n",),
         ),

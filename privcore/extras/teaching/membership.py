@@ -50,8 +50,8 @@ class Membership:
     exact: share of right guesses from the graph of PC without privacy.
     guessed, interval: share of right guesses from the private graph at the chosen ε, with a 95 %
         interval. bound: the largest possible share at this ε.
-    epsilons, measured: several ε and the share of right guesses at each, (e,), with 95 % intervals
-        measured_intervals, (e, 2).
+    epsilons: values of ε, (e,). measured: share of right guesses at each ε, (e,).
+        measured_intervals: 95 % intervals for these shares, (e, 2).
     edge: how often the private graph has an edge on D and on D′. n: number of rows.
     """
 
@@ -68,10 +68,11 @@ class Membership:
 
 @lru_cache(maxsize=32)
 def target_pair(n: int) -> TablePair:
-    """Two tables of n records that differ in one, the target's, which decides a test at level 0.05.
+    """Two tables of n records; only the target's record differs, and decides a test at level 0.05.
 
-    Z* differs by nearly its sensitivity, 6/√n, and the threshold of 1.96 is about in the middle: PC
-    finds an edge on D and none on D′. Raises ParameterError for fewer than 50 records.
+    The scores Z* of the tables differ by nearly the sensitivity, 6/√n. The threshold of 1.96 is
+    about in the middle, so PC finds an edge on D and none on D′. Raises ParameterError for fewer
+    than 50 records.
     """
     if n < 50:
         raise ParameterError(
@@ -84,7 +85,7 @@ def target_pair(n: int) -> TablePair:
 
 
 def _room(pair: TablePair) -> float:
-    """How far the threshold lies inside the scores of D and D′; negative outside."""
+    """Distance from the threshold to the nearer score of D and D′; negative if not in between."""
     one, other = (_found(pair, side).trace[0].score for side in SIDES)
     return min(one - z_threshold(LEVEL), z_threshold(LEVEL) - other)
 
@@ -124,7 +125,7 @@ def guesses(
 
 
 def membership(algorithm: str, n: int, epsilon: float, runs: int, seed: int) -> Membership:
-    """Attack PC and the private algorithm, at ε and, for the curve, at each of `EPSILONS`."""
+    """Attack PC, and attack the private algorithm at `epsilon` and at each of `EPSILONS`."""
     right, edge = guesses(algorithm, n, epsilon, runs, seed)
     hits = _curve(algorithm, n, seed)
     return Membership(
@@ -168,8 +169,8 @@ MEMBERSHIP = Panel(
     question="Does a published graph reveal whether a certain person is in the data?",
     formula=r"\Pr[\text{right guess}] \;\le\; \frac{e^\varepsilon}{1 + e^\varepsilon}",
     sentence="Here one record decides whether there is an edge, so without privacy the graph "
-    "reveals this record, whatever the number of rows. With noise, both tables can give both "
-    "graphs.",
+    "reveals this record, whatever the number of rows. With noise, either table can give "
+    "either graph.",
     source=f"{_SOURCE}; Wasserman & Zhou 2010; docs/auditing.md",
     parameters=(
         epsilon_parameter(1.0, "ε of the private graph.", _SOURCE),

@@ -32,7 +32,7 @@ class NoisePicture:
     x: points at which the densities (for whole numbers, probabilities) are computed, (k,).
     density, other_density: density of the noisy value and of its noisy neighbour, (k,).
     loss: ln(density/other_density), (k,), to be compared with ±ε.
-    draws, other_draws: simulated draws of both, (draws,) each.
+    draws, other_draws: simulated draws of the noisy value and of its noisy neighbour, (draws,).
     exceeded: the probability that the noisy value has a loss above ε.
     delta: the smallest δ at ε for these two values, by integration over x.
     """
@@ -145,7 +145,7 @@ NOISE = Panel(
     formula=r"\Pr[M(D) \in S] \le e^{\varepsilon} \Pr[M(D') \in S] + \delta \quad\text{for all } S,"
     r"\qquad M(D) = f(D) + \mathrm{Lap}(\Delta/\varepsilon) \;\text{ has } \delta = 0",
     sentence="The two curves are as similar as ε demands: Laplace noise keeps their ratio at or "
-    "below e^ε everywhere, Gaussian noise everywhere except on rare results, which δ "
+    "below e^ε everywhere. With Gaussian noise the ratio may be larger on rare results, which δ "
     "covers.",
     source="Dwork & Roth 2014, Theorem 3.6; Balle & Wang 2018, Theorem 8; Ghosh, Roughgarden & "
     "Sundararajan 2009; docs/proofs/laplace.md",

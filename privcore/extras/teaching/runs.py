@@ -26,7 +26,8 @@ NAIVE, SIEVING = "laplace-pc", "priv-pc"
 class Runs:
     """Skeleton F1 of complete runs against the true graph.
 
-    epsilons: (e,); naive, sieving: F1 of each run, (e, runs); exact: F1 of PC without privacy.
+    epsilons: values of ε, (e,). naive, sieving: F1 of each run of Laplace-PC and of Priv-PC,
+    (e, runs). exact: F1 of PC without privacy.
     """
 
     epsilons: Vector
@@ -44,7 +45,7 @@ class Runs:
 
 
 def compare_runs(network: str, rows: int, runs: int) -> Runs:
-    """Run Laplace-PC and Priv-PC with their defaults at each ε, seeds 1 … `runs`, on one sample."""
+    """Run Laplace-PC and Priv-PC on one sample, at each ε and with each seed from 1 to `runs`."""
     source, truth = _sampled(network, rows)
 
     def scores(algorithm: str) -> Vector:

@@ -23,7 +23,8 @@ class Selections:
     utilities, exponential, permute_and_flip: (k,) each.
     count, count_exponential, count_flip: utility and probabilities of removing 0, 1, … k
         candidates, (k + 1,) each.
-    expected, expected_flip: the mean utility of the selected candidate. best: the largest utility.
+    expected, expected_flip: the mean utility of the selected candidate under each mechanism.
+    best: the largest utility.
     """
 
     utilities: Vector
@@ -59,7 +60,7 @@ def selection_probabilities(
 
 
 def selections(utilities: Sequence[float], epsilon: float) -> Selections:
-    """Probabilities of selecting a candidate and the number of candidates to remove, each at ε."""
+    """Selection probabilities of each candidate, and of each number of candidates to remove."""
     u = np.asarray(utilities, dtype=np.float64)
     exponential, flip = selection_probabilities(u, epsilon)
     count = count_utilities(u, float(np.abs(u).max()) + 1)
@@ -112,8 +113,8 @@ SELECTION = Panel(
     question="How does a private algorithm select the most independent neighbour?",
     formula=r"\Pr[r] = \frac{e^{\varepsilon u_r/2}}{\sum_s e^{\varepsilon u_s/2}},\qquad "
     r"u_r = \max_S \frac{T - |Z^*_{ir|S}|}{\Delta}",
-    sentence="A better candidate is more likely to be selected, but never with certainty; "
-    "permute-and-flip costs the same ε and is never worse on average.",
+    sentence="A better candidate is more likely to be selected, but no candidate is certain to be. "
+    "Permute-and-flip costs the same ε as the exponential mechanism and is never worse on average.",
     source=f"{_SOURCE}; McSherry & Talwar 2007; McKenna & Sheldon 2020; docs/proofs/em_pc.md",
     parameters=(
         epsilon_parameter(1.0, "The cost of one selection.", _SOURCE),
@@ -125,7 +126,8 @@ SELECTION = Panel(
                 default,
                 (-10.0, 10.0),
                 "How far this neighbour's most independent test lies on the independent side of "
-                "the threshold, in units of the sensitivity. One record changes this by at most 1.",
+                "the threshold, in units of the sensitivity. One record changes this utility by at "
+                "most 1.",
                 _SOURCE,
             )
             for k, default in enumerate(_DEFAULTS)

@@ -205,7 +205,7 @@ def _corner(n: int) -> Playground:
 
 
 def _change_of_stratum(n: int) -> Playground:
-    """A record that is discordant with its stratum moves to one with which it is concordant."""
+    """A record that is discordant with its stratum moves to a stratum where it is concordant."""
     half = n // 2
     up = tuple((k + 1, k + 1, 0) for k in range(half - 1))
     down = tuple((k + 1, half - k, 1) for k in range(n - half))
@@ -243,8 +243,8 @@ PRESETS: dict[str, Preset] = {
         _change_of_stratum,
     ),
     "rare-cell": Preset(
-        "χ² falls from n to 0 when the only record with its values changes: a score that divides "
-        "by an estimated spread has no useful bound.",
+        "χ² falls from n to 0 when the only record with different values changes: a score that "
+        "divides by an estimated spread has no useful bound.",
         _rare_cell,
     ),
     "ordinary": Preset(

@@ -43,7 +43,11 @@ _FINE: dict[str, Vector] = {
 
 
 class PrintedCost(NamedTuple):
-    """The cost of one printed line of an algorithm: the paper's charge, and the actual cost."""
+    """The cost of one printed line of an algorithm.
+
+    where: the line. slip: the error in this line. claimed: ε that the paper charges. actual: ε that
+    the line costs.
+    """
 
     where: str
     slip: str
@@ -129,7 +133,7 @@ def sieve_errors(
     runs: int,
     seed: int,
 ) -> SieveErrors:
-    """Error probabilities at scores `distance` from the threshold, as a function of `against`."""
+    """Error probabilities for scores at `distance` from the threshold, as `against` varies."""
     fixed = {"epsilon": epsilon, "tweak": tweak, "rate": rate}
 
     def at(x: float) -> tuple[SieveScales, float]:
@@ -196,12 +200,12 @@ _SOURCE = "Wang, Pang & Song 2020, Theorem 2"
 SIEVE = Panel(
     name="sieve-and-examine",
     title="Sieve-and-examine",
-    question="How often is a coarse test followed by an accurate one wrong?",
+    question="How often does a coarse test, followed by an accurate test, give a wrong result?",
     formula=r"\Pr[\text{deleted wrongly}] = S(\alpha - t)\,\tfrac12 e^{-\alpha/c},\qquad "
     r"S(x) = \frac{b^2 e^{-x/b} - a^2 e^{-x/a}}{2(b^2 - a^2)},\; x \ge 0",
-    sentence="With the tweak t, more truly independent pairs pass the coarse sieve (fewer type I "
-    "errors), and the examination rejects most dependent pairs that pass too (few more type II "
-    "errors). The paper's bound on type II errors is too small.",
+    sentence="With the tweak t, more truly independent pairs pass the coarse sieve, so there are "
+    "fewer type I errors. The examination rejects most dependent pairs that pass too, so there are "
+    "few additional type II errors. The paper's bound on type II errors is too small.",
     source=f"{_SOURCE}, corrected in docs/proofs/sieve_errors.md",
     parameters=(
         choice(

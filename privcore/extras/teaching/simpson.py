@@ -1,4 +1,4 @@
-"""Simpson's paradox: a difference that reverses within groups, and a graph that explains it."""
+"""Simpson's paradox: a difference that reverses within groups, and a graph that explains why."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RUNS = 100
 # Level of every test, with and without privacy: at 0.05 one in twenty independent pairs gets an
 # edge.
 LEVEL = 0.01
-# Seed of the sample: from 1,000 rows on, PC finds the model's graph in it at the lessons' values.
+# Seed of the sample. From 1,000 rows on, PC finds the model's graph at the lessons' values.
 SAMPLE = 2
 
 
@@ -78,7 +78,7 @@ def simpson_model(effect: float, imbalance: float) -> BayesianNetwork:
             NAMES, (("mild", "severe"), ("old", "new"), ("no", "yes")), strict=True
         )
     )
-    # Parents without effect are not parents.
+    # A parent without effect is left out.
     new = np.array([0.5 - imbalance, 0.5 + imbalance] if imbalance else [0.5])
     well = np.array(
         [base + more for base in RECOVERY for more in ((0.0, effect) if effect else (0.0,))]

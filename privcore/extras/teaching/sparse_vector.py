@@ -18,7 +18,7 @@ from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.sparse_vector import Answer, SparseVector
 
 CORRECT = "correct"
-# The audit's names, so that each variant can be opened there.
+# Names of audits, so that each variant can be opened on the Audit page.
 BROKEN = ("reused-threshold", "exact-queries", "exact-threshold")
 VARIANTS = (CORRECT, *BROKEN)
 
@@ -27,8 +27,9 @@ VARIANTS = (CORRECT, *BROKEN)
 class Stream:
     """Answers to a stream of scores of sensitivity 1.
 
-    scores: (k,). threshold: the exact threshold.
-    noisy_scores, noisy_thresholds, above: for each answered question, (a,), a ≤ k.
+    scores: the exact scores, (k,). threshold: the exact threshold.
+    noisy_scores, noisy_thresholds, above: the noisy numbers and the answer for each answered
+        question, (a,), a ≤ k.
     threshold_scale, query_scale: scales of the Laplace noise on the threshold and on the scores.
     flaw: what is wrong with the variant; "" for the correct variant.
     """
@@ -44,7 +45,10 @@ class Stream:
 
 
 def audited(variant: str, epsilon: float) -> SparseVectors:
-    """The mechanism that the Audit page runs under this name; raises ParameterError if unknown."""
+    """The mechanism that the Audit page runs under this name.
+
+    Raises ParameterError for an unknown variant.
+    """
     if variant not in VARIANTS:
         raise ParameterError(
             f"There is no variant {variant!r}; choose one of {', '.join(VARIANTS)}."
@@ -56,7 +60,7 @@ def audited(variant: str, epsilon: float) -> SparseVectors:
 def sparse_vector_steps(
     variant: str, epsilon: float, scores: Sequence[float], threshold: float, seed: int
 ) -> Stream:
-    """Test `scores` one by one until the variant stops: at the first "above", or never."""
+    """Test `scores` one by one, and stop at the first "above" if the variant stops there."""
     mechanism = audited(variant, epsilon)
     vector = SparseVector(threshold, mechanism.scales, SimulatedNoise(seed))
     answers: list[Answer] = []

@@ -20,8 +20,8 @@ _RATES = np.linspace(0.05, 1.0, 96)
 class SubsamplingCurves:
     """Noise and signal of a sieve at each sub-sampling rate, relative to all rows (rate 1).
 
-    rates: (k,). noise: noise of the sieve, signal: score on the sub-sample, ratio: signal divided
-        by noise, (k,) each.
+    rates: sub-sampling rates, (k,). noise: noise of the sieve, (k,). signal: score on the
+        sub-sample, (k,). ratio: signal divided by noise, (k,).
     inner_epsilon: ε of the mechanism on the sub-sample, (k,). threshold_scale: scale of the noise
         on the sieve's threshold, in units of Z, (k,).
     paper_rate: the paper's optimal rate, which minimises the noise. paper_ratio: the relative

@@ -1,7 +1,7 @@
 """Recommend an algorithm and estimate its quality from public facts alone.
 
-Every private algorithm that fits the columns runs once on each of a few surrogates (see
-`surrogate`): random data of the same shape. No row of the data is used, so the advice costs no
+Every private algorithm that can run on such columns runs once on each of a few surrogates: random
+data sets of the same shape (see `surrogate`). No row of the data is used, so the advice costs no
 budget.
 """
 
@@ -29,7 +29,8 @@ SECONDS = 20.0
 class Candidate:
     """The F1 of one algorithm with its default parameters.
 
-    skeleton, cpdag: F1 over the surrogates. refused: why the algorithm gave no result, or "".
+    skeleton, cpdag: mean and standard deviation of the F1 over the surrogates. refused: why the
+    algorithm gave no result, or "".
     """
 
     algorithm: str
@@ -42,8 +43,8 @@ class Candidate:
 class Advice:
     """A comparison of algorithms.
 
-    candidates: sorted by decreasing skeleton F1, refused ones last. runs: number of runs per
-    algorithm.
+    candidates: the algorithms' results by decreasing skeleton F1, with refused algorithms last.
+    runs: number of runs per algorithm.
     """
 
     candidates: tuple[Candidate, ...]
@@ -90,9 +91,9 @@ def advise(
 
     algorithms: names; if empty, all algorithms that can run on these columns. watch: returns the
     hooks for the next run, given the number of finished runs. seconds: time limit for all
-    algorithms; each algorithm may take half of the remaining time, and counts as refused if it has
-    no result by then. on_result: called with each result. Raises ParameterError for an algorithm
-    that is unknown or cannot run on these columns, and Cancelled.
+    algorithms. Each algorithm may take half of the remaining time; an algorithm without a result by
+    then counts as refused. on_result: called with each result. Raises ParameterError for an
+    algorithm that is unknown or cannot run on these columns, and Cancelled if a hook cancels a run.
     """
     end = time.monotonic() + seconds
     fitting = {a.name: a for a in candidates(surrogates.shape)}
@@ -117,7 +118,7 @@ def advise(
 def settings(
     algorithm: Algorithm, epsilon: float, delta: float, knowledge: str = ""
 ) -> dict[str, Any]:
-    """Parameters for a run of the algorithm: ε, δ if the algorithm has one, and the knowledge."""
+    """Parameters for a run of the algorithm: ε, δ if the algorithm uses δ, and the knowledge."""
     parameters: dict[str, Any] = {"epsilon": epsilon, "knowledge": knowledge}
     if any(parameter.name == "delta" for parameter in algorithm.parameters):
         parameters["delta"] = delta

@@ -23,7 +23,7 @@ class Saved:
     """Mean F1 with and without background knowledge at the same ε.
 
     with_it, without: mean F1 with and without the knowledge. alike: the ε that reaches `with_it`
-    without the knowledge; None if even 8 times the ε does not.
+    without the knowledge; None if even 8 times the ε of the run is too small.
     """
 
     with_it: float
@@ -43,9 +43,10 @@ class Saved:
 class KnowledgeGain:
     """The value of background knowledge for a run.
 
-    epsilon: ε of the run. edges, directions: value in terms of skeleton F1 and of CPDAG F1. runs:
-    number of successful runs with knowledge. A run with knowledge is compared with the true CPDAG
-    after applying the knowledge, a run without knowledge with the true CPDAG.
+    epsilon: ε of the run. edges, directions: the value for the skeleton F1 and for the CPDAG F1.
+    runs: number of successful runs with knowledge. Runs with knowledge are compared with the true
+    CPDAG to which the knowledge has been applied. Runs without knowledge are compared with the true
+    CPDAG.
     """
 
     epsilon: float
@@ -71,7 +72,7 @@ def knowledge_gain(
     parameters: Mapping[str, Any],
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
 ) -> KnowledgeGain:
-    """Estimate the value from runs with and without the surrogates' knowledge.
+    """Estimate the value of the surrogates' knowledge from runs with and without the knowledge.
 
     parameters: the run's parameters, including epsilon. watch: see `Surrogates.quality`; its
     argument is the number of finished runs, of at most `most_gain_runs`. Raises ParameterError for

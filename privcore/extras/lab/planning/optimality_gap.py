@@ -1,11 +1,13 @@
-"""What limits the detection of weak edges: rows, budget or algorithm, from public facts alone.
+"""Find what limits the detection of weak edges: the rows, the budget or the algorithm.
+
+The answer uses public facts alone.
 
 For one edge of a public surrogate, this module compares the ε that two tests need. The oracle test
-is given the pair of columns and their joint distribution, and only decides whether the two are
-dependent: it adds up the clamped log-likelihood ratios of the rows, and Laplace noise. Up to a
-constant factor no ε-private test needs fewer rows (Canonne, Kamath, McMillan, Smith & Ullman 2019,
-"The structure of optimal private tests for simple hypotheses"). An algorithm is given neither the
-pair nor the distribution, and tests all pairs.
+is given the pair of columns and their joint distribution, and only decides whether the two columns
+are dependent. This test adds Laplace noise to the sum of the rows' clamped log-likelihood ratios.
+Up to a constant factor no ε-private test needs fewer rows (Canonne, Kamath, McMillan, Smith &
+Ullman 2019, "The structure of optimal private tests for simple hypotheses"). An algorithm is given
+neither the pair nor the distribution, and tests all pairs.
 """
 
 from __future__ import annotations
@@ -89,7 +91,7 @@ class OptimalityGap:
     def _search(self) -> str:
         every = f", which tests all {self.pairs:,} pairs," if self.pairs > 1 else ""
         if math.isinf(self.algorithm):
-            return f"{every} cannot detect it at any ε"
+            return f"{every} cannot detect the edge at any ε"
         many = ""
         if self.limit == "algorithm":
             many = f", {_short(self.algorithm / self.oracle)} times as much"
@@ -133,8 +135,9 @@ def optimality_gap(
 class Clamped(NamedTuple):
     """Statistics of the clamped log-likelihood ratio of one row.
 
-    width: largest change when the row is replaced. mean_joint, sd_joint: mean and standard
-    deviation under dependence; mean_independent, sd_independent: under independence.
+    width: largest change in the ratio when the row is replaced. mean_joint, sd_joint: mean and
+    standard deviation under dependence. mean_independent, sd_independent: mean and standard
+    deviation under independence.
     """
 
     width: float
@@ -220,10 +223,10 @@ def oracle_epsilon(law: PairLaw, n: int) -> float:
 def algorithm_epsilon(
     law: PairLaw, shape: PublicShape, parameters: MomentSearchParameters
 ) -> float:
-    """The smallest ε at which moment search detects the dependence of this edge; ∞ if none.
+    """The smallest ε at which moment search detects the dependence of this edge, or ∞.
 
-    Where a larger ε changes the plan, the smallest detectable dependence may grow slightly with ε;
-    the result is then one ε at which detection begins, not necessarily the smallest.
+    If a larger ε changes the plan, the smallest detectable dependence may grow slightly with ε. In
+    this case detection may begin at several ε, and the result need not be the smallest of these ε.
     """
 
     def missing(logarithm: float) -> float:

@@ -24,7 +24,7 @@ Factor = tuple[tuple[int, ...], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class PairLaw:
-    """Cell probabilities of two columns: their joint distribution, and that under independence.
+    """Cell probabilities of two columns: the joint probabilities, and those under independence.
 
     joint, independent: shape (cells,). effect: dependence as Cramér's V or, for numeric columns, as
     absolute correlation. levels: numbers of levels of the two columns; None for numeric columns,
@@ -38,7 +38,7 @@ class PairLaw:
 
     @classmethod
     def of_table(cls, table: Matrix) -> PairLaw:
-        """The distribution from a table of joint probabilities, shape (r, s)."""
+        """Make the distribution from a table of joint probabilities, shape (r, s)."""
         product = np.outer(table.sum(axis=1), table.sum(axis=0))
         seen = product > 0
         joint, independent = table[seen], product[seen]
@@ -50,8 +50,8 @@ class PairLaw:
     def of_correlation(cls, correlation: float) -> PairLaw:
         """The distribution of two standard normal columns with this correlation ρ.
 
-        The sum and the difference of the two, divided by √2, are independent with variances 1 + ρ
-        and 1 − ρ, so the cells form a grid over the sum and the difference.
+        The sum and the difference of the columns, divided by √2, are independent with variances
+        1 + ρ and 1 − ρ, so the cells form a grid over the sum and the difference.
         """
         points = np.linspace(-_REACH, _REACH, _POINTS)
 
@@ -97,7 +97,8 @@ def edge_correlations(model: LinearGaussian) -> list[float]:
 def pair_table(network: BayesianNetwork, one: int, other: int) -> Matrix | None:
     """Joint probabilities of two columns, shape (levels of one, levels of other).
 
-    Ancestors are summed out one by one, at each step the ancestor that leaves the smallest table.
+    Ancestors are summed out one by one; each step chooses the ancestor that leaves the smallest
+    table.
     Returns None if a table would have more than `MAX_TABLE_CELLS` cells.
     """
     sizes = [len(v.column.levels) for v in network.variables]

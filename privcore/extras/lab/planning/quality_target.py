@@ -1,4 +1,4 @@
-"""Find the smallest ε that reaches a quality, by simulation on public surrogates (`surrogate`)."""
+"""Find the smallest ε that reaches a given F1, by simulation on public surrogates."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def epsilon_for_quality(
     kind: whether to use the F1 of the skeleton or of the CPDAG. watch: see `Surrogates.quality`;
     its argument is the number of finished runs, of at most `most_runs`.
 
-    Means are computed on a logarithmic grid of `points` values of ε from `low` to `high`, then
-    between the two values where the mean crosses the target. Since the means are noisy, the result
-    uses their non-decreasing least-squares fit. Raises ParameterError for a bad range or parameter.
+    Means are computed on a logarithmic grid of `points` values of ε from `low` to `high`, and then
+    at values of ε between the two grid points where the mean crosses the target. Since the means
+    are noisy, the result uses a non-decreasing least-squares fit to the means. Raises
+    ParameterError for a bad range or parameter.
     """
     if not 0 < low < high or points < 2:
         raise ParameterError(

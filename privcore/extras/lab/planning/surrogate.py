@@ -1,8 +1,8 @@
 """Public surrogates: simulated data of the same shape, to estimate results before budget is spent.
 
 A surrogate uses only the public facts of a data set: the number of rows and the levels or bounds of
-the columns. The surrogate's graph is random, with about one edge per column, its probability tables
-are Dirichlet draws and its equations are linear. Real data may be easier or harder.
+the columns. The surrogate's graph is random, with about one edge per column. Probability tables are
+drawn from a Dirichlet distribution, and equations are linear. Real data may be easier or harder.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ _REACH = 4.0
 class Shape:
     """The public facts of a data set: the number of rows n, and the levels or bounds of p columns.
 
-    levels: number of levels of each column, or bounds: (low, high) of each column; give one of the
-    two, of length p. columns: column names, by default X1 and so on; names are ignored in
+    levels: number of levels of each column. bounds: (low, high) of each column. Give either levels
+    or bounds, with p entries. columns: column names, by default X1 and so on; names are ignored in
     comparisons. unit: unit of privacy.
     """
 
@@ -68,7 +68,7 @@ class Shape:
         if len(ends) < dataset.p:
             raise DataError(
                 "Some columns have levels and others are continuous; cut the continuous columns "
-                "into levels, or leave one kind out."
+                "into levels, or leave out all columns of one kind."
             )
         return cls(dataset.n, bounds=tuple(ends), columns=dataset.names, unit=dataset.unit)
 
@@ -101,9 +101,10 @@ class Quality:
 def surrogate_model(
     shape: Shape, seed: int, knowledge: str = ""
 ) -> tuple[BayesianNetwork | LinearGaussian, np.random.Generator]:
-    """The model of a surrogate, which does not depend on the number of rows, and its sampler.
+    """The model of a surrogate, and the random generator with which to draw rows from the model.
 
-    knowledge: background knowledge that the graph obeys, as text of the parameter `knowledge`.
+    The model does not depend on the number of rows. knowledge: background knowledge that the graph
+    obeys, in the format of the parameter `knowledge`.
     """
     p = len(shape.names)
     graph, model = (np.random.default_rng([seed, stream]) for stream in (0, 1))
@@ -139,7 +140,7 @@ def surrogate(shape: Shape, seed: int, knowledge: str = "") -> Dataset:
 
 
 def _small(dag: RandomDag, levels: tuple[int, ...]) -> RandomDag:
-    """The graph, without the last parents of each node whose table would otherwise be too large."""
+    """Remove parents of each node, the last one first, until the node's table is small enough."""
     most = MAX_TABLE_CELLS // len(levels)
     parents = []
     for node, causes in enumerate(dag.parents):
@@ -153,7 +154,8 @@ def _small(dag: RandomDag, levels: tuple[int, ...]) -> RandomDag:
 class Surrogates:
     """Surrogates of one shape, with the reference graphs for private runs.
 
-    knowledge: background knowledge that the graphs obey, as text of the parameter `knowledge`.
+    knowledge: background knowledge that the graphs obey, in the format of the parameter
+    `knowledge`.
     """
 
     def __init__(self, shape: Shape, seeds: Sequence[int] = SEEDS, knowledge: str = "") -> None:
@@ -195,7 +197,8 @@ class Surrogates:
         """Measure the F1 of one run per surrogate, with noise simulated from the surrogate's seed.
 
         watch: returns the hooks for the next run, given the number of finished runs. Raises
-        ParameterError for an unknown algorithm or bad parameters, and Cancelled.
+        ParameterError for an unknown algorithm or bad parameters, and Cancelled if a hook cancels a
+        run.
         """
         chosen = get_algorithm(algorithm)
         checked = checked_parameters(algorithm, parameters)

@@ -43,8 +43,9 @@ def noise_against_threshold(
 ) -> tuple[float, float]:
     """Standard deviation of a test's noise, and the test's threshold, in units of the tested value.
 
-    Only for algorithms whose tests all have the same noise, fixed before the run; for Priv-PC, the
-    noise is that of the examination.  Raises ParameterError for other algorithms.
+    The tests of the algorithm must all have the same noise, which is fixed before the run. For
+    Priv-PC, the result is the noise of the examination.  Raises ParameterError for other
+    algorithms.
     """
     if algorithm not in _NOISY:
         raise ParameterError(

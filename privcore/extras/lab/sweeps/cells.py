@@ -58,11 +58,12 @@ _COUNTS_BYTES = 64 << 20
 def columns(plan: SweepPlan) -> tuple[str, ...]:
     """Names of a row's entries, in order.
 
-    cell: number of the run in the plan. epsilon, delta and the swept parameters: as requested, None
-    if the algorithm lacks the parameter. guarantee_epsilon, guarantee_delta: the guarantee of a
-    private run; with the published calibration, the values computed after the run. edges: see
-    `edges_of`. error: the reason why a run or a reference was refused. seconds: engine time.
-    Measures against the same algorithm without noise are included only if the plan requires them.
+    cell: number of the run in the plan. epsilon, delta and the swept parameters: the requested
+    values, None if the algorithm lacks the parameter. guarantee_epsilon, guarantee_delta: ε and δ
+    of a private run's guarantee; with the published calibration, the values computed after the run.
+    edges: see `edges_of`. error: the reason why a run or a reference was refused. seconds: engine
+    time. Measures against the same algorithm without noise are included only if the plan requires
+    such measures.
     """
     kept = [name for name in OUTCOMES if plan.same or not name.startswith("same_")]
     return (
@@ -134,7 +135,7 @@ class Runner:
         self._truths: dict[tuple[int, str, str, bool], PDAG] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Another process loads and counts for itself.
+        # Another process loads and counts the data again.
         return Runner, (self._plan,)
 
     def __call__(self, work: Work) -> ReferenceGraph | list[Row]:
@@ -161,7 +162,7 @@ class Runner:
     def rows(self, batch: Batch) -> list[Row]:
         """Make the first runs of a batch, at least one, until the time is over; returns their rows.
 
-        Linear algebra uses one thread, since rounding, and so a result, may depend on the number of
+        Linear algebra uses one thread, since the rounding of results may depend on the number of
         threads.
         """
         rows: list[Row] = []
@@ -254,7 +255,7 @@ def _measured(run: Discovery, against: Mapping[str, PDAG]) -> Row:
 
 
 def compared(graph: PDAG, against: Mapping[str, PDAG]) -> Row:
-    """The entries of a row that compare a graph with references; against: references by name."""
+    """The entries of a row that compare `graph` with others; against: reference graphs by name."""
     row: Row = {}
     for name, other in against.items():
         for kind, metrics in (

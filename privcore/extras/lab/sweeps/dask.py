@@ -1,4 +1,4 @@
-"""A sweep on an existing Dask cluster (`distributed`), reached by its scheduler's address."""
+"""Run a sweep on an existing Dask cluster (`distributed`), given the address of its scheduler."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class Cluster(Crew):
         self._seen = time.monotonic()
 
     def submit(self, task: Work) -> Future[Any]:
-        # Not by the client's own executor: if a worker is lost while its result is in transit, it
-        # never completes the future.
+        # The client's own executor never completes a future if a worker is lost while its result
+        # is in transit.
         future: Future[Any] = Future()
         submitted = self._client.submit(_perform, self._name, task, pure=False)
         self._futures.add(submitted)

@@ -38,16 +38,19 @@ class SweepData(Protocol):
         ...
 
     def load(self, rows: int | None) -> Dataset:
-        """Load `rows` rows, the same rows each time; raises DataError or ParameterError."""
+        """Load `rows` rows (None: `usual_rows`), always the same rows.
+
+        Raises ParameterError for a bad number of rows, and DataError for more rows than there are.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class NetworkData:
-    """A sample from a built-in network; hide: columns left out of the data but not the true graph.
+    """A sample from a built-in network.
 
-    Raises ParameterError for an unknown name or a bad seed, and DataError if a column cannot be
-    hidden.
+    hide: columns that are left out of the data but stay in the true graph. Raises ParameterError
+    for an unknown name or a bad seed, and DataError if a column cannot be hidden.
     """
 
     name: str
@@ -74,9 +77,10 @@ class NetworkData:
 
 @dataclass(frozen=True)
 class ExampleData:
-    """A sample from a structural example; intervals: number of equal intervals per column, or None.
+    """A sample from a structural example.
 
-    Raises ParameterError for a bad seed.
+    intervals: number of equal intervals into which each column is cut, None for no cuts. Raises
+    ParameterError for a bad seed.
     """
 
     example: StructuralExample

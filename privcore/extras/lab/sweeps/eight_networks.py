@@ -90,11 +90,11 @@ def eight_networks_means() -> pd.DataFrame:
 
 
 def best_on_average(means: pd.DataFrame, epsilon: float) -> pd.DataFrame:
-    """Private algorithms, ranked by their mean over the networks at one ε.
+    """Rank the private algorithms at one ε by their mean skeleton F1 over the networks.
 
-    Algorithms that were refused on a network are left out. Columns: algorithm, mean, error
-    (standard error of the mean due to the noise) and wins (number of networks on which no algorithm
-    has a higher mean).
+    means: the table `eight_networks_means`. Algorithms that were refused on a network are left out.
+    Columns: algorithm, mean, error (standard error of the mean due to the noise) and wins (number
+    of networks on which no algorithm has a higher mean).
     """
     here = means[means["epsilon"] == epsilon]
     groups = here.groupby("algorithm", sort=False)

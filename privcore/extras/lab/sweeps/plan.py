@@ -91,14 +91,14 @@ class SweepPlan:
             )
 
     def _check_parameters(self) -> None:
-        """Parse the values, so that 1, 1.0 and "1" are the same plan."""
+        """Parse the values, so that 1, 1.0 and "1" give the same plan."""
         grids, settings = _by_name(self.grids), _by_name(self.settings)
         own = {name: _by_name(values) for name, values in self.own.items()}
         for name in own:
             if name not in self.algorithms:
                 raise ParameterError(
-                    f"{short(name)!r} is not among the algorithms of the sweep; add it or leave "
-                    "its settings out."
+                    f"{short(name)!r} is not among the algorithms of the sweep; add the algorithm "
+                    "or leave its settings out."
                 )
         fixed = set(settings).union(*own.values())
         if twice := sorted(fixed & set(grids)):
@@ -211,6 +211,6 @@ def _by_name(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_distinct(noun: str, values: Sequence[Any], *, needed: bool = True) -> None:
     if needed and not values:
-        raise ParameterError(f"The sweep names no {noun}; give at least one.")
+        raise ParameterError(f"The sweep has no {noun}; give at least one.")
     if len(set(values)) < len(values):
-        raise ParameterError(f"The sweep names one {noun} twice; leave out the duplicate.")
+        raise ParameterError(f"The sweep has the same {noun} twice; leave out the duplicate.")

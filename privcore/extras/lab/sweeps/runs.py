@@ -61,8 +61,8 @@ def settings_and_references(
 ) -> tuple[tuple[Setting, ...], tuple[Reference, ...]]:
     """The settings for every choice, data set and number of rows, and their reference runs.
 
-    rows: numbers of rows for each data set, in the plan's order. kinds: kinds of reference. A
-    reference that several settings share is listed once.
+    rows: numbers of rows for each data set, in the plan's order. kinds: kinds of reference runs. A
+    reference run that several settings share is listed once.
     """
     numbers_of: dict[str, int] = {}
     kept: list[Reference] = []

@@ -23,7 +23,7 @@ class Choice:
         delta and the swept parameters, None for a parameter that the algorithm lacks or does not
         use. references: runs without noise for comparison, by kind, as (algorithm, settings); empty
         if the algorithm is not private.
-    problem: the reason for a refusal before any data are used.
+    problem: why the parameters are refused, before any data are used; None if they are accepted.
     """
 
     algorithm: str
@@ -112,9 +112,9 @@ def check_values(
 ) -> dict[str, tuple[Any, ...]]:
     """Parse the values of each parameter, and drop duplicates.
 
-    A parameter that only other algorithms have is left out.  Raises ParameterError for a name that
-    no algorithm has, for a value that no algorithm with this parameter accepts, and for an empty
-    grid.
+    A parameter that none of `algorithms` has, but another algorithm does, is left out.  Raises
+    ParameterError for a parameter that does not exist, for a value that no algorithm with this
+    parameter accepts, and for an empty grid.
     """
     everywhere = {p.name for a in ALGORITHMS.values() for p in a.parameters}
     parsed = {}

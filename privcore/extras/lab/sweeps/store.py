@@ -146,7 +146,7 @@ def encode(rows: Iterable[Row], plan: SweepPlan, ending: str, command: str = "")
 
 
 def write_rows(path: str | Path, rows: Iterable[Row], plan: SweepPlan, command: str = "") -> None:
-    """Write a sweep's file, completely or not at all, in the format that its ending states.
+    """Write a sweep's file, completely or not at all; the ending of `path` determines the format.
 
     Raises ParameterError for an unknown ending, and DataError if the file cannot be written.
     """
@@ -167,16 +167,17 @@ def ending_of(path: str | Path) -> str:
     ending = Path(path).suffix.lower().lstrip(".")
     if ending not in ENDINGS:
         raise ParameterError(
-            f"The name {short(path)!r} must end in .parquet, .csv or .json, which sets the format."
+            f"The name {short(path)!r} must end in .parquet, .csv or .json; the ending sets the "
+            "format."
         )
     return ending
 
 
 def read_sweep(path: str | Path) -> SweepFile:
-    """Read a finished sweep from Parquet or JSON; raises DataError if the file is not a sweep's."""
+    """Read a finished sweep from Parquet or JSON; raises DataError if the file has no sweep."""
     refusal = DataError(
-        f"The file {short(path)!r} is not a sweep's; give a Parquet or JSON file written by a "
-        "sweep."
+        f"The file {short(path)!r} does not contain a sweep; give a Parquet or JSON file written "
+        "by a sweep."
     )
     try:
         if ending_of(path) == "json":
@@ -217,7 +218,7 @@ def _type(name: str, plan: SweepPlan) -> pa.DataType:
 
 
 def _typed(value: Any, kind: pa.DataType) -> Any:
-    """A value of a swept parameter that may be a number or "auto"."""
+    """Convert a value to text if its column can contain both numbers and the word "auto"."""
     return str(value) if kind == pa.string() and value is not None else value
 
 

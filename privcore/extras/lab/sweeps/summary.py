@@ -35,10 +35,10 @@ def _keys(table: pd.DataFrame, by: Sequence[str] | None) -> list[str]:
 def summarise(rows: Rows, metric: str, by: Sequence[str] | None = None) -> pd.DataFrame:
     """Summarise a metric with one line per group of runs, in order of first occurrence.
 
-    by: columns that define a group; None for all settings of a run, so that a group is the
-    replicates. Columns: the columns of `by`, then runs (number of runs with the metric), refused,
-    mean, sd (n − 1), se = sd/√runs, min, q05, q25, median, q75, q95 (linear interpolation) and max;
-    NaN if there are too few runs.
+    by: columns that define a group; None for all settings of a run, so that a group consists of
+    the replicates of a run. Columns: the columns of `by`, then runs (number of runs with the
+    metric), refused, mean, sd (n − 1), se = sd/√runs, min, q05, q25, median, q75, q95 (linear
+    interpolation) and max; NaN if there are too few runs.
     """
     table = _table(rows)
     keys = _keys(table, by)
@@ -55,10 +55,11 @@ def summarise(rows: Rows, metric: str, by: Sequence[str] | None = None) -> pd.Da
 
 
 def best_alike(means: pd.DataFrame, *, lower: bool = False) -> pd.DataFrame:
-    """The lines of `summarise` whose mean is within two standard errors of the best, best first.
+    """The lines of `summarise` whose mean is within two standard errors of the best mean.
 
-    The standard error is that of the difference between the two means; an unknown error counts as
-    0. Lines without a mean are left out. lower: whether smaller values are better.
+    The best line is first. The standard error is that of the difference between the two means; an
+    unknown standard error counts as 0. Lines without a mean are left out. lower: whether smaller
+    values are better.
     """
     known = means[means["mean"].notna()].sort_values("mean", ascending=lower)
     if known.empty:
@@ -75,7 +76,7 @@ def smallest_epsilon(
     """The smallest ε of the grid at which the mean reaches the target, one line per group of runs.
 
     All larger ε of the grid must reach the target as well, so that a chance success does not count.
-    Nothing is interpolated, and an ε with refused runs does not reach any target.  Algorithms
+    There is no interpolation, and an ε with refused runs does not reach any target.  Algorithms
     without ε are left out. by: columns that define a group; None for all settings of a run except
     ε. Columns: the columns of `by`, then epsilon (NaN if the largest ε does not reach the target),
     mean (at this ε), and lowest (whether this is the smallest ε of the grid, so that the answer is
@@ -111,9 +112,9 @@ def frontier(
     """The Pareto-optimal runs at each ε: no other run is as good in every mean and better in one.
 
     Runs that are not private are left out. With one metric, the result is the best run and any
-    ties. by: runs are compared if they agree in these columns; calibrations are compared
-    separately, since ε has a different meaning in each. Columns: the columns that identify runs,
-    then the mean of each metric.
+    ties. by: only runs that agree in these columns are compared. By default, calibrations are
+    compared separately, since ε has a different meaning in each calibration. Columns: the columns
+    that identify runs, then the mean of each metric.
     """
     table = _table(rows)
     table = table[table["calibration"] != "none"]
@@ -137,10 +138,10 @@ def edge_recovery(
 ) -> pd.DataFrame:
     """How often each edge (cause, effect) is found.
 
-    by: columns that define a group of runs; None for all settings of a run, so that a group is the
-    replicates.  Refused runs do not count. Columns: the columns of `by`, then cause, effect, runs
-    (number of runs), adjacent (share of the runs in which the pair is adjacent) and directed (share
-    of the runs in which the edge points from cause to effect).
+    by: columns that define a group of runs; None for all settings of a run, so that a group
+    consists of the replicates of a run.  Refused runs do not count. Columns: the columns of `by`,
+    then cause, effect, runs (number of runs), adjacent (share of the runs in which the pair is
+    adjacent) and directed (share of the runs in which the edge points from cause to effect).
     """
     table = _table(rows)
     keys = _keys(table, by)

@@ -99,13 +99,13 @@ def run_sweep(
 
     workers: number of processes on this machine, None for one per processor; 0 or 1 for this
         process only.
-    scheduler: the address of a Dask scheduler, whose workers are used instead.
+    scheduler: address of a Dask scheduler, whose workers replace local processes.
     done: numbers (`cell`) of runs that are already finished and are left out.
     cancelled: called several times a second; the sweep stops if it returns true.
 
     Except for `seconds`, the rows depend only on the plan. Closing the iterator stops the workers.
-    Raises Cancelled if `cancelled` returns true, and SweepError if workers cannot be reached or end
-    repeatedly.
+    Raises Cancelled if `cancelled` returns true, and SweepError if workers cannot be reached or
+    crash repeatedly.
     """
     left = in_waves(plan, sorted(set(range(plan.size)) - set(done)))
     if not left:
@@ -147,7 +147,7 @@ class _Sweep:
         self._crew = crew
         self._left = deque(left)
         self._graphs: dict[int, ReferenceGraph] = {}
-        # Runs that wait for their reference.
+        # Runs that wait for their reference graph.
         self._waiting: dict[int, list[int]] = {}
         self._again: deque[Work] = deque()
         self._losses: Counter[tuple[bool, int]] = Counter()
@@ -196,7 +196,7 @@ class _Sweep:
             yield from result
 
     def _retry(self, work: Work) -> None:
-        """Repeat the work run by run, to find the run that makes workers end."""
+        """Repeat the work run by run, to find the run that makes workers crash."""
         if isinstance(work, Batch) and len(work.cells) > 1:
             self._again.extend(Batch((cell,), work.references) for cell in work.cells)
             return
