@@ -427,7 +427,6 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "refused-with-all-levels": "the maximum number of levels that can be bought",
         "charge-stays": "failed after it was charged, and the charge stays",
         "nothing-to-search-again": "releases no numbers that can be searched again",
-        "nothing-to-search-again": "keeps no released numbers to search again",
         "nothing-to-add-to": "keeps no released numbers that a further release",
         "release-file-incomplete": "The release file is not complete",
         "release-file-too-large": "too large for a release file",

@@ -49,8 +49,8 @@ def test_a_confounder_that_two_dags_explain_by_different_edges_is_found():
     found = discover(data, "moment-search", {"epsilon": 1.0, "hidden_causes": True}, seed=1).graph
     assert found.named_edges() == [
         ("ice cream", "accidents", "bidirected"),
-        ("offer", "ice cream", "partial"),
-        ("lifeguards", "accidents", "partial"),
+        ("offer", "ice cream", "partially_directed"),
+        ("lifeguards", "accidents", "partially_directed"),
     ]
 
 
