@@ -426,6 +426,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "proven-calibration-alone": "Only the proven calibration can be released",
         "refused-with-all-levels": "the maximum number of levels that can be bought",
         "charge-stays": "failed after it was charged, and the charge stays",
+        "keeps-nothing": "keeps no released numbers",
         "nothing-to-search-again": "releases no numbers that can be searched again",
         "nothing-to-add-to": "keeps no released numbers that a further release",
         "release-file-incomplete": "The release file is not complete",

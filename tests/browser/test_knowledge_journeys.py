@@ -8,7 +8,7 @@ from tests.messages import label
 
 pytestmark = pytest.mark.browser
 
-ADDRESS = "/?data=asia&rows=5000&algorithm=laplace-pc&epsilon=3&discover_tab=What+is+known"
+ADDRESS = "/?data=asia&rows=5000&algorithm=laplace-pc&epsilon=3&discover_tab=Background+knowledge"
 
 
 def lane(page, title):

@@ -97,11 +97,12 @@ def test_task_control_picture_and_question_are_on_one_screen(server, visit, name
             ).first.click()
             expect(page.get_by_role("heading", name=f"Task {number}: ")).to_be_visible()
             settle(page, "Learn")
-            expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=60_000)
+            pictures = page.locator(".js-plotly-plot, .cv[data-ready]")
+            expect(pictures.first).to_be_visible(timeout=60_000)
             for place in (
                 page.get_by_role("heading", name=f"Task {number}: "),
                 page.get_by_test_id("stFormSubmitButton"),
-                *page.locator(".js-plotly-plot").all(),
+                *pictures.all(),
             ):
                 box = place.bounding_box()
                 assert box["y"] >= 0, place

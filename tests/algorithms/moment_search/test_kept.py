@@ -392,7 +392,7 @@ def test_other_settings_change_what_is_seen_and_nothing_that_was_released(name):
 def test_an_algorithm_that_keeps_nothing_and_other_columns_are_refused():
     data, result = run_of("asia", "plain")
     kept = result.released.statistics
-    with pytest.raises(ParameterError, match=says("nothing-to-search-again")):
+    with pytest.raises(ParameterError, match=says("keeps-nothing")):
         search_again("lapmech", kept, data.names, {}, result.guarantee)
     with pytest.raises(DataError, match=says("file-names-other-columns")):
         search_again("moment-search", kept, data.names[:-1], {}, result.guarantee)
