@@ -356,9 +356,10 @@ def planned_events(
 def row_parameters(
     algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
 ) -> dict[str, Any]:
-    """Parameters for the run on rows, whose budget gives each person the requested guarantee.
+    """Parameters for a run that protects single rows, with a budget that protects each unit.
 
-    The parameters are unchanged if the unit is one replaced row. The function uses the same public
+    The budget is smaller if a unit can have several rows, so that each unit has the requested
+    guarantee. The parameters are unchanged if the unit is one replaced row. The function uses the same public
     facts as `planned_events` and raises the same errors.
     """
     return _row_level(algorithm, parameters, source)[0]

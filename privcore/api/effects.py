@@ -1,4 +1,4 @@
-"""The effect on an outcome of setting its cause."""
+"""How setting a cause affects an outcome."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def effect(
     seed: int | None = None,
     **parameters: Any,
 ) -> Effects:
-    """Estimate the effect on an outcome of setting its cause, from a private run.
+    """Estimate from a private run how setting a cause affects an outcome.
 
     Args:
         data: a data set, or any table that `read_table` accepts.

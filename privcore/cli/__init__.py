@@ -25,7 +25,7 @@ COMMANDS = {
     "algorithms": "list the algorithms and their parameters",
     "schema": "draft the public schema of a table for its owner to review, or confirm a schema",
     "discover": "discover a causal graph",
-    "effect": "estimate the effect on an outcome of setting its cause, with an interval",
+    "effect": "estimate, with an interval, how setting a cause affects an outcome",
     "direction": "find which of two numeric variables causes the other",
     "sweep": "run algorithms over grids of parameters, and write one row for each run",
     "advise": "recommend an algorithm for data of a given shape by simulation, before any spending",

@@ -63,10 +63,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> None:
     if options.confirm is not None:
         if options.out is not None or options.kinds:
-            raise ParameterError("--out and --kinds are for a draft of --csv; leave them out.")
+            raise ParameterError(
+                "--out and --kinds are for drafting a schema from --csv; leave them out."
+            )
         if options.unit is not None or options.rows_per_unit is not None:
             raise ParameterError(
-                "--unit and --rows-per-unit are for a draft of --csv; leave them out."
+                "--unit and --rows-per-unit are for drafting a schema from --csv; leave them out."
             )
         _confirm(Path(options.confirm), ask_first=not options.yes)
         return

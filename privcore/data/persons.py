@@ -57,8 +57,8 @@ def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
         "persons",
         f"Column {column!r} has repeated values and looks like an identifier. If one person has "
         "several rows, protecting each row on its own does not protect the person.",
-        f"give {together}, or --rows-per-unit 1 if each row is a different person (in Python unit "
-        "and rows_per_unit)",
+        f"give {together}, or --rows-per-unit 1 if each row is a different person (in Python, use "
+        "the arguments unit and rows_per_unit)",
         name,
     )
 

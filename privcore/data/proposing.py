@@ -541,7 +541,7 @@ def _with_gaps(proposal: Proposal, share: float, single: bool) -> Proposal:
         for way in proposal.ways
         if way.label != UNCUT
     )
-    reason = f"{proposal.reason} {share:.1%} of the rows have no value; missing values are a level."
+    reason = f"{proposal.reason} {share:.1%} of the rows have no value, which becomes a level."
     if share > MOST_MISSING and proposal.used:
         reason = f"{share:.0%} of the rows have no value."
         return Proposal(

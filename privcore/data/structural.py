@@ -174,7 +174,7 @@ def random_tables(
     if sum(a * b for a, b in zip(shapes, levels, strict=True)) > MAX_TABLE_CELLS:
         raise ParameterError(
             f"The tables of this example would have more than {MAX_TABLE_CELLS:,} cells, because "
-            "some node has many parents; lower density or nodes."
+            "some node has many parents; reduce the density or the number of nodes."
         )
     return tuple(
         Variable(column, causes, generator.dirichlet([concentration] * k, size=size))

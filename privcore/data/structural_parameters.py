@@ -43,7 +43,7 @@ GRAPH_SEED = Parameter(
     low=0,
     high=999_999,
     help="A different seed draws a different graph, and different weights or tables. With the same "
-    "seed, nodes and density, all examples share the graph.",
+    "seed, nodes and density, all examples have the same graph.",
     source=_OURS,
 )
 WEIGHT_LOW = Parameter(

@@ -1,4 +1,4 @@
-"""Plans the budget for an effect, and predicts the precision from public facts alone."""
+"""Plans the budget for estimating an effect, and predicts the precision from public facts alone."""
 
 from __future__ import annotations
 

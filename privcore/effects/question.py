@@ -49,8 +49,8 @@ class Question:
         if not (levels and results):
             if self.compared or self.to or self.level:
                 raise ParameterError(
-                    "A numeric column has no levels: the effect reported is that of raising the "
-                    "cause by one unit. Leave the levels out."
+                    "A numeric column has no levels; leave them out, and the effect is that of "
+                    "raising the cause by one unit."
                 )
             return IndexedQuestion(cause, outcome)
         if len(levels) < 2:

@@ -69,9 +69,9 @@ def triples_of(
 def possible_d_sep(neighbours: Neighbours, triples: Triples) -> list[set[int]]:
     """For each column, the columns that may be needed to separate it from a neighbour.
 
-    This possible d-sep set contains the end of every path from the column on which each inner
-    column is a collider, or is in a triangle with its two neighbours on the path (Spirtes, Glymour
-    & Scheines 2000, Section 6.7).
+    This possible d-sep set contains the last column of every path that starts at the given column
+    and on which each inner column is a collider or forms a triangle with its two neighbours on the
+    path (Spirtes, Glymour & Scheines 2000, Section 6.7).
     """
     marks = _Marks(neighbours)
     marks.point(triples.colliders)

@@ -1,4 +1,4 @@
-"""A random walk over DAGs with scores of families; see `kernels` and `moment_search.posterior`.
+"""A random walk over DAGs that uses scores of families; see `kernels` and `moment_search.posterior`.
 
 A DAG is stored as one integer per column: bit k means that the column's k-th candidate is a parent.
 """

@@ -135,7 +135,7 @@ class Stability:
         times = {1: "once"}.get(self.same, f"{self.same:,} times")
         return (
             f"In {len(self.rolls):,} noise draws the shown graph came out {times} (mean F1 "
-            f"{self.roll_f1:.2f}). {sentence}"
+            f"against the shown graph {self.roll_f1:.2f}). {sentence}"
         )
 
     def seldom_sentence(self) -> str:

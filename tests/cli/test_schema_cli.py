@@ -174,7 +174,7 @@ def test_one_record_does_not_change_what_is_released_as_public(tmp_path, monkeyp
         (("--csv", "{}/t.csv", "--out", "{}/none/schema.json"), says("cannot-be-written")),
         (
             ("--confirm", "{}/t.csv", "--out", "x"),
-            says("options-are-for", option="--out and --kinds", source="a draft"),
+            says("options-are-for", option="--out and --kinds", source="drafting"),
         ),
         ((), "required"),
         (("--csv", "{}/t.csv", "--confirm", "{}/t.csv"), says("not-allowed-with")),

@@ -46,9 +46,9 @@ def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str) -> 
     """The key of a parameter's widget, which is also its name in the URL.
 
     Algorithms that declare a parameter identically share a key, so that a value survives a change
-    of algorithm. A parameter with another default, range or choices gets a key of its own. A shared
-    key would carry over another algorithm's default. The URL leaves defaults out, so it would not
-    show this value.
+    of algorithm. A parameter with another default, range or choices gets a key of its own: with a
+    shared key, the default of one algorithm would stay chosen for the other, and the URL, which
+    leaves defaults out, would not contain it.
     """
     owners = [a for a in ALGORITHMS.values() if any(p.name == parameter.name for p in a.parameters)]
     # Priv-PC's names have no suffix, as in URLs that were shared earlier.

@@ -14,7 +14,7 @@ _ELSEWHERE = "upload_sample_elsewhere"
 
 
 def choose(on_change: Callable[[], None], *, own: bool) -> Sample | None:
-    """Draw the choice of a sample, and the chosen sample's story; returns the sample, or None.
+    """Show the selector for a sample table and the story of the selected one; return it, or None.
 
     on_change: called when the choice changes. own: true if the data in use are the user's own table
     or a sample, and false if the data are built in.

@@ -76,7 +76,10 @@ class Outputs:
         return features
 
     def feature(self, name: str) -> Vector:
-        """One number or feature of each run, shape (runs,); 0 if no outcome lists this feature."""
+        """The values of the number or feature called `name`, one per run, shape (runs,).
+
+        All are 0 if there is no number of this name and no outcome has the feature.
+        """
         return self.features.get(name, np.zeros(self.runs))
 
     def part(self, start: int, stop: int) -> Outputs:

@@ -142,7 +142,7 @@ class Inference:
 
     @property
     def decision(self) -> Direction | None:
-        """The decision shared by all scores with a decision; None if there is no such decision."""
+        """The direction on which all scores that decide agree; None if they differ or none decides."""
         decisions = {release.decision for release in self.releases if release.decision}
         return decisions.pop() if len(decisions) == 1 else None
 

@@ -69,11 +69,11 @@ class Prepared:
 
 
 class Releases(NamedTuple):
-    """One complete release on a split: the regressions, and every score under these regressions.
+    """One complete release on a split: the regressions, and every score computed from them.
 
     fits: the regressions, private or exact.
     bins: number of bins of private regressions, 0 if the regressions are exact.
-    now: the test records under these regressions; *not private*.
+    now: both directions, evaluated on the test records with these regressions; *not private*.
     """
 
     fits: tuple[Fit, Fit]

@@ -133,7 +133,10 @@ def sieve_errors(
     runs: int,
     seed: int,
 ) -> SieveErrors:
-    """Error probabilities for scores at `distance` from the threshold, as `against` varies."""
+    """Error probabilities for scores at `distance` from the threshold, as one parameter varies.
+
+    against: the name of that parameter.
+    """
     fixed = {"epsilon": epsilon, "tweak": tweak, "rate": rate}
 
     def at(x: float) -> tuple[SieveScales, float]:

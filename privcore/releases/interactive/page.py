@@ -271,9 +271,9 @@ def _curve(series: Series, kind: Reference) -> dict[str, Any]:
 def _curve_words(series: Series) -> str:
     runs = 1 + len(series.others[series.shown])
     if runs == 1:
-        return "F1 over pairs for the graphs on this page"
+        return "skeleton F1 of the graphs on this page"
     return (
-        f"at each ε, the mean F1 over pairs for {runs} runs with different noise, with a band from "
+        f"at each ε, the mean skeleton F1 of {runs} runs with different noise, with a band from "
         "the 5th to the 95th percentile; the ring marks the shown graph"
     )
 
