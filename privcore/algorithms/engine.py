@@ -359,8 +359,8 @@ def row_parameters(
     """Parameters for a run that protects single rows, with a budget that protects each unit.
 
     The budget is smaller if a unit can have several rows, so that each unit has the requested
-    guarantee. The parameters are unchanged if the unit is one replaced row. The function uses the same public
-    facts as `planned_events` and raises the same errors.
+    guarantee. The parameters are unchanged if the unit is one replaced row. The function uses the
+    same public facts as `planned_events` and raises the same errors.
     """
     return _row_level(algorithm, parameters, source)[0]
 

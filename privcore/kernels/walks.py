@@ -1,6 +1,6 @@
-"""A random walk over DAGs that uses scores of families; see `kernels` and `moment_search.posterior`.
+"""A random walk over DAGs, by scores of families; see `kernels` and `moment_search.posterior`.
 
-A DAG is stored as one integer per column: bit k means that the column's k-th candidate is a parent.
+A DAG is one integer per column: bit k means that the column's k-th candidate is a parent.
 """
 
 from __future__ import annotations

@@ -47,7 +47,8 @@ def show(result: Simpson, values: Values, key: str) -> None:
     row.metric(
         "Within, private",
         _points(result.noisy_within),
-        help="The mean of the differences within mild and within severe cases, from the same noisy counts.",
+        help="The mean of the differences within mild and within severe cases, from the same noisy "
+        "counts.",
     )
 
 

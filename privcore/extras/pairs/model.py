@@ -142,7 +142,7 @@ class Inference:
 
     @property
     def decision(self) -> Direction | None:
-        """The direction on which all scores that decide agree; None if they differ or none decides."""
+        """The direction on which all scores that decide agree; None if they differ or are open."""
         decisions = {release.decision for release in self.releases if release.decision}
         return decisions.pop() if len(decisions) == 1 else None
 
