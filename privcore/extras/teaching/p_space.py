@@ -124,7 +124,7 @@ _SOURCE = "docs/proofs/p_space.md"
 P_SPACE = Panel(
     name="p-values",
     title="p-values or Z",
-    question="Should the noise be added to the score or to its p-value? And what is the effect of ties?",
+    question="Should noise be added to the score or to its p-value? And what do ties change?",
     formula=r"\Delta_p = 2\Phi(\Delta_Z) - 1,\qquad "
     r"\frac{\text{noise in } p}{\text{noise in } Z} = \frac{\varphi(0)}{\varphi(z_\alpha)} = "
     r"e^{z_\alpha^2/2}",
