@@ -231,7 +231,7 @@ class _Member(NamedTuple):
                 children[parent].add(node)
 
         def steps(node: int) -> Iterator[tuple[int, bool, bool]]:
-            """Each neighbour; whether the edge has an arrowhead at the node; and at the neighbour."""
+            """Each neighbour; whether an arrowhead is at the node; and whether at the neighbour."""
             yield from ((other, True, False) for other in self.parents[node])
             yield from ((other, False, True) for other in children[node])
             yield from ((other, True, True) for other in self.siblings[node])
