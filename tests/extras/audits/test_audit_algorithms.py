@@ -72,7 +72,7 @@ FACTOR = {"priv-pc": 6, "moment-search-pairs": 30, "moment-search-tables": 30}
 RUNS = {"moment-search": 500, "moment-search-pairs": 500, "moment-search-tables": 300}
 
 
-# Audits whose pair of tables shows nothing even with a hundredth of the noise: the search has changed
+# Audits whose tables show nothing even with a hundredth of the noise: the search has changed
 # since their settings were chosen.  They need another pair of tables.
 BLIND = {"moment-search-hidden-causes", "moment-search-numbers"}
 
