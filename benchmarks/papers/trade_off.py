@@ -21,7 +21,7 @@ from privcore.extras.lab.sweeps.sweep import NetworkData, Row, SweepPlan
 from privcore.measures.metrics import skeleton_metrics
 
 Measure = Callable[[Row, Found], float]
-AGAINST_EXACT = "F1, the paper's, against no privacy"
+AGAINST_EXACT = "F1 against PC, as in the paper"
 AGAINST_TRUTH = "skeleton F1 against the truth"
 TESTS = "conditional independence tests"
 

@@ -224,12 +224,13 @@ FIGURE_1 = Reproduction(
         "Gaussian is “typically worse than EM-PC and SVT-PC”.",
     ),
     differences=(
-        "The paper's F1 is against the output of non-private PC, over ordered pairs, an undirected "
-        "edge being both; it is computed here in the same way, against PC with each algorithm's "
-        "own test, and the skeleton against the true graph is shown beside it.",
-        "The published ε of Priv-PC and of the sub-sampled Gaussian is that of one round or test; "
-        "the total is computed after the run from the rounds that happened to be triggered, and "
-        "places the point on the axis. The proven ε is fixed before the run.",
+        "The paper computes F1 against the output of non-private PC over ordered pairs, where "
+        "an undirected edge counts in both directions. F1 is computed in the same way here, "
+        "against PC with each algorithm's own test; the skeleton F1 against the true graph is "
+        "another measure.",
+        "The published ε of Priv-PC and of the sub-sampled Gaussian is the ε of one round or "
+        "test. The total, which is the value on the axis, is computed after the run from the "
+        "rounds that were triggered. The proven ε is fixed before the run.",
         "The paper gives neither its δ, nor its threshold, nor the largest conditioning set; here "
         "they are 10⁻⁶, 0.05 and three columns for all.",
     ),
