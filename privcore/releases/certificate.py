@@ -37,8 +37,8 @@ _OTHERS = (
 )
 _ONE_ROW = "The guarantee protects one row."
 LIMITS = (
-    f"{_ONE_ROW} For a person with k rows the guarantee is weaker: where δ is 0, ε is k times as "
-    "large.",
+    f"{_ONE_ROW} For a person with k rows the guarantee is weaker: where δ is 0, ε is at most k "
+    "times as large.",
     "The facts listed as public are not protected, nor is the fact that this data set was used.",
     "Noise is sampled exactly and added to whole numbers, to exact sums, or to numbers whose "
     "rounding error is part of the sensitivity. IEEE 754 arithmetic and the libraries used are "

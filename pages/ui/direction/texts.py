@@ -48,7 +48,7 @@ def guarantee_line(result: Inference, pair: Pair) -> str:
             "reasons are under Guarantee."
         )
     if pair.caveats:
-        return f"Proven {amount} for {covered}, but with a gap: {plain(pair.caveats[0])}."
+        return f"Proven {amount} for {covered}, but with a caveat: {plain(pair.caveats[0])}."
     return f"Proven guarantee: {amount}, fixed before the run, for {covered}."
 
 

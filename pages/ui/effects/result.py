@@ -34,8 +34,8 @@ def header(answer: Effects, loaded: Loaded) -> None:
     if warning:
         st.warning(warning, icon=":material/warning:")
     if answer.guarantee.caveats:
-        gap = all_texts.plain(answer.guarantee.caveats[0])
-        st.caption(f":material/warning: The guarantee has a gap: {gap}.")
+        caveat = all_texts.plain(answer.guarantee.caveats[0])
+        st.caption(f":material/warning: The guarantee has a caveat: {caveat}.")
 
 
 def pictures(answer: Effects, other: Compared, loaded: Loaded) -> None:
