@@ -188,7 +188,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "cut-points-not-finite": "must be finite numbers",
         "cut-points-fall": "must be in increasing order",
         "bounds-crossed": "needs a lower bound below its upper bound",
-        "too-many-rows-of-nodes": "lower rows or nodes",
+        "too-many-rows-of-nodes": "reduce the number of rows or nodes",
         "tables-too-large": "reduce the density or the number of nodes",
         "rows-without-unit": "no value in {missing} of {rows} rows",
         "too-few-rows-left": "fewer than 2 rows are left",
@@ -710,7 +710,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
     },
     "Pages": {
         "used-of-planned": "used … of the planned",
-        "total-would-have": "A total ε of {epsilon} with {paid} deletions paid for would have",
+        "total-would-have": "A total ε of {epsilon}, for {paid} deletions, would have",
         "no-finite-number-in-url": "Ignored {name} in the URL, because its value is not a finite number.",
         "in-url": "{what}. The default is shown.",
         "advice-of-surrogates": "a mean skeleton F1 of at least … against the true graphs of surrogates",

@@ -115,7 +115,7 @@ def stopped_sentence(result: Discovery) -> str:
         orders = f"order {left.first} was not finished, and order {left.last} was not started"
     need = ""
     if left.epsilon is not None:
-        over = f" with {left.rounds:,} {spent.noun} paid for" if left.rounds else ""
+        over = f", for {left.rounds:,} {spent.noun}," if left.rounds else ""
         noise = "the noise limit" if result.stopped == "noise" else "the same noise"
         need = (
             f" A total ε of {left.epsilon:.3g}{over} would have been enough to finish at {noise}, "

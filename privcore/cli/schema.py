@@ -56,7 +56,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--yes", action="store_true", help="confirm without prompting, for scripts"
     )
-    add_unit_options(command, "the levels and bounds of the draft come from these rows")
+    add_unit_options(command, "the draft takes its levels and bounds from the rows that are kept")
     command.set_defaults(run=_run)
 
 

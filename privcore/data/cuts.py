@@ -10,11 +10,11 @@ from privcore.arrays import Vector
 
 
 def even_cuts(values: Vector, counts: Vector, parts: int) -> tuple[float, ...]:
-    """Round cut points, at least one, with about equally many rows in each interval.
+    """Cut points, at least one, that are round numbers and give intervals of about equal counts.
 
     values: distinct, increasing, shape (m,), m > 1.  counts: number of rows with each value.
-    Each interval has at least about half of an equal share of the rows, unless there are only two
-    intervals.
+    Unless there are only two intervals, each has at least about half as many rows as with an
+    even division.
     """
     below = np.append(0.0, np.cumsum(counts))
     total = float(below[-1])

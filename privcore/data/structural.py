@@ -144,8 +144,8 @@ class StructuralExample:
         else:
             if rows * self.nodes > MAX_CELLS:
                 raise ParameterError(
-                    f"{rows:,} rows of {self.nodes} nodes are more than {MAX_CELLS:,} cells; lower "
-                    "rows or nodes."
+                    f"{rows:,} rows of {self.nodes} nodes are more than {MAX_CELLS:,} cells; "
+                    "reduce the number of rows or nodes."
                 )
             bounds = self.model.bounds
             columns = tuple(

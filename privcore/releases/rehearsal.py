@@ -14,8 +14,9 @@ from privcore.data.sampling import MAX_ROWS
 def rehearsal_rows(dataset: Described) -> Dataset:
     """Draw a synthetic row over the same columns for each row of the table, up to 10,000,000 rows.
 
-    In half of the rows a column follows the previous column, so that there are edges to find.  In
-    the other rows the column is uniform over its levels, or between its bounds.
+    In half of the rows, a column has the same relative position in its range as the previous
+    column, so that there are edges to find.  In the other rows, the column is uniform over its
+    levels, or between its bounds.
     """
     drawn = np.random.default_rng(1)
     rows = min(dataset.n, MAX_ROWS)

@@ -30,7 +30,10 @@ _TITLE = "Simulating on public surrogate data"
 def advice_panel(
     loaded: Loaded, epsilon: float, delta: float, use: Callable[[str, str], None]
 ) -> None:
-    """Draw the panel; use: a callback that sets a control of the page, such as the algorithm."""
+    """Draw the panel that compares algorithms by simulation.
+
+    use: a callback that sets a control of the page, such as the algorithm.
+    """
     st.caption(
         "The button simulates every private algorithm with default settings on random models. The "
         "models have the same number of rows as your data, and the same columns with their levels "

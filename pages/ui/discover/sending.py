@@ -74,8 +74,8 @@ def page_part(
         key="interactive-page",
         disabled=not is_built_in(loaded.dataset) and words != CONFIRMATION,
         width="stretch",
-        help="Both graphs over ε in one HTML file that opens in any browser, even offline. Runs "
-        "that are missing are computed first.",
+        help="Both causal graphs at every ε of the strip, in one HTML file that opens in any "
+        "browser, even offline. Missing runs are computed first.",
     )
 
 

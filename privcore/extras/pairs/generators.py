@@ -136,9 +136,9 @@ MOST_ROWS = 1_000_000
 _MIXTURE = (0.4, 0.15)
 
 _TITLES = {
-    "polynomial": "Quadratic cause and effect, f(c) = (32c² + 16c − 23)/25",
-    "sigmoidal": "Saturating cause and effect, f(c) = tanh(ac)",
-    "periodic": "Periodic cause and effect, f(c) = sin(πkc)",
+    "polynomial": "Quadratic dependence on the cause, f(c) = (32c² + 16c − 23)/25",
+    "sigmoidal": "Saturating dependence on the cause, f(c) = tanh(ac)",
+    "periodic": "Periodic dependence on the cause, f(c) = sin(πkc)",
 }
 
 # Standard deviation 1 each.

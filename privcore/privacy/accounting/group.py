@@ -28,7 +28,7 @@ _LEAST_DELTA = 1e-290
 
 
 class RowBudget(NamedTuple):
-    """The (ε, δ) of a run for one row, and the steps of the run, each at its cost for the unit."""
+    """The (ε, δ) per row of a run, and the steps of the run, each charged at its cost per unit."""
 
     epsilon: float
     delta: float

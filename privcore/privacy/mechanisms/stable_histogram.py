@@ -29,7 +29,9 @@ class StableHistogram:
 
     @classmethod
     def proven(cls, rho: float, delta: float) -> StableHistogram:
-        """Calibrate σ for two counts that change by 1, and the threshold for a value in one row.
+        """Calibrate σ for two counts that change by 1 each, and the threshold.
+
+        A value that occurs in only one row is released with probability at most δ.
 
         σ is 1/√ρ, rounded up. The threshold satisfies P(1 + noise ≥ threshold) ≤ δ, since
         P(discrete noise ≥ m) is at most P(normal noise ≥ m − 1) (statement 1 of the proof). Raises
