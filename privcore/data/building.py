@@ -42,13 +42,13 @@ def build_dataset(
     codes: list[Codes] = []
 
     def look(codings: Sequence[Coding], drop: bool) -> list[Piece]:
-        codes.extend(coding.of_cells(raw.frame[coding.wanted.name]) for coding in codings)
+        codes.extend(coding.of_cells(raw.cells(coding.wanted)) for coding in codings)
         return [looked_at(codes, codings, drop=drop)]
 
     codings = settled(schema, raw.names, missing, look, unit=raw.unit, levels_only=False)
     kept = codings.kept(codes)
     values = [
-        code if coding.column.is_categorical else _numbers(coding, raw.frame, kept)
+        code if coding.column.is_categorical else _numbers(coding, raw, kept)
         for coding, code in zip(codings.of, codings.used(codes), strict=True)
     ]
     return Dataset(
@@ -65,13 +65,11 @@ def build_dataset(
     )
 
 
-def _numbers(
-    coding: Coding, frame: pd.DataFrame, kept: NDArray[np.bool_] | slice
-) -> NDArray[np.float64]:
+def _numbers(coding: Coding, raw: RawTable, kept: NDArray[np.bool_] | slice) -> NDArray[np.float64]:
     """A continuous column, clipped to its bounds."""
     column = coding.column
     assert column.bounds is not None
-    owner, distinct = pd.factorize(frame[column.name][kept])
+    owner, distinct = pd.factorize(raw.cells(coding.wanted)[kept])
     known = coding.wanted.read(pd.Series(distinct, dtype=object))
     # A missing cell has position -1, so it gets the last entry.
     numbers = np.append(parse_numbers(known), np.nan)[owner]

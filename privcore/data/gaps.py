@@ -34,8 +34,13 @@ _BEYOND = 0.5
 
 def word_codes(distinct: Sequence[str]) -> list[str]:
     """The texts that mean that a value is missing; empty if every text would be such a code."""
-    codes = [text for text in distinct if " ".join(text.casefold().split()) in _WORDS]
+    codes = [text for text in distinct if means_missing(text)]
     return codes if len(codes) < len(distinct) else []
+
+
+def means_missing(text: str) -> bool:
+    """Whether a text is one that surveys write for "no answer"."""
+    return " ".join(text.casefold().split()) in _WORDS
 
 
 def number_codes(numbers: Vector, rows: Vector) -> list[float]:

@@ -21,8 +21,8 @@ Kind = Literal["nominal", "ordinal", "continuous"]
 # The source of a data set made from the user's own table.
 UPLOADED = "uploaded"
 BOUGHT = "bought"
-# The level of missing values.
-MISSING_LEVEL = "(missing)"
+# The level of missing values, and the level that takes every value that is none of the others.
+MISSING_LEVEL, OTHER_LEVEL = "(missing)", "(other)"
 MAX_LEVELS = 1_000
 MAX_NAME = 200
 MAX_COLUMNS = 10_000
@@ -226,11 +226,13 @@ class Dataset(Described):
 
 
 def levels_in_order(column: Column) -> int:
-    if column.kind != "ordinal":
-        return 0
-    # A missing value has no place in an order.
-    own = len(column.levels) - (column.levels[-1] == MISSING_LEVEL)
-    return 0 if MISSING_LEVEL in column.levels[:own] else own
+    """How many of the first levels are ordered: all but the last ones that have no place."""
+    unplaced = (MISSING_LEVEL, OTHER_LEVEL)
+    own = len(column.levels)
+    while own and column.levels[own - 1] in unplaced:
+        own -= 1
+    placed = column.kind == "ordinal" and own > 1 and not set(unplaced) & set(column.levels[:own])
+    return own if placed else 0
 
 
 def too_few_rows(rows: int) -> str:

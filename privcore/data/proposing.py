@@ -165,6 +165,13 @@ def propose(
     return propose_counted(name, counts, len(cells), intervals, values=values)
 
 
+def mostly_labelled(cells: pd.Series[Any], labels: Collection[str]) -> bool:
+    """Whether at least half of the distinct values of a column are among the labels."""
+    counts = cells.value_counts()
+    present = counts.index[counts > 0]
+    return bool(2 * present.isin(list(labels)).sum() >= len(present))
+
+
 def number_column(name: str, cells: pd.Series[Any]) -> ColumnSchema | None:
     """The schema of a column of numbers, as numbers or ordered levels; None for other columns."""
     held = _cells(name, cells.value_counts(), len(cells))
@@ -372,7 +379,7 @@ def _named_rows(name: str, distinct: pd.Series[Any]) -> Proposal:
 
 def _date(name: str, form: str, distinct: pd.Series[Any]) -> Proposal:
     ways = []
-    for part, levels in parts_by_span(form, distinct):
+    for part, levels in parts_by_span(form, list(distinct)):
         label = _PARTS.get(part, part)
         kind = "nominal" if part in ("month", "weekday") else "ordinal"
         schema = ColumnSchema(name, kind, levels, date=DateReading(form, part))  # type: ignore[arg-type]
@@ -438,17 +445,23 @@ def _mixed(cells: _Cells, numbers: Vector, intervals: int, writing: Writing) -> 
     finite = replace(cells, distinct=cells.distinct.iloc[known], rows=cells.rows[known])
     proposal = _numeric(finite, numbers[known], intervals, writing)
     ways = tuple(
-        replace(way, schema=replace(way.schema, missing=way.schema.include))
-        for way in proposal.ways
-        if way.label != UNCUT
+        replace(way, schema=_with_text(way.schema)) for way in proposal.ways if way.label != UNCUT
     )
     text = cells.present - finite.present
+    are = "are one level outside the order" if proposal.schema.levels else "count as missing"
     return Proposal(
         cells.name,
         "text among numbers",
-        f"{text:,.0f} of the rows have text instead of a number; such text counts as missing.",
+        f"{text:,.0f} of the rows have text instead of a number; they {are}.",
         ways,
     )
+
+
+def _with_text(schema: ColumnSchema) -> ColumnSchema:
+    """The schema of numbers with a place for cells that are text."""
+    if not schema.levels:
+        return replace(schema, missing=schema.include)
+    return replace(schema, levels=(*schema.levels, OTHER_LEVEL))
 
 
 def _text(cells: _Cells) -> Proposal:

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -21,6 +21,7 @@ import pandas as pd
 from privcore.data import arrow
 from privcore.data.cells import AT_ONCE, MAX_CELLS, MEMORY, OF_CELL, WHERE_IT_IS, Memory, Texts
 from privcore.data.decoding import ENCODINGS, decode
+from privcore.data.gaps import means_missing
 from privcore.data.layout import (
     DELIMITERS,
     Ends,
@@ -35,8 +36,10 @@ from privcore.data.layout import (
 from privcore.data.model import MAX_COLUMNS, check_names
 from privcore.data.persons import names_persons, whose_rows
 from privcore.data.questions import OpenQuestion, ReadingOptions, Topic
+from privcore.data.schema import ColumnSchema
 from privcore.data.spreadsheets import is_spreadsheet, read_sheet, text_columns
 from privcore.data.statistics_files import is_statistics_file, read_statistics
+from privcore.data.writing import each
 from privcore.errors import DataError
 from privcore.text import short
 from privcore.unit import RECORD, Unit
@@ -88,8 +91,9 @@ class RawTable:
     readings: other encodings that fit the file, each with samples of the text it gives.
     sheets: names of a workbook's sheets that hold cells.
     reading_options: the owner's options for reading the file.
-    labels: levels, in order, of the columns for which the file lists them.  ordered: names of
-        columns that the file declares ordered.
+    labels: levels, in order, of the columns for which the file lists them.  codes: for columns with
+        labels, the code that each label stands for.  ordered: names of columns that the file
+        declares ordered.
     """
 
     frame: pd.DataFrame
@@ -103,6 +107,7 @@ class RawTable:
     sheets: tuple[str, ...] = ()
     reading_options: ReadingOptions = ReadingOptions()
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
 
     @property
@@ -131,6 +136,31 @@ class RawTable:
             f"leave_last={self.totals})."
         )
         return (*self.notes, *([last] if self.totals else []), *open_questions)
+
+    def cells(self, column: ColumnSchema) -> pd.Series[Any]:
+        """The cells of a column, with a code in place of a label where the schema asks for it.
+
+        A label is read as its code in a column of numbers, and if the schema lists the code and not
+        the label as a level.
+        """
+        codes = self.codes.get(column.name, {})
+        known = {*column.levels, *column.writing.missing_codes}
+        numbers = column.kind == "continuous"
+        return self._coded(
+            column.name,
+            {t for t, code in codes.items() if t not in known and (numbers or code in known)},
+        )
+
+    def numbers(self, name: str) -> pd.Series[Any]:
+        """The cells of a column, with codes in place of labels that do not mean "missing"."""
+        return self._coded(name, {t for t in self.codes.get(name, {}) if not means_missing(t)})
+
+    def _coded(self, name: str, labels: Collection[str]) -> pd.Series[Any]:
+        codes = self.codes.get(name, {})
+        cells = self.frame[name]
+        if not labels:
+            return cells
+        return each(cells, lambda text: codes[text] if text in labels else text).astype("category")
 
     def answered(self, topic: Topic) -> RawTable:
         """The table without its questions on `topic`, which the owner has answered."""
@@ -169,6 +199,7 @@ def read_table(
             "",
             notes=labelled.notes,
             labels=labelled.levels,
+            codes=labelled.codes,
             ordered=labelled.ordered,
         )
     elif is_spreadsheet(content):

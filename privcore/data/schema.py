@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,12 +13,9 @@ from numpy.typing import NDArray
 
 from privcore.data.dates import DateReading
 from privcore.data.model import MISSING_LEVEL as MISSING_LEVEL
+from privcore.data.model import OTHER_LEVEL as OTHER_LEVEL
 from privcore.data.model import Kind
 from privcore.data.writing import PLAIN, Writing
-
-# The level of missing values.
-# A level that takes every value that is none of the others.
-OTHER_LEVEL = "(other)"
 
 
 @dataclass(frozen=True)
@@ -77,8 +75,18 @@ class ColumnSchema:
 
 
 def parse_numbers(cells: pd.Series[Any]) -> NDArray[np.float64]:
-    """The cells as floats, NaN where a cell is not a number."""
-    return pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
+    """The cells as floats, NaN where a cell is not a number; each cell is read by itself."""
+    return np.fromiter(map(_number, cells), np.float64, len(cells))
+
+
+def _number(cell: object) -> float:
+    # Python also reads 1_0 as 10, and digits of other scripts.
+    if not isinstance(cell, str) or not cell.isascii() or "_" in cell:
+        return math.nan
+    try:
+        return float(cell)
+    except ValueError:
+        return math.nan
 
 
 def declare(schema: Sequence[ColumnSchema]) -> list[ColumnSchema]:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
@@ -46,12 +47,14 @@ class Labelled:
 
     frame: a categorical column for each variable, missing cells NaN.  levels: for variables with
     value labels, all labels in the order of their codes, including labels that occur in no row.
+    codes: for these variables, the code of each label, as text.
     ordered: variables that the file declares ordered.  notes: what the reader changed, one sentence
     each.
     """
 
     frame: pd.DataFrame
     levels: Mapping[str, tuple[str, ...]]
+    codes: Mapping[str, Mapping[str, str]]
     ordered: frozenset[str]
     notes: tuple[str, ...]
 
@@ -144,7 +147,7 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
     if len(table) > limit:
         raise _too_large()
     columns: list[pd.Categorical] = []
-    levels: dict[str, tuple[str, ...]] = {}
+    codes: dict[str, dict[str, str]] = {}
     declared: list[str] = []
     for place, name in enumerate(names):
         variable = _Variable(
@@ -152,10 +155,10 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
             ranges=about.missing_ranges.get(name, ()),
             kind=about.readstat_variable_types.get(name, ""),
         )
-        column, listed, some = variable.read(table.iloc[:, place])
+        column, some = variable.read(table.iloc[:, place])
         columns.append(column)
-        if listed is not None:
-            levels[name.strip()] = listed
+        if variable.names:
+            codes[name.strip()] = {v: _text(code) or "" for code, v in variable.names.items()}
         if some:
             declared.append(name.strip())
     notes = []
@@ -164,7 +167,8 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
     ordered = {
         name.strip() for name, measure in about.variable_measure.items() if measure == "ordinal"
     }
-    return Labelled(_frame(names, columns), levels, frozenset(ordered), tuple(notes))
+    levels = {name: tuple(labels) for name, labels in codes.items()}
+    return Labelled(_frame(names, columns), levels, codes, frozenset(ordered), tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -179,25 +183,25 @@ class _Variable:
     ranges: Sequence[Mapping[str, Any]]
     kind: str
 
-    def read(self, cells: pd.Series[Any]) -> tuple[pd.Categorical, tuple[str, ...] | None, bool]:
-        """The column, its levels, if any, and whether some of its values are declared missing."""
+    def read(self, cells: pd.Series[Any]) -> tuple[pd.Categorical, bool]:
+        """The column, and whether some of its values are declared missing.
+
+        A value with a label is read as its label, whatever the other rows hold.
+        """
         codes, distinct = pd.factorize(cells)
-        values = list(distinct)
-        absent = [self._is_missing(value) for value in values]
-        labels = self._level_labels([v for v, gone in zip(values, absent, strict=True) if not gone])
-        used = set(labels.values())
+        used = set(self.names.values())
         texts: list[str | None] = []
-        for value, gone in zip(values, absent, strict=True):
+        absent = [self._is_missing(value) for value in distinct]
+        for value, gone in zip(distinct, absent, strict=True):
             if gone:
                 texts.append(None)
-            elif value in labels:
-                texts.append(labels[value])
+            elif value in self.names:
+                texts.append(self.names[value])
             else:
                 text = _text(value, single=self.kind == "float")
                 # A number that equals the label of another code is a separate level.
                 texts.append(f"{text} (no label)" if text in used else text)
-        levels = tuple(labels.values()) if labels else None
-        return _categorical(codes, texts), levels, bool(self.ranges) or any(absent)
+        return _categorical(codes, texts), bool(self.ranges) or any(absent)
 
     def _is_missing(self, value: Any) -> bool:
         if isinstance(value, str) and self.kind != "string":
@@ -211,13 +215,11 @@ class _Variable:
             for bound in self.ranges
         )
 
-    def _level_labels(self, present: list[Any]) -> dict[Any, str]:
-        """Distinct labels by code, in order, of a variable whose codes stand for levels.
-
-        A number of which only a few special codes have labels, such as an age, stays a number.
-        """
+    @cached_property
+    def names(self) -> dict[Any, str]:
+        """Distinct labels by code, in order; empty if fewer than two codes have labels."""
         codes = sorted(code for code in self.labels if not self._is_missing(code))
-        if len(codes) < 2 or 2 * sum(value in self.labels for value in present) < len(present):
+        if len(codes) < 2:
             return {}
         names = {code: self.labels[code].strip() or _text(code) or "" for code in codes}
         shared = Counter(names.values())
@@ -286,7 +288,7 @@ def _read_r(content: bytes) -> Labelled:
             columns.append(_r_column(name, values))
     if sum(len(column) for column in columns) > MAX_CELLS:
         raise _too_large()
-    return Labelled(_frame(frame.names, columns), levels, frozenset(ordered), ())
+    return Labelled(_frame(frame.names, columns), levels, {}, frozenset(ordered), ())
 
 
 def _r_column(name: str, values: Any) -> pd.Categorical:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from privcore.data.discretise import proposed_intervals
-from privcore.data.proposing import Proposal, leave_out, number_column, propose
+from privcore.data.proposing import Proposal, leave_out, mostly_labelled, number_column, propose
 from privcore.data.reading import RawTable
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
 from privcore.errors import DataError, ParameterError
@@ -34,8 +34,11 @@ def triage(
     names = [str(name) for name in raw.frame.columns]
 
     def proposed(name: str, parts: int) -> Proposal:
-        labels, ordered = raw.labels.get(name, ()), name in raw.ordered
-        return propose(name, raw.frame[name], parts, labels, ordered=ordered, values=values)
+        cells, labels = raw.frame[name], raw.labels.get(name, ())
+        if raw.codes.get(name) and not mostly_labelled(cells, labels):
+            # A number of which only a few special codes have labels, such as an age.
+            cells, labels = raw.numbers(name), ()
+        return propose(name, cells, parts, labels, ordered=name in raw.ordered, values=values)
 
     return proposals_of(names, len(raw.frame), proposed, intervals)
 
@@ -72,7 +75,7 @@ def codes_of(raw: RawTable, proposals: Sequence[Proposal]) -> dict[str, tuple[in
     for proposal in proposals:
         for code in proposal.schema.writing.missing_codes:
             columns, rows = codes.get(code, (0, 0))
-            held = int((raw.frame[proposal.name] == code).sum())
+            held = int((raw.cells(proposal.schema) == code).sum())
             codes[code] = columns + 1, rows + held
     return codes
 
@@ -84,7 +87,7 @@ def proposed_schema(raw: RawTable, intervals: int | None = None) -> list[ColumnS
 
 def number_columns(raw: RawTable) -> list[ColumnSchema]:
     """The schemas of the columns of numbers, used as numbers or as ordered levels."""
-    columns = (number_column(name, raw.frame[name]) for name in raw.names)
+    columns = (number_column(name, raw.numbers(name)) for name in raw.names)
     return [column for column in columns if column is not None]
 
 
@@ -209,7 +212,7 @@ def merge_rare(raw: RawTable, schema: Sequence[ColumnSchema], rows: int) -> list
     merged = []
     for column in schema:
         if column.include and column.kind == "nominal" and column.levels:
-            counts = column.read(raw.frame[column.name]).value_counts()
+            counts = column.read(raw.cells(column)).value_counts()
             rare = {level for level in column.levels if counts.get(level, 0) < rows}
             kept = [level for level in column.levels if level not in rare]
             if len(rare - {OTHER_LEVEL, MISSING_LEVEL}) > 0:

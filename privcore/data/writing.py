@@ -32,6 +32,8 @@ _NO_UNIT = {"st", "nd", "rd", "th", "k", "m", "mio", "bn", "mrd", "x"}
 _SHORT, _SHORTEST = 6, 3
 # More digits than a number can hold exactly, and codes such as 01307.
 _CODE = r"^[+-]?(\d{16,}(\.0*)?|0\d+)$"
+# A whole number as programs write it among numbers with decimals.
+_WHOLE = re.compile(r"(-?(?:0|[1-9]\d*))\.0", re.ASCII)
 # Short forms of the two truth values, as R and SQL write them.
 _TRUTH = {"t": "true", "f": "false"}
 
@@ -81,11 +83,18 @@ class Writing:
         return each(cells, lambda text: plain_number(text, self.decimal, self.unit) or text)
 
     def levels(self, cells: pd.Series[Any], levels: Sequence[str]) -> pd.Series[Any]:
-        """The cells with each spelling replaced by its level; other cells are unchanged."""
-        if not self.ignore_case:
-            return cells
-        spelt = {spelling(level): level for level in levels}
-        return each(cells, lambda text: spelt.get(text, spelt.get(spelling(text), text)))
+        """The cells with each spelling replaced by its level; other cells are unchanged.
+
+        1.0 is a spelling of 1: programs write a column of whole numbers with decimals as soon as
+        one of them is missing.
+        """
+
+        def key(text: str) -> str:
+            whole = _WHOLE.fullmatch(text)
+            return whole[1] if whole else spelling(text) if self.ignore_case else text
+
+        own, spelt = set(levels), {key(level): level for level in reversed(levels)}
+        return each(cells, lambda text: text if text in own else spelt.get(key(text), text))
 
 
 PLAIN = Writing()

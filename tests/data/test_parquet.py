@@ -313,7 +313,7 @@ def test_dates_are_read_as_elsewhere(form, part, missing):
     assert isinstance(expected, str) == (missing == "refuse")
 
 
-def test_moments_with_a_time_zone_are_read_in_utc():
+def test_moments_with_a_time_zone_count_as_they_are_written():
     zoned = pd.to_datetime(pd.Series(["2024-05-31 23:30", "2024-01-01 00:00"] * 2)).dt.tz_localize(
         "Asia/Tokyo"
     )
@@ -323,8 +323,8 @@ def test_moments_with_a_time_zone_are_read_in_utc():
         ColumnSchema("day", "nominal", reading.levels, date=reading),
         ColumnSchema("x", "nominal", ("p", "q")),
     ]
-    # Friday evening in Tokyo is Friday in UTC; midnight on Monday is still Sunday there.
-    assert in_files(content, schema, "refuse")[3][0] == [4, 6, 4, 6]
+    # Midnight on Monday in Tokyo is Monday, although it is Sunday in UTC.
+    assert in_files(content, schema, "refuse")[3][0] == [4, 0, 4, 0]
     assert in_memory(content, schema, "refuse") == in_files(content, schema, "refuse")
 
 

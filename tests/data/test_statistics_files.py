@@ -5,7 +5,7 @@ import io
 import random
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,10 @@ import pytest
 import rdata
 from rdata.conversion import to_r
 
-from privcore.data import statistics_files
+from privcore.data import ColumnSchema, statistics_files
+from privcore.data.reading import read_table
 from privcore.data.statistics_files import is_statistics_file, read_statistics
+from privcore.data.triage import triage
 from privcore.errors import DataError
 from tests.messages import label, says
 
@@ -123,23 +125,24 @@ def test_spss(written, compress):
 
 def test_labels_of_special_codes_leave_numbers(written):
     """Although none of them is declared missing."""
-    frame = pd.DataFrame({"age": [20.0, 30.0, 40.0, 50.0, 60.0, 998.0, 999.0]})
-    labels = {"age": {998: "do not know", 999: "refused"}}
-    read = read_statistics(
-        written(pyreadstat.write_sav, frame, variable_value_labels=labels), "a.sav"
-    )
-    assert cells(read, "age") == ["20", "30", "40", "50", "60", "998", "999"]
-    assert not read.levels
-    read = read_statistics(
-        written(pyreadstat.write_sav, frame[3:], variable_value_labels=labels), "a.sav"
-    )
-    assert cells(read, "age") == ["50", "60", "do not know", "refused"]
-    assert not read.notes
-    read = read_statistics(
-        written(pyreadstat.write_sav, frame[6:], variable_value_labels={"age": {999: "refused"}}),
-        "a.sav",
-    )
-    assert not read.levels
+    frame = pd.DataFrame({"age": [*map(float, 3 * [*range(20, 60)]), 0.0, 998.0, 999.0], "x": 1.0})
+    labels = {"age": {0: "newborn", 998: "do not know", 999: "refused"}}
+    content = written(pyreadstat.write_sav, frame, variable_value_labels=labels)
+    raw = read_table(content, "a.sav")
+    assert list(raw.frame["age"][-3:]) == ["newborn", "do not know", "refused"]
+    assert list(raw.numbers("age")[-3:]) == ["0", "do not know", "refused"]
+    age, _ = triage(raw)
+    assert age.schema.kind == "continuous"
+    assert age.schema.writing.missing_codes == ("do not know", "refused")
+    numbers = ColumnSchema("age", "continuous", bounds=(0.0, 1000.0))
+    assert list(raw.cells(numbers)[-3:]) == ["0", "998", "999"]
+    assert list(raw.cells(age.schema)[-3:]) == ["0", "do not know", "refused"]
+    labelled = replace(numbers, kind="nominal", levels=("newborn", "999"))
+    assert list(raw.cells(labelled)[-3:]) == ["newborn", "do not know", "999"]
+    few = written(pyreadstat.write_sav, frame[119:], variable_value_labels=labels)
+    assert triage(read_table(few, "a.sav"))[0].schema.levels == (*labels["age"].values(), "59")
+    one = written(pyreadstat.write_sav, frame, variable_value_labels={"age": {999: "refused"}})
+    assert not read_statistics(one, "a.sav").levels
 
 
 def test_labels_are_distinct(written):

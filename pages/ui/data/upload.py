@@ -463,7 +463,7 @@ def _recut(raw: RawTable, column: ColumnSchema, before: ColumnSchema) -> ColumnS
     bins, cuts = column.bins, column.cut_points
     if bins is None or bins == before.bins or not cuts or cuts != before.cut_points:
         return column
-    proposed = propose(column.name, raw.frame[column.name], bins).schema
+    proposed = propose(column.name, raw.cells(column), bins).schema
     return replace(column, cut_points=proposed.cut_points, bins=proposed.bins)
 
 

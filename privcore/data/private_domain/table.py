@@ -72,7 +72,7 @@ class StatedTable:
                 f"keep one row of each {raw.unit.noun}."
             )
         used = used_columns(schema, raw.names, missing, raw.unit)
-        cells = pd.DataFrame({column.name: column.read(raw.frame[column.name]) for column in used})
+        cells = pd.DataFrame({column.name: column.read(raw.cells(column)) for column in used})
         used = [replace(column, date=None, writing=PLAIN) for column in used]
         for column in used:
             if column.kind == "continuous":
