@@ -177,10 +177,7 @@ def _raw(
     source: pd.DataFrame | Path | str, options: reading.ReadingOptions | None = None
 ) -> RawTable:
     if isinstance(source, pd.DataFrame):
-        content = source.to_csv(index=False).encode()
-        return reading.read_table(
-            content, "table.csv", reading.ReadingOptions(encoding="utf-8", header=True)
-        )
+        return reading.read_frame(source)
     return reading.read_table(_bytes_of(source), Path(source).name, options)
 
 

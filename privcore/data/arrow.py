@@ -128,11 +128,24 @@ def distinct_cells(values: pa.Array) -> tuple[list[Any], NDArray[np.intp]]:
         with suppress(pa.ArrowNotImplementedError):
             values = values.dictionary_encode()
     if not types.is_dictionary(values.type):
-        return values.to_pylist(), np.arange(len(values))
+        return _python(values), np.arange(len(values))
     indices = values.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     used, where = np.unique(indices, return_inverse=True)
-    listed = values.dictionary.take(pa.array(used[used >= 0])).to_pylist()
+    listed = _python(values.dictionary.take(pa.array(used[used >= 0])))
     return [None] * (len(used) - len(listed)) + listed, where
+
+
+def _python(values: pa.Array) -> list[Any]:
+    """The values as Python objects; a date outside Python's calendar is missing."""
+    with suppress(OverflowError, ValueError):
+        return list(values.to_pylist())
+    listed: list[Any] = []
+    for value in values:
+        try:
+            listed.append(value.as_py())
+        except (OverflowError, ValueError):
+            listed.append(None)
+    return listed
 
 
 def numbers_of(values: pa.Array) -> NDArray[np.float64] | None:

@@ -78,6 +78,11 @@ class Coding:
 
     def of_cells(self, cells: pd.Series[Any]) -> Codes:
         """Codes of cells of any type; each distinct cell is read once."""
+        # 1, 1.0 and True are equal, but not the same texts; 0 and -0 are not even the same bits.
+        if cells.dtype == object:
+            cells = cells.map(cell_text, na_action="ignore")
+        elif pd.api.types.is_float_dtype(cells.dtype):
+            cells = cells + 0.0
         owner, distinct = pd.factorize(cells)
         # The last entry is for missing cells, whose position is -1.
         return np.append(self.of_distinct(distinct), self.absent)[owner]

@@ -13,9 +13,11 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime, time
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from privcore.data import arrow
@@ -212,6 +214,41 @@ def read_table(
     return replace(
         table, reading_options=options, questions=(*table.questions, *_persons(table.frame))
     )
+
+
+def read_frame(frame: pd.DataFrame) -> RawTable:
+    """A data frame as a raw table; each cell becomes text by itself.
+
+    Raises DataError as `read_table` does.
+    """
+    memory = Memory(MEMORY)
+    columns = []
+    for place in range(frame.shape[1]):
+        cells = frame.iloc[:, place]
+        if cells.dtype == object:
+            # 1, 1.0 and True are equal, but not the same texts.
+            cells = cells.map(_frame_text, na_action="ignore")
+        elif pd.api.types.is_float_dtype(cells.dtype):
+            cells = cells + 0.0
+        owner, distinct = pd.factorize(cells)
+        columns.append(Texts(memory))
+        texts = [*map(_frame_text, distinct), None]
+        columns[-1].add_some(texts, np.where(owner < 0, len(distinct), owner))
+    names, columns, notes = _named([str(name).strip() for name in frame.columns], columns)
+    check_names(names)
+    table = _framed(names, columns)
+    last = table.tail(_LAST_ROWS).astype(object)
+    totals = last_rows(last.where(last.notna(), "").to_numpy().tolist(), len(names)).totals
+    raw = RawTable(table, "", "", notes=tuple(notes), totals=totals)
+    _check(raw)
+    return replace(raw, questions=tuple(_persons(table)))
+
+
+def _frame_text(value: object) -> str:
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
+    # A lone surrogate cannot be encoded.
+    return str(value).encode("utf-8", "replace").decode()
 
 
 def _empty() -> DataError:

@@ -7,6 +7,7 @@ import datetime
 import gzip
 import io
 import lzma
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ _R_PACKED: dict[bytes, Callable[[io.BytesIO], Any]] = {
     b"\xfd7zXZ\0": lzma.open,
 }
 _R_NAMES = (".rds", ".rda", ".rdata")
+_PROGRAMS = {"sav": "SPSS", "por": "SPSS", "dta": "Stata", "R": "R"}
 # Whole numbers up to here are exact.
 _EXACT = 2.0**53
 
@@ -110,7 +112,7 @@ def _reading(kind: str | None) -> Iterator[None]:
 
 
 def _damaged(kind: str | None) -> DataError:
-    program = {"sav": "SPSS", "por": "SPSS", "dta": "Stata", "R": "R"}.get(kind or "", "SAS")
+    program = _PROGRAMS.get(kind or "", "SAS")
     return DataError(
         f"The {program} file cannot be read and may be damaged; save the file again, or save the "
         "table as CSV."
@@ -119,6 +121,27 @@ def _damaged(kind: str | None) -> DataError:
 
 # SPSS, Stata and SAS.
 
+# How numbers that are dates, moments or times of day are shown, by program.
+_DAYS = {
+    "SPSS": {"DATE", "ADATE", "EDATE", "JDATE", "SDATE"},
+    "Stata": {"%td", "%d", "%tdD_m_Y", "%tdCCYY-NN-DD"},
+    "SAS": {
+        *("DATE", "DTDATE", "WEEKDATE", "WEEKDATX", "IS8601DA", "E8601DA", "B8601DA"),
+        *(form + mark for form in ("MMDDYY", "DDMMYY", "YYMMDD") for mark in ("", *"BCDNPS")),
+    },
+}
+_MOMENTS = {
+    "SPSS": {"DATETIME", "YMDHMS"},
+    "Stata": {"%tC", "%tc"},
+    "SAS": {"DATETIME", "DATEAMPM", "MDYAMPM", "E8601DT", "IS8601DT", "B8601DT", "B8601DN"},
+}
+_TIMES = {
+    "SPSS": {"TIME", "DTIME"},
+    "Stata": {"%tcHH:MM:SS", "%tcHH:MM"},
+    "SAS": {"TIME", "HHMM", "TOD", "TIMEAMPM", "IS8601TM", "E8601TM", "B8601TM"},
+}
+# A name, its width and its decimals.
+_FORMAT = re.compile(r"([A-Z][A-Z0-9]+[A-Z])(\d+(\.\d+)?)?")
 # The library crashes on one in a hundred damaged files of SPSS, while it reads their dictionary.
 _FRAGILE = {"sav"}
 _LOOK = """
@@ -134,8 +157,10 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
     if kind is None:
         raise DataError("The file is not an SPSS, Stata, SAS or R file; save it as CSV in UTF-8.")
     read = getattr(pyreadstat, f"read_{kind}")
-    # Declared missing values are kept until the labels of the others are known.
-    options = {"user_missing": True} if kind in {"sav", "dta", "sas7bdat"} else {}
+    # Declared missing values are kept until the labels of the others are known.  The library
+    # refuses a file for a single date outside Python's calendar.
+    options = {"disable_datetime_conversion": True}
+    options |= {"user_missing": True} if kind in {"sav", "dta", "sas7bdat"} else {}
     if kind in _FRAGILE and not survives(_LOOK, content, kind):
         raise _damaged(kind)
     _, about = read(io.BytesIO(content), metadataonly=True)
@@ -154,6 +179,8 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
             labels=about.variable_value_labels.get(name, {}),
             ranges=about.missing_ranges.get(name, ()),
             kind=about.readstat_variable_types.get(name, ""),
+            program=_PROGRAMS.get(kind, "SAS"),
+            form=about.original_variable_types.get(name) or "",
         )
         column, some = variable.read(table.iloc[:, place])
         columns.append(column)
@@ -176,12 +203,15 @@ class _Variable:
     """The dictionary entry of a variable.
 
     labels: the label of each code.  ranges: codes declared missing, from "lo" to "hi" inclusive.
-    kind: how values are stored.
+    kind: how values are stored.  program: the program that wrote the file.  form: the program's
+    name of how values are shown.
     """
 
     labels: Mapping[Any, str]
     ranges: Sequence[Mapping[str, Any]]
     kind: str
+    program: str
+    form: str
 
     def read(self, cells: pd.Series[Any]) -> tuple[pd.Categorical, bool]:
         """The column, and whether some of its values are declared missing.
@@ -198,10 +228,30 @@ class _Variable:
             elif value in self.names:
                 texts.append(self.names[value])
             else:
-                text = _text(value, single=self.kind == "float")
+                text = _text(self._shown(value), single=self.kind == "float")
                 # A number that equals the label of another code is a separate level.
                 texts.append(f"{text} (no label)" if text in used else text)
         return _categorical(codes, texts), bool(self.ranges) or any(absent)
+
+    def _shown(self, value: Any) -> Any:
+        """The date, moment or time of day that a number stands for; None outside the calendar."""
+        match, program = _FORMAT.fullmatch(self.form), self.program
+        form = match[1] if match else self.form
+        day, time = form in _DAYS[program], form in _TIMES[program]
+        if isinstance(value, str) or not (day or time or form in _MOMENTS[program]):
+            return value
+        number, origin = float(value), datetime.datetime(1960, 1, 1)
+        if program == "SPSS":
+            origin = datetime.datetime(1582, 10, 14)
+        elif day:
+            number *= 86_400
+        elif program == "Stata":
+            number /= 1_000
+        try:
+            moment = origin + datetime.timedelta(seconds=number)
+        except (OverflowError, ValueError):
+            return None
+        return moment.date() if day else moment.time() if time else moment
 
     def _is_missing(self, value: Any) -> bool:
         if isinstance(value, str) and self.kind != "string":
@@ -335,7 +385,9 @@ def _since_1970(values: Any, unit: str) -> NDArray[Any]:
     whole = np.floor(np.where(known, numbers, 0)).astype(np.int64)
     moments = whole.astype(f"datetime64[{unit}]")
     # Outside the range of Python's dates, no date or time is written.
-    within = known & (moments >= np.datetime64("0001-01-01")) & (moments < np.datetime64("9999"))
+    within = (
+        known & (moments >= np.datetime64("0001-01-01")) & (moments < np.datetime64("10000-01-01"))
+    )
     dates = np.full(len(numbers), None, dtype=object)
     dates[within] = moments[within].astype(object)
     return dates

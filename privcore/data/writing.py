@@ -33,7 +33,7 @@ _SHORT, _SHORTEST = 6, 3
 # More digits than a number can hold exactly, and codes such as 01307.
 _CODE = r"^[+-]?(\d{16,}(\.0*)?|0\d+)$"
 # A whole number as programs write it among numbers with decimals.
-_WHOLE = re.compile(r"(-?(?:0|[1-9]\d*))\.0", re.ASCII)
+_WHOLE = re.compile(r"(?:-(?=0))?(0|-?[1-9]\d*)\.0", re.ASCII)
 # Short forms of the two truth values, as R and SQL write them.
 _TRUTH = {"t": "true", "f": "false"}
 
