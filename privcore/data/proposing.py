@@ -488,7 +488,8 @@ def _text(cells: _Cells) -> Proposal:
             unordered = replace(each.schema, kind="nominal", levels=tuple(sorted(levels)))
             others.append(Way(LEVELS, unordered))
         return Proposal(name, "", reason, (each, *others, leave_out(name)))
-    most = sorted(rows, key=lambda level: -rows[level])[:KEPT_LEVELS]
+    own = (level for level in rows if level != OTHER_LEVEL)
+    most = sorted(own, key=lambda level: -rows[level])[:KEPT_LEVELS]
     share = sum(rows[level] for level in most) / cells.present
     merged = Way(
         MERGED,

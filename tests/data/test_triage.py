@@ -314,3 +314,50 @@ def test_columns_that_are_left_out_do_not_count_against_intervals():
     for raw in (alone, beside):
         assert [p.schema.bins for p in triage(raw)[:2]] == [wanted, wanted]
     assert wanted > proposed_intervals(rows, 18)
+
+
+# Columns of one kind, and cells that stray into them.
+KINDS = (
+    ("9", "10", "11", "12"),
+    ("low", "medium", "high"),
+    ("18-25", "26-64", "65+"),
+    ("A", "b", "B "),
+    ("2024-01-01", "2024-02-01", "9999-12-31"),
+    ("01.02.2024", "05.06.2023"),
+    ("1.5 mg", "2 mg", "3 mg"),
+    ("1,5", "2,5", "3,25"),
+    ("$5", "$6", "$1,200"),
+    ("01307", "02211"),
+    tuple(f"{k}.5" for k in range(300)),
+    (*(f"town {k}" for k in range(80)), *9 * [OTHER_LEVEL]),
+)
+STRAYS = (
+    *("other", "n/k", "unknown", "-9", "99", "1e999", "1_0", "", "x", "now", "12 mg", "inf"),
+    *("9999-12-31 00:00:00.0000000", "31.02.2024", OTHER_LEVEL, MISSING_LEVEL),
+)
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    strays=st.lists(st.tuples(st.sampled_from(STRAYS), st.integers(1, 20)), max_size=3),
+    rows=st.sampled_from([30, 200, 600]),
+    seed=st.integers(0, 9),
+)
+def test_no_proposal_refuses_its_own_file(kind, strays, rows, seed):
+    generator = np.random.default_rng(seed)
+    cells = generator.choice(np.array(kind, dtype=object), rows)
+    for cell, times in strays:
+        cells[generator.integers(0, rows, times)] = cell
+    raw = raw_of(c=cells, y=["p", "q"] * (rows // 2))
+    proposal, other = triage(raw)
+    for way in proposal.ways:
+        if way.schema.include:
+            assert build_dataset(raw, [way.schema, other.schema], name="t").n == rows
+
+
+def test_text_among_few_numbers_is_outside_their_order():
+    raw = raw_of(grade=[*(["9", "10", "11", "12"] * 99), "other"], y=["p", *["q", "p"] * 198])
+    (grade, _) = (dataset := build_dataset(raw, proposed_schema(raw), name="t")).columns
+    assert grade.levels == ("9", "10", "11", "12", OTHER_LEVEL)
+    assert dataset.ordered == (4, 0)
+    assert dataset.values[0][-1] == 4
