@@ -12,6 +12,9 @@ from pages.ui.controls.data import choose_data
 from pages.ui.frame import dress, enter_frame, name_unknown, note_address, set_actions
 from pages.ui.keys import keys, presenting
 from privcore import kernels
+from privcore.files import no_core_files
+
+no_core_files()
 
 
 @st.cache_resource(show_spinner=False)

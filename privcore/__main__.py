@@ -10,7 +10,9 @@ def main() -> int:
     """Run the command line and return its exit code."""
     try:
         from privcore.cli import main as run
+        from privcore.files import no_core_files
 
+        no_core_files()
         return run()
     except KeyboardInterrupt:  # Loading takes a second or two, so Ctrl-C may interrupt it.
         print("Stopped.", file=sys.stderr)

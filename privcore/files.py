@@ -1,9 +1,10 @@
-"""Read files up to a size limit, and write files completely or not at all."""
+"""Read files up to a size limit, write files completely or not at all, and write no core files."""
 
 from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from privcore.errors import DataError
@@ -27,6 +28,14 @@ def read_most(name: Path | str, most: int) -> bytes:
         raise DataError(
             f"{short(name)!r} is not a file that can be read; check its name."
         ) from None
+
+
+def no_core_files() -> None:
+    """Make a crash of this process leave no core file, which would hold the rows of a table."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privcore.data import refusals
 from privcore.data.coding import Codes, Coding, Missing, Piece, looked_at, settled
-from privcore.data.model import UPLOADED, Dataset, is_constant
+from privcore.data.model import Dataset, is_constant
 from privcore.data.reading import RawTable
 from privcore.data.schema import ColumnSchema, parse_numbers
 from privcore.errors import DataError
@@ -56,7 +56,7 @@ def build_dataset(
         codings.columns,
         tuple(values),
         true_edges,
-        UPLOADED,
+        raw.source,
         codings.notes,
         available=missing == "available",
         unit=raw.unit,

@@ -18,9 +18,9 @@ from privcore.unit import RECORD, Unit
 
 Kind = Literal["nominal", "ordinal", "continuous"]
 
-# The source of a data set made from the user's own table.
-UPLOADED = "uploaded"
-BOUGHT = "bought"
+# The source of a data set made from the user's own table, from a sample that is part of the
+# package, and with a bought domain.
+UPLOADED, SAMPLE, BOUGHT = "uploaded", "sample", "bought"
 # The level of missing values, and the level that takes every value that is none of the others.
 MISSING_LEVEL, OTHER_LEVEL = "(missing)", "(other)"
 MAX_LEVELS = 1_000
@@ -221,7 +221,7 @@ class Dataset(Described):
     def basis(self) -> str:
         if self.source == BOUGHT:
             return "released from the rows with noise, except where stated by the owner of the data"
-        built_in = self.source not in ("", UPLOADED)
+        built_in = self.source not in ("", UPLOADED, SAMPLE)
         return "part of the model that the rows were sampled from" if built_in else super().basis
 
 

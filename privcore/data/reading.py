@@ -35,9 +35,10 @@ from privcore.data.layout import (
     skipped_lines,
     tabbed,
 )
-from privcore.data.model import MAX_COLUMNS, check_names
+from privcore.data.model import MAX_COLUMNS, SAMPLE, UPLOADED, check_names
 from privcore.data.persons import names_persons, whose_rows
 from privcore.data.questions import OpenQuestion, ReadingOptions, Topic
+from privcore.data.samples import is_sample
 from privcore.data.schema import ColumnSchema
 from privcore.data.spreadsheets import is_spreadsheet, read_sheet, text_columns
 from privcore.data.statistics_files import is_statistics_file, read_statistics
@@ -96,6 +97,7 @@ class RawTable:
     labels: levels, in order, of the columns for which the file lists them.  codes: for columns with
         labels, the code that each label stands for.  ordered: names of columns that the file
         declares ordered.
+    source: whether the file is a sample of the package, as for a `Dataset`.
     """
 
     frame: pd.DataFrame
@@ -111,6 +113,7 @@ class RawTable:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
+    source: str = UPLOADED
 
     @property
     def names(self) -> list[str]:
@@ -212,7 +215,10 @@ def read_table(
         table = _shortened(table, options.leave_last)
     _check(table)
     return replace(
-        table, reading_options=options, questions=(*table.questions, *_persons(table.frame))
+        table,
+        reading_options=options,
+        questions=(*table.questions, *_persons(table.frame)),
+        source=SAMPLE if is_sample(content) else UPLOADED,
     )
 
 

@@ -6,12 +6,13 @@ import subprocess
 import sys
 
 # Limits of the separate process: bytes of memory, in addition to a multiple of the file's size, and
-# seconds.
+# seconds.  A core file would hold the rows of the file that made the library crash.
 _MEMORY, _TIMES, _SECONDS = 2 << 30, 8, 120
 _LIMIT = """
 import sys
 try:
     import resource
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
 except (ImportError, OSError, ValueError):
     pass

@@ -28,7 +28,7 @@ from privcore.privacy.accounting.composition import rho_of_pure
 from privcore.privacy.accounting.events import Event, total_rho
 from privcore.releases.effect import large_delta_sentence
 from privcore.releases.private_domain import Split, split
-from privcore.releases.rehearsal import rehearsal_rows
+from privcore.releases.rehearsal import least_rows, rehearsal_rows
 from privcore.releases.release_file import ReleaseFile
 from privcore.releases.topping_up import check_adding, further_charge
 from privcore.text import short
@@ -99,7 +99,9 @@ def check_release(
     all pairs.
 
     The run is rehearsed on rows drawn from the public domain, so that settings that the algorithm
-    refuses are refused before the charge.
+    refuses are refused before the charge.  If the number of rows is private, no refusal depends on
+    it: the rehearsal finds the smallest number of rows that the run accepts, and a warning gives
+    this number.
 
     Raises ParameterError for an algorithm or calibration without a proven guarantee and for invalid
     parameters.  Raises ReleaseError for columns that are not declared, for facts that only the
@@ -147,19 +149,26 @@ def check_release(
     statistics = None if adds_to is None else adds_to.statistics
     planned = planned_events(algorithm, of_graph, source, statistics, only)
     planned += () if effect is None else effect.second_events(checked)
-    discover(
-        rehearsal_rows(dataset),
-        algorithm,
-        of_graph,
-        seed=1,
-        keep_trace=False,
-        before=statistics,
-        only=only,
-    )
+
+    def rehearse(rows: int) -> None:
+        discover(
+            rehearsal_rows(dataset, rows),
+            algorithm,
+            of_graph,
+            seed=1,
+            keep_trace=False,
+            before=statistics,
+            only=only,
+        )
+
     delta = planned_delta(algorithm, of_graph, source, statistics)
     epsilon = float(checked["epsilon"])
-    warnings = size_warnings(epsilon, delta, dataset.n)
     private = of_source(chosen, checked, source).relation == ADDED
+    if private:
+        warnings = _too_few_sentence(least_rows(rehearse))
+    else:
+        rehearse(dataset.n)
+        warnings = size_warnings(epsilon, delta, dataset.n)
     # ρ of the steps may depend on the number of rows, and certificates show the ledger's sums.
     rho = _rho(epsilon, delta, () if private else planned)
     check = Check(
@@ -217,6 +226,16 @@ def size_warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:
     """A warning if δ is too large for this number of rows; otherwise empty."""
     guarantee = Guarantee(epsilon, delta, "", (), "proven", "", "")
     return tuple(filter(None, (large_delta_sentence(guarantee, rows),)))
+
+
+def _too_few_sentence(rows: int) -> tuple[str, ...]:
+    """A warning that a private number of rows may be too small for the run; empty if none is."""
+    if rows <= 2:
+        return ()
+    return (
+        f"With fewer than about {rows:,} rows, this run fails after it is charged: the number of "
+        "rows is private, so it is not checked beforehand.",
+    )
 
 
 def _check_bought(

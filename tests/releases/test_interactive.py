@@ -11,8 +11,10 @@ import pytest
 
 import privcore
 from privcore.algorithms import count
-from privcore.data import StructuralExample, load_network
+from privcore.data import StructuralExample, build_dataset, load_network, read_table
 from privcore.data.model import UPLOADED
+from privcore.data.samples import SAMPLES
+from privcore.data.triage import proposed_schema
 from privcore.errors import DataError, ParameterError, ReleaseError
 from privcore.graphs import PDAG
 from privcore.releases.certificate import certificate_json
@@ -165,7 +167,14 @@ def test_hostile_names_are_text(data):
 def test_what_is_built_in_is_known():
     assert is_built_in(load_network("asia").sample(100, 1))
     assert is_built_in(StructuralExample("random-categorical").sample(100, 1))
-    assert is_built_in(privcore.load_sample("treatment"))
+    sample = privcore.load_sample("treatment")
+    assert is_built_in(sample)
+    # A table of one's own may have columns and a true graph of a sample.
+    rows = SAMPLES["treatment"].path.read_text().splitlines()
+    for content in (rows[:-1], [*rows[:-1], rows[1]]):
+        raw = read_table("\n".join(content).encode(), "treatment.csv")
+        own = build_dataset(raw, proposed_schema(raw), name="treatment.csv")
+        assert not is_built_in(replace(own, true_edges=sample.true_edges))
 
 
 def test_a_table_of_ones_own_is_refused_until_it_is_confirmed(data):

@@ -13,11 +13,12 @@ from privcore.algorithms import ALGORITHMS
 from privcore.cli import main
 from privcore.data import Dataset, load_network
 from privcore.effects import EffectPlan, Question
-from privcore.errors import CertificateError, ParameterError
+from privcore.errors import CertificateError, DataError, ParameterError
 from privcore.releases import release_check
 from privcore.releases.certificate import LIMITS, certificate_json
 from privcore.releases.certificate_html import certificate_html
 from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.rehearsal import least_rows
 from privcore.releases.release import release
 from privcore.releases.release_check import check_release
 from privcore.releases.verification import verify
@@ -168,6 +169,43 @@ def test_the_warning_on_delta_knows_the_noisy_number_alone(visits, ledger, monke
     made = release(visits, "svt-pc", {"neighbours": ADDED}, ledger=ledger, budget="clinic")
     assert seen == [made.certificate["domain"]["rows"]]
     assert release_check.size_warnings(1.0, 0.1, 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "least"),
+    [
+        ("laplace-pc", {"epsilon": 20.0, "score": "g2-votes"}, True),
+        ("noleaks", {"gradients": 5}, True),
+        ("moment-search", {}, False),
+        ("em-pc", {}, False),
+    ],
+)
+def test_no_refusal_and_no_cost_depends_on_a_private_number_of_rows(name, settings, least):
+    """108 rows are too few for the votes, 109 are enough; 2 are too few for least squares."""
+    tables = [load_network("cancer").sample(rows, 1) for rows in (2, 3, 54, 55, 108, 109, 20_000)]
+    checks = [check_release(each, name, {**settings, "neighbours": ADDED}) for each in tables]
+    facts = {replace(check, caveats=()) for check in checks}
+    assert len(facts) == 1
+    assert bool(facts.pop().warnings) == least
+
+
+def test_the_least_number_of_rows_is_found():
+    for least in (2, 3, 55, 109, 4_096, 5_000):
+        tried = []
+
+        def run(rows, least=least, tried=tried):
+            tried.append(rows)
+            if rows < least:
+                raise DataError("too few")
+
+        assert least_rows(run) == least
+        assert len(tried) < 30
+
+    def never(rows):
+        raise DataError(str(rows))
+
+    with pytest.raises(DataError, match=str(1 << 20)):
+        least_rows(never)
 
 
 @pytest.fixture
