@@ -56,6 +56,13 @@ _IDENTIFIER = re.compile(
     r"(?i:(^|[_\W])(id|ids|key|uuid|guid|index|number|no|nr))$"
     r"|(?<=[a-z])(I[Dd]s?|Key|UUID|GUID|Index|Number|N[OoRr])$"
 )
+# Names of survey weights, and names that body weights have as well.
+_WEIGHT = re.compile(r"(w|wt|wgt|weight|gewicht|poids|peso)\d?")
+_SURVEY_WEIGHT = re.compile(
+    r"(final|fnl|sampl\w*|survey|svy|person|per|hh|household|design|analysis|pop\w*|[adfp]|an|psp)"
+    r"[_ .-]*(wt|wgt|weight)s?\d*|(wt|wgt|weight)s?[_ .-]*(final|trim\w*|norm\w*|ssall|gtp)|pwgtp"
+    r"|weights|gewichtung|hochrechnungsfaktor|pond[eé]ration"
+)
 WHOSE_ROWS = "whose rows"
 # Ways to use a column, in a word or two; the same words everywhere.
 LEAVE_OUT, LEVELS, ORDERED, SPELLINGS = "left out", "levels", "levels in order", "each spelling"
@@ -231,6 +238,14 @@ def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
         )
     if not mixed and _names_rows(name, cells, numbers if numeric else None, every):
         return _named_rows(name, distinct)
+    if numeric and _weighs_rows(name, numbers, cells.rows):
+        return _left_out(
+            name,
+            "survey weight",
+            "Survey weights are not used: the graph describes the rows, not the population that "
+            "they stand for.",
+            *_numeric(cells, numbers, intervals).ways[:-1],
+        )
     if numeric:
         return _numeric(cells, numbers, intervals)
     writing = None if mixed else writing_of(list(distinct), cells.rows, 1 - _STRAY)
@@ -345,6 +360,16 @@ def _whose_rows(cells: _Cells, intervals: int) -> Proposal:
     )
     used = (way for way in other.ways if way.schema.include)
     return _left_out(cells.name, WHOSE_ROWS, reason, *used)
+
+
+def _weighs_rows(name: str, numbers: Vector, rows: Vector) -> bool:
+    """Whether numbers are survey weights: called so, or called weight with a mean near 1."""
+    called = name.casefold().strip()
+    near = 0.8 < float(numbers @ rows) / float(rows.sum()) < 1.25
+    return bool(
+        (numbers >= 0).all()
+        and (_SURVEY_WEIGHT.fullmatch(called) or (near and _WEIGHT.fullmatch(called)))
+    )
 
 
 def _numbers_rows(name: str, cells: _Cells) -> bool:

@@ -361,3 +361,21 @@ def test_text_among_few_numbers_is_outside_their_order():
     assert grade.levels == ("9", "10", "11", "12", OTHER_LEVEL)
     assert dataset.ordered == (4, 0)
     assert dataset.values[0][-1] == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "left"),
+    [
+        ("fnlwgt", 190_000, 1),
+        ("pweight", 3, 1),
+        ("weight", 1, 1),
+        ("weight", 70, 0),
+        ("wage", 1, 0),
+    ],
+)
+def test_survey_weights_are_left_out(name, mean, left):
+    weights = np.random.default_rng(1).gamma(9, mean / 9, ROWS).round(4)
+    raw = raw_of(**{name: weights, "y": ["p", "q"] * (ROWS // 2)})
+    proposal, _ = triage(raw)
+    assert (proposal.problem == "survey weight", proposal.used) == (bool(left), not left)
+    assert any(way.schema.kind == "continuous" for way in proposal.ways)

@@ -99,7 +99,7 @@ SAMPLES = {sample.name: sample for sample in _ALL}
 
 
 def is_sample(content: bytes) -> bool:
-    """Whether the bytes are those of a sample, so that no row is about a real person."""
+    """Whether the bytes are a sample's file, so that no row is about a real person."""
     return any(
         sample.path.stat().st_size == len(content) and sample.path.read_bytes() == content
         for sample in _ALL
