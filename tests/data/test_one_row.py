@@ -43,6 +43,7 @@ HOSTILE = (
     *("1_0", "0x1F", "１２", "١٢", "−5", "1,5", "1.234,5", "1 234", "1.0", "-0.0", "01", "+1"),
     *("true", "TRUE", "T", "7", "a (no label)", OTHER_LEVEL, MISSING_LEVEL, "99", "$5", "5 mg"),
     *("12/31/2024", "2024", "=1+1", "'", "x" * 5_000, "é", "日本", "UNKNOWN"),
+    *('say "x"', '"', "a\nb", "a,b", "a;b|c\td"),
 )
 # A label, a number and a day of SPSS, Stata and SAS: seconds or days.
 CODES = [(k % 4 + 1.0, k % 7 / 2, 86_400.0 * (k % 5)) for k in range(70)]
@@ -189,7 +190,11 @@ KINDS = {
     "blanks": (
         aligned,
         [tuple(cell.replace(" ", "T") or "." for cell in row) for row in TEXTS],
-        tuple(cell for cell in HOSTILE if len(cell.split()) == 1 and len(cell) < 100),
+        tuple(
+            cell
+            for cell in HOSTILE
+            if len(cell.split()) == 1 and len(cell) < 100 and '"' not in cell
+        ),
     ),
     "workbook of texts": (workbook, TEXTS, HOSTILE),
     "workbook": (workbook, CELLS, STORED),
