@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import os
+from zlib import crc32
 
 # Before numpy is imported: several processes test at once, and threads of linear algebra on small
 # matrices would only get in each other's way.
@@ -9,6 +10,8 @@ for _library in ("OMP", "OPENBLAS", "MKL"):
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
+
+from tests.randomness import seed_secure_noise  # noqa: E402
 
 # How long an example takes depends on what else the machine does; tests never assert on time.
 # `make test` makes fewer examples, `make test-all` runs the property tests again with all of them.
@@ -27,3 +30,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def _seed(name: str, node: pytest.Item | pytest.Collector) -> None:
+    """Secure noise follows from the name, unless the test takes what a release takes."""
+    unseeded = node.get_closest_marker("unseeded")
+    seed_secure_noise(None if unseeded else crc32(name.encode()))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef, request: pytest.FixtureRequest) -> None:
+    _seed(fixturedef.argname, request.node)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    _seed(item.nodeid, item)

@@ -153,3 +153,55 @@ def test_the_engine_has_no_dashboard() -> None:
         if target.split(".")[0] in {"streamlit", "plotly", "pages"}
     ]
     assert not wrong, "\n".join(wrong)
+
+
+# The secure source: what it draws comes from its library and from the operating system.
+SECURE = ("privcore.privacy.mechanisms.secure", "privcore.privacy.mechanisms.refining")
+
+
+def calls_of_numpy_random(tree: ast.AST) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and "np.random." in ast.unparse(node.func):
+            yield node
+
+
+def test_what_is_not_seeded_is_drawn_by_the_secure_source_alone() -> None:
+    """Everything else that the engine draws can be drawn again."""
+    known, wrong = modules(), []
+    for module, path in known.items():
+        taken = [f"{target}.{name}" for target, name in imports(module, known)]
+        wrong += [
+            f"{place(module)} imports {name}"
+            for name in taken
+            if name.startswith(("random.", "numpy.random"))
+        ]
+        wrong += [
+            f"{place(module)} calls {ast.unparse(call)}"
+            for call in calls_of_numpy_random(ast.parse(path.read_text(encoding="utf-8")))
+            if not (call.args or call.keywords)
+        ]
+    assert not wrong, "\n".join(wrong)
+
+
+def names_of(statement: ast.stmt) -> list[str]:
+    """What a statement of a module defines."""
+    named = [getattr(statement, "name", "")]
+    return named + [ast.unparse(target) for target in getattr(statement, "targets", ())]
+
+
+def test_the_secure_source_has_no_generator_of_numpy() -> None:
+    """Nor has any function or class that it takes from other modules."""
+    known, wrong = modules(), []
+    for module in SECURE:
+        parts: list[ast.AST] = [ast.parse(known[module].read_text(encoding="utf-8"))]
+        for target, name in imports(module, known):
+            if target in known:
+                tree = ast.parse(known[target].read_text(encoding="utf-8"))
+                parts += [node for node in tree.body if name in names_of(node)]
+        wrong += [
+            f"{place(module)} uses {ast.unparse(node)}"
+            for part in parts
+            for node in ast.walk(part)
+            if isinstance(node, ast.Attribute) and node.attr == "random"
+        ]
+    assert not wrong, "\n".join(wrong)

@@ -46,13 +46,21 @@ from tests.algorithms.test_knowledge_obeyed import dependent
 from tests.examples import examples, few
 from tests.graphs.random_knowledge import any_knowledge
 from tests.messages import reads, shows
+from tests.randomness import secure_alone
 from tests.transcripts import (
+    FOURS,
+    Outputs,
     Recorder,
+    Replay,
+    SameOutputs,
     assert_same,
     both,
+    chained_levels,
+    counts_of,
     extreme_pair,
     neighbours,
     pair_of,
+    three_kinds,
     worst_steps,
 )
 
@@ -68,6 +76,7 @@ RUNS = [
     for kind in ("tables", "numbers")
     if kind == "tables" or ALGORITHMS[name].needs != "tables"
 ]
+PROVEN = [(name, kind) for name, form, kind in RUNS if form == "proven"]
 PUBLISHED = [name for name, form in FORMS if form == "published"]
 # Fewer steps than by default, where these take long.
 FEW = {"gradients": 12, "stages": 3}
@@ -320,12 +329,27 @@ def test_same_seed_same_run_other_seed_other_noise(name, tables):
     bring(differ, name, "runs without noise", file_of(name), "draw all noise from run.noise")
 
 
-@pytest.mark.parametrize("name", PRIVATE)
-def test_secure_noise_runs_and_says_so(name):
-    source = count(load_network("cancer").sample(2_000, 1))
-    for rate in (1.0, 0.5) if name == "priv-pc" else (None,):
-        parameters = {"epsilon": 5.0} | ({"rate": rate} if rate else {})
-        result = discover(source, name, parameters, noise=SecureNoise())
+@pytest.mark.unseeded
+@pytest.mark.parametrize(("name", "kind"), PROVEN)
+def test_secure_noise_alone_is_drawn_and_said(name, kind):
+    """Also for sub-samples, and where rows are left out or made up."""
+    source = (
+        counted("numbers") if kind == "numbers" else count(load_network("cancer").sample(500, 1))
+    )
+    for option in ({}, {"rate": 0.5}, {"neighbours": ADDED}, {"whole_table": 0}):
+        asked = known(name, {**FEW, "epsilon": 5.0, **option})
+        if option and not option.keys() <= asked.keys():
+            continue
+        with secure_alone() as drawn:
+            result = discover(source, name, asked, noise=SecureNoise())
+        bring(
+            drawn,
+            name,
+            "runs without a draw of secure noise",
+            file_of(name),
+            "draw all noise from run.noise",
+        )
+        assert "rate" not in option or "subsample" in drawn
         assert result.noise == "secure"
         assert result.guarantee.holds
 
@@ -667,24 +691,12 @@ def check_transcripts(name, option, one, other, seed, epsilon, rows=1, delta=1e-
         asked = with_delta(name, asked, delta)
         if {"gaussian", "zcdp"} & {e.kind for e in planned_events(name, {**asked}, one)}:
             asked = with_delta(name, {k: v for k, v in asked.items() if k != "delta"}, 1e-5)
-        before, after, first, second = both(name, asked, one, other, seed)
-        assert_same(before, after)
+        before, first, second = same_outputs(name, asked, one, other, Recorder(seed), Replay)
     except ParameterError as refusal:
         # Settings may be refused, but then on the neighbour too.
         with pytest.raises(ParameterError, match=re.escape(str(refusal))):
             discover(other, name, asked, seed=seed)
         return
-    except AssertionError as difference:
-        bring(
-            False,
-            name,
-            "looks at the rows other than through its noise: on neighbours, the same noise outputs "
-            f"give other results ({difference})",
-            file_of(name),
-            "compute what is asked, released and returned from noisy outputs alone",
-        )
-    if before.weights is not None:
-        assert before.weights == pytest.approx(after.weights, abs=1e-12)
     bring(
         name in HIDDEN or within(before.guarantee, first, second),
         name,
@@ -694,6 +706,23 @@ def check_transcripts(name, option, one, other, seed, epsilon, rows=1, delta=1e-
         "draw noise at least as large as sensitivity over share; where its noisy numbers are not "
         f"given out and tell more than what is, it goes to HIDDEN of {HERE}",
     )
+
+
+def same_outputs(name, asked, one, other, noise, replay):
+    """The result of a run on either table, fed the same noise outputs, and both transcripts."""
+    try:
+        before, after, first, second = both(name, asked, one, other, noise, replay)
+        assert_same(before, after)
+    except AssertionError as difference:
+        bring(
+            False,
+            name,
+            "looks at the rows other than through its noise: the same noise outputs give other "
+            f"results on other rows ({difference})",
+            file_of(name),
+            "compute what is asked, released and returned from noisy outputs alone",
+        )
+    return before, first, second
 
 
 def within(promised, first, second):
@@ -777,6 +806,39 @@ def test_on_neighbours_of_numbers_too(name, option, seed, row, epsilon, told):
     bounds = ((-1.0, 1.0),) * 3
     one, other = (NumericRows(("a", "b", "c"), bounds, r) for r in (rows, other))
     check_transcripts(name, option, one, other, seed, epsilon, told=told)
+
+
+@pytest.mark.parametrize(("name", "option"), settings_of(OPTIONS))
+def test_whatever_the_rows_the_same_outputs_give_the_same_result(name, option):
+    """Two tables that have nothing in common but what is public."""
+    one, other = (counts_of(rows, FOURS) for rows in (chained_levels(300), three_kinds(300)))
+    for epsilon in (3.0, 40.0):
+        asked = known(name, {**FEW, **option, "epsilon": epsilon, "max_order": 2})
+        same_outputs(name, asked, one, other, Outputs(1), SameOutputs)
+
+
+@pytest.mark.parametrize(("name", "kind"), PROVEN)
+def test_how_many_rows_there_are_shows_in_their_noisy_number_alone(name, kind):
+    """A person's rows more: with the same noisy number, later steps see as large a table.
+
+    It has fewer rows than there are, more, or more than without the person.
+    """
+    for persons, size in ((1, 280), (1, 330), (3, 302)):
+        rows = chained_levels(300 + persons)
+        one, other = (
+            counts_of(each, FOURS) if kind == "tables" else numbers_of(each)
+            for each in (rows[:300], rows)
+        )
+        asked = {"epsilon": 40.0 * persons, "rows_per_unit": persons, "neighbours": ADDED}
+        asked = known(name, {**FEW, **asked, "max_order": 1})
+        noise = Outputs(1, rows=size)
+        result, _, _ = same_outputs(name, asked, one, other, noise, SameOutputs)
+        assert result.rows == size
+
+
+def numbers_of(rows):
+    scaled = np.array(rows, dtype=float)[:, :4] / 1.5 - 1
+    return NumericRows(tuple("abcd"), ((-1.0, 1.0),) * 4, scaled)
 
 
 # What it does with background knowledge.

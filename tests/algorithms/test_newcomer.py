@@ -79,7 +79,7 @@ def test_the_template_conforms_and_is_short(survey):
     of_one(conformance.test_a_run_answers_what_it_is_asked, **run)
     of_one(conformance.test_its_reference_runs, **run)
     of_one(conformance.test_same_seed_same_run_other_seed_other_noise, tables=survey)
-    of_one(conformance.test_secure_noise_runs_and_says_so)
+    of_one(conformance.test_secure_noise_alone_is_drawn_and_said, kind="tables")
     of_one(
         conformance.test_with_a_vast_budget_the_result_is_that_of_its_reference, network="survey"
     )
@@ -93,6 +93,10 @@ def test_the_template_conforms_and_is_short(survey):
         of_one(conformance.test_on_neighbours_it_tells_what_it_promises, **TABLES, told=told)
     for pair in conformance.FARTHEST:
         of_one(conformance.test_on_neighbours_far_apart_too, pair=pair)
+    of_one(conformance.test_whatever_the_rows_the_same_outputs_give_the_same_result, option={})
+    of_one(
+        conformance.test_how_many_rows_there_are_shows_in_their_noisy_number_alone, kind="tables"
+    )
     for seed in range(6):
         obeys = conformance.test_it_obeys_what_is_known_and_says_so
         of_one(obeys, calibration="proven", seed=seed)

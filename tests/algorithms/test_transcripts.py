@@ -12,21 +12,28 @@ from hypothesis import strategies as st
 
 from privcore.algorithms import discover
 from privcore.algorithms.em_pc.utilities import ProvenUtilities
-from privcore.counts import InMemoryCounts
+from privcore.algorithms.engine import planned_delta, planned_events
+from privcore.counts import InMemoryCounts, PublicColumns
 from privcore.independence import ScoreMeasure, get_score
 from privcore.privacy.accounting import composition
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
+from privcore.unit import ADDED
 from tests.examples import examples
 from tests.transcripts import (
+    FOURS,
+    Outputs,
     Recorder,
     Replay,
+    SameOutputs,
     assert_same,
     both,
+    chained_levels,
     counts_of,
     extreme_pair,
     pair_of,
     random_records,
     record,
+    three_kinds,
     worst_steps,
 )
 
@@ -60,7 +67,7 @@ def test_with_sub_samples_too_the_result_is_a_function_of_the_noisy_outputs(
     """The draws are no output, but the proofs are about two runs with the same draws."""
     one, other, seed = sampled_pair(drawn)
     asked = {**parameters, "epsilon": epsilon}
-    before, after, first, _ = both(algorithm, asked, one, other, seed)
+    before, after, first, _ = both(algorithm, asked, one, other, Recorder(seed))
     assert_same(before, after)
     assert any(call[0] == "subsample" for call in first)
 
@@ -132,7 +139,7 @@ def test_extreme_neighbours_use_up_nearly_all_of_a_laplace_plan(parameters, delt
     if rows > 1 and "correction" in parameters:
         return  # What counts of columns cost a person is another share.
     asked = {**parameters, "epsilon": 1.0, "delta": delta, "max_tests": 3, "rows_per_unit": rows}
-    before, after, first, second = both("laplace-pc", asked, *WORST[rows], seed=2)
+    before, after, first, second = both("laplace-pc", asked, *WORST[rows], Recorder(2))
     assert_same(before, after)
     steps = [(e, composition.rho_of_pure(e), 1) for e in worst_steps(first, second) if e > 0]
     assert len(steps) >= 3
@@ -142,7 +149,7 @@ def test_extreme_neighbours_use_up_nearly_all_of_a_laplace_plan(parameters, delt
 @pytest.mark.parametrize("rows", [1, 5])
 def test_extreme_neighbours_use_up_nearly_all_of_a_gaussian_plan(rows):
     asked = {"epsilon": 1.0, "delta": 1e-5, "max_tests": 3, "rows_per_unit": rows}
-    before, after, first, second = both("sg-pc", asked, *WORST[rows], seed=2)
+    before, after, first, second = both("sg-pc", asked, *WORST[rows], Recorder(2))
     assert_same(before, after)
     squares = sum(
         float(np.sum((step[1] - there[1]) ** 2)) / step[2] ** 2
@@ -191,7 +198,7 @@ def test_every_charge_covers_its_step(algorithm, parameters):
     phases, nearly = set(), 0.0
     for seed, (one, other) in enumerate(pairs_for_charges()):
         asked = {**parameters, "epsilon": 6.0, "delta": 0.0}
-        before, after, first, second = both(algorithm, asked, one, other, seed)
+        before, after, first, second = both(algorithm, asked, one, other, Recorder(seed))
         assert_same(before, after)
         noisy = [k for k, call in enumerate(first) if call[0] != "coin"]
         assert len(noisy) == len(before.trace)
@@ -233,9 +240,72 @@ def test_em_pc_s_separating_sets_are_selected_not_looked_up(monkeypatch):
     assert found > 10
 
 
+def same_result(asked, one, other, rows=None):
+    """The result of moment search on either table, and the noise that was drawn for it."""
+    noise = Outputs(1, rows)
+    before, after, _, _ = both("moment-search", asked, one, other, noise, SameOutputs)
+    assert_same(before, after)
+    return before, noise.calls
+
+
+@pytest.mark.parametrize("epsilon", [5.0, 40.0])
+def test_the_tables_of_the_rounds_are_chosen_from_noisy_numbers_alone(epsilon):
+    """Not from how many of their cells are empty, which differs here as much as it can."""
+    asked = {
+        "whole_table": 0,
+        "measured": "levels",
+        "epsilon": epsilon,
+        "table_noise_ratio": 10_000.0,
+        "candidate_level": 0.5,
+    }
+    full, empty = (counts_of(rows, FOURS) for rows in (chained_levels(300), three_kinds(300)))
+    for one, other in ((full, empty), (empty, full)):
+        found, calls = same_result(asked, one, other)
+        assert found.spent.rounds > 1
+        assert max(values.size for _, values, _, _ in calls[1:]) >= 64
+
+
+def levels_are_counted_from(levels, epsilon):
+    """The number of rows from which on moment search counts levels, where that number is public."""
+
+    def counted(n):
+        source = PublicColumns(tuple("abcdef"[: len(levels)]), n, levels)
+        lines, chosen = (
+            planned_events("moment-search", {"epsilon": epsilon, "measured": form}, source)
+            for form in ("lines", None)
+        )
+        return chosen != lines
+
+    low, high = 10, 10**6
+    assert counted(high) > counted(low)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if counted(middle) else (middle, high)
+    return high
+
+
+@pytest.mark.parametrize("levels", [(4,) * 4, FOURS])
+def test_a_private_number_of_rows_does_not_choose_the_form(levels):
+    """Just below and just above the number at which levels are counted, were it public."""
+    asked = {"epsilon": 4.0, "neighbours": ADDED}
+    border = levels_are_counted_from(levels, 4.0)
+    assert border < 1_000
+    rows = chained_levels(border)[:, : len(levels)]
+    one, other = (counts_of(each, levels) for each in (rows[:-1], rows))
+    plan, delta = (
+        planned_events("moment-search", asked, one),
+        planned_delta("moment-search", asked, one),
+    )
+    assert plan == planned_events("moment-search", asked, other)
+    assert delta == planned_delta("moment-search", asked, other)
+    for size in (border - 100, border - 1, border, border + 100):
+        result, _ = same_result(asked, one, other, size)
+        assert (result.rows, result.planned, result.guarantee.delta) == (size, plan, delta)
+
+
 def test_the_check_sees_a_noise_that_is_too_small():
     """The published scale of lapmech breaks the bound that the proven one keeps."""
     one, other, seed = pair_of((3, 60, [(1, 0, 1, 1)]))
     asked = {"calibration": "published", "epsilon": 1.0, "table_noise": "laplace"}
-    _, _, first, second = both("lapmech", asked, one, other, seed)
+    _, _, first, second = both("lapmech", asked, one, other, Recorder(seed))
     assert sum(worst_steps(first, second)) > 1.2

@@ -25,7 +25,7 @@ from privcore.measures import skeleton_metrics
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
 from tests.examples import examples
-from tests.transcripts import assert_same, both
+from tests.transcripts import Recorder, assert_same, both
 
 
 @pytest.mark.parametrize("place", [0, 30, 60, 97, 120])
@@ -156,7 +156,7 @@ def keeps_to_the_total(one, other, epsilon, seed):
     Which form it is follows from noisy counts, and in few seeds is not that of the kind.
     """
     asked = {"epsilon": epsilon, "delta": 1e-5}
-    before, after, first, second = both("moment-search", asked, one, other, seed)
+    before, after, first, second = both("moment-search", asked, one, other, Recorder(seed))
     assert_same(before, after)
     assert before.intervals == after.intervals
     squares = sum(

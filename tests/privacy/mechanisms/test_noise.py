@@ -1,6 +1,7 @@
 """What a noise source does with its seed and refuses; its laws are in test_noise_laws.py."""
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -8,6 +9,21 @@ import pytest
 from privcore.errors import ParameterError
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from tests.messages import says
+from tests.randomness import DRAWS, secure_alone
+
+NUMBERS, COUNTS = np.array([1.5, -2.0, 4.0]), np.array([3, 0, 7])
+DRAWN = {
+    "laplace": (1.5, 2.0),
+    "laplace_array": (NUMBERS, 2.0),
+    "gaussian_array": (NUMBERS, 2.0),
+    "discrete_laplace_array": (COUNTS, 2.0),
+    "discrete_gaussian_array": (COUNTS, 2.0),
+    "refined_laplace_array": (COUNTS, COUNTS + 1, 3.0, 2.0),
+    "noisy_max": (NUMBERS, 2.0, "gumbel"),
+    "coin": (),
+    "subsample": (COUNTS, 4),
+    "permutation": (5,),
+}
 
 
 def test_same_seed_same_noise():
@@ -40,3 +56,39 @@ def test_a_full_subsample_is_everything():
     multiplicities = np.array([3, 7])
     assert (SimulatedNoise(0).subsample(multiplicities, 10) == multiplicities).all()
     assert (SecureNoise().subsample(multiplicities, 10) == multiplicities).all()
+
+
+@pytest.mark.unseeded
+@pytest.mark.parametrize("method", DRAWS)
+def test_no_generator_of_python_or_numpy_makes_secure_noise(method):
+    with secure_alone() as drawn:
+        getattr(SecureNoise(), method)(*DRAWN[method])
+    assert drawn == [method]
+
+
+OTHERS = {
+    "numpy, without a seed": lambda: np.random.default_rng(),
+    "numpy, from what was there before": lambda: np.random.normal(),  # noqa: NPY002
+    "numpy, as it was": lambda: np.random.RandomState(),
+    "numpy, in parts": lambda: np.random.Generator(np.random.PCG64()),
+    "Python": lambda: random.gauss(0, 1),
+    "Python, without a seed": lambda: random.Random(),
+    "the system's, for something else": lambda: random.SystemRandom(),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_another_generator_is_seen(other):
+    with secure_alone(), pytest.raises(AssertionError):
+        OTHERS[other]()
+
+
+def test_a_generator_with_a_seed_is_seen_within_secure_noise_alone(monkeypatch):
+    def seeded(self, values, sigma):
+        return values + sigma * np.random.default_rng(1).normal(size=values.shape)
+
+    monkeypatch.setattr(SecureNoise, "gaussian_array", seeded)
+    with secure_alone(), pytest.raises(AssertionError):
+        SecureNoise().gaussian_array(NUMBERS, 2.0)
+    with secure_alone():
+        assert np.random.default_rng(1).random() == np.random.default_rng(1).random()
