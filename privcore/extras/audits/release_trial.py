@@ -75,10 +75,10 @@ class Released:
 class Listening:
     """A noise source that passes on another source's noise and records all releases in `released`.
 
-    replayed: earlier releases, whose noisy numbers are returned in order instead of fresh noise.
+    replayed: earlier releases, whose noisy numbers are returned in order before any fresh noise.
     """
 
-    def __init__(self, noise: NoiseSource, replayed: Sequence[Released] | None = None) -> None:
+    def __init__(self, noise: NoiseSource, replayed: Sequence[Released] = ()) -> None:
         self._noise, self._replayed = noise, replayed
         self.released: list[Released] = []
         self.draws: list[Draw] = []
@@ -96,7 +96,7 @@ class Listening:
         )
 
     def _keep(self, name: str, method: Callable[..., Any], values: Any, scale: float) -> Any:
-        if self._replayed is None:
+        if len(self.released) >= len(self._replayed):
             noisy = method(values, scale)
         else:
             shown = self._replayed[len(self.released)].noisy
@@ -119,7 +119,7 @@ def listened(
     parameters: GraphParameters,
     source: CountSource,
     noise: NoiseSource,
-    replayed: Sequence[Released] | None = None,
+    replayed: Sequence[Released] = (),
 ) -> list[Released]:
     """The releases of one run, in order, given parameters that are already checked."""
     listening = Listening(noise, replayed)
@@ -164,12 +164,12 @@ class ReleaseTrial:
 
     def _path(self, number: int) -> Path:
         noise = SimulatedNoise(number)
-        first = self._listened(0, noise, None)
+        first = self._listened(0, noise, ())
         second = self._listened(1, noise, first)
         return tuple(zip(first, second, strict=True))
 
     def _listened(
-        self, side: Side, noise: NoiseSource, replayed: Sequence[Released] | None
+        self, side: Side, noise: NoiseSource, replayed: Sequence[Released]
     ) -> list[Released]:
         chosen = get_algorithm(self.algorithm)
         checked = chosen.takes.checked(self.parameters, chosen.name)
@@ -187,7 +187,7 @@ class EffectTrial(ReleaseTrial):
     share: float = 0.5
 
     def _listened(
-        self, side: Side, noise: NoiseSource, replayed: Sequence[Released] | None
+        self, side: Side, noise: NoiseSource, replayed: Sequence[Released]
     ) -> list[Released]:
         listening = Listening(noise, replayed)
         effects(
