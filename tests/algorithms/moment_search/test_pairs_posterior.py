@@ -1,5 +1,6 @@
 """Probabilities of edges where not all combinations of levels are counted."""
 
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -68,6 +69,114 @@ def test_dags_are_drawn_as_often_as_their_scores_say(near):
         dag = families.walk(dag, 1.0, random.random((30, 3)))
         met.append(families.parents_of(dag))
     assert np.abs(share_of_arrows(met) - expected / weights).max() < 0.032
+
+
+EVERYONE = [[1, 2], [0, 2], [0, 1]]
+
+
+def steps_of(families, temperature, shares=8, accepted=40):
+    """Probabilities of a single step of a walk from each DAG of three columns to each other one.
+
+    By all random numbers that make a difference: the edge, a share of its steps, and acceptance.
+    """
+    dags = [families.masks_of(parents_of(dag)) for dag in every_dag()]
+    place = {dag: k for k, dag in enumerate(dags)}
+    middles = [(np.arange(k) + 0.5) / k for k in (6, shares, accepted)]
+    uniforms = np.stack(np.meshgrid(*middles, indexing="ij"), axis=-1).reshape(-1, 1, 3)
+    matrix = np.zeros((len(dags), len(dags)))
+    for dag in dags:
+        for uniform in uniforms:
+            matrix[place[dag], place[families.walk(dag, temperature, uniform)]] += 1
+    return dags, matrix / len(uniforms)
+
+
+def test_half_of_the_steps_at_an_edge_remove_it_a_quarter_turn_it_and_a_quarter_exchange_it():
+    """An exchanged parent is one of the two columns that may be one, and nothing if it is."""
+    families = families_of(lambda column, parents: 0.0, EVERYONE, np.zeros(4), 2)
+    dags, matrix = steps_of(families, 1.0, accepted=1)
+
+    def chance(*, to, at):
+        return matrix[dags.index(families.masks_of(at)), dags.index(families.masks_of(to))]
+
+    edge = (frozenset(), frozenset({0}), frozenset())
+    assert chance(at=edge, to=NOTHING) * 6 == pytest.approx(1 / 2)
+    assert chance(at=edge, to=(frozenset({1}), frozenset(), frozenset())) * 6 == 1 / 4
+    assert chance(at=edge, to=(frozenset(), frozenset({2}), frozenset())) * 6 == 1 / 8
+    # Of DAGs that are all as good, none is met more often.
+    assert matrix == pytest.approx(matrix.T)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 4.0])
+def test_a_step_keeps_the_law_of_the_scores(temperature):
+    def score(column, parents):
+        return 1.5 * len(parents) * (column - 0.5) - 2.0 * (len(parents) == 2)
+
+    families = families_of(score, EVERYONE, -0.7 * np.arange(4), 2)
+    dags, matrix = steps_of(families, temperature)
+    law = np.exp(np.array([families.value(dag) for dag in dags]) / (2 * temperature))
+    law /= law.sum()
+    # Acceptance is tried in 40 steps.
+    flow = law[:, None] * matrix
+    assert np.abs(flow - flow.T).max() < law.max() / 6 / 40
+
+
+STATES = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+
+
+def sampler(*values):
+    """A sampler that takes no steps, with a state of that score at each temperature."""
+    families = families_of(lambda column, parents: 0.0, [[], [], []], np.zeros(4), 2)
+    made = posteriors._Sampler(families, (0, 0, 0), None, np.random.default_rng(7))
+    made._states = list(zip(STATES, values, strict=True))
+    return made
+
+
+def test_both_pairs_of_temperatures_are_exchanged_in_every_round():
+    """States that are all as good take turns: the coldest moves to the hottest, one by one."""
+    rounds = []
+    met = sampler(0.0, 0.0, 0.0).run(rounds.append)
+    assert rounds == list(range(len(rounds)))
+    assert met == [STATES[(made + 1) % 3] for made in rounds[-len(met) :]]
+    # As many as the tolerances of the tests here count on.
+    assert (len(rounds), len(met)) == (60, 48)
+
+
+def test_states_are_exchanged_as_often_as_their_scores_say():
+    """The chance of all four ends of a round: 4,000 rounds deviate by .008."""
+    values = (3.0, 0.0, -2.0)
+    colder = np.exp((1 - 1 / 2) * (values[1] - values[0]) / 2)
+    kept, moved = (np.exp((1 / 2 - 1 / 4) * (values[2] - v) / 2) for v in (values[1], values[0]))
+    expected = {
+        (0, 1, 2): (1 - colder) * (1 - kept),
+        (0, 2, 1): (1 - colder) * kept,
+        (1, 0, 2): colder * (1 - moved),
+        (1, 2, 0): colder * moved,
+    }
+    made, found = sampler(*values), Counter()
+    start = made._states
+    for _ in range(4_000):
+        made._states = list(start)
+        made._exchange()
+        found[tuple(STATES.index(dag) for dag, _ in made._states)] += 1 / 4_000
+    assert found == pytest.approx(expected, abs=0.04)
+
+
+def test_proposals_of_both_heats_are_accepted_by_the_exact_score():
+    """Where scores of families say something else: of 4,000 states, shares deviate by .02."""
+
+    def score(column, parents):
+        return len(parents) * (1.0 if column else -2.0)
+
+    families = families_of(score, [[1], [0]], np.zeros(2), 1)
+    scores = {(0, 0): 0.0, (1, 0): 2.0, (0, 1): -1.0}
+    exact, random = lambda dag, wanted: scores[dag], np.random.default_rng(7)
+    made, met = posteriors._Sampler(families, (0, 0), exact, random), Counter()
+    for k in range(4_000):
+        made._propose(posteriors._HEATS[k % 2], 0, learns=False)
+        met[made._states[0][0]] += 1 / 4_000
+    weights = {dag: np.exp(value / 2) for dag, value in scores.items()}
+    total = sum(weights.values())
+    assert met == pytest.approx({d: w / total for d, w in weights.items()}, abs=0.06)
 
 
 def test_no_column_has_more_parents_than_allowed_and_no_draw_a_cycle():
