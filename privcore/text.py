@@ -17,3 +17,11 @@ def percent(share: float) -> str:
     if 0.99 < share < 1:
         return "over 99 %"
     return "under 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, such as "1 row" and "2,000 rows".
+
+    plural: the noun for other numbers than 1, if it does not end in s.
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"

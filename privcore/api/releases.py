@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,9 @@ def release(
     )
 
 
-def search_again(*files: Path | str, sites: bool = False, **parameters: Any) -> Discovery:
+def search_again(
+    *files: Path | str, sites: bool = False, keys: Collection[str] = (), **parameters: Any
+) -> Discovery:
     """Search the numbers of release files with other settings, at no further cost.
 
     Args:
@@ -81,13 +83,16 @@ def search_again(*files: Path | str, sites: bool = False, **parameters: Any) -> 
             several files are combined.
         sites: whether the files hold different rows of the same columns, with each person in only
             one file; otherwise they are releases of the same rows.
+        keys: fingerprints of the expected signers' keys.  Without them anyone may have signed the
+            files, with any numbers and any guarantee that their steps pay for.
         **parameters: parameters of the search; the first file gives the defaults.
 
     Returns:
         The result of the new search, with the joint guarantee of the releases.
 
     Raises:
-        CertificateError: for a file that is not a release file, or that was changed.
+        CertificateError: for a file that is not a release file, was changed, was signed by another
+            key, or whose steps cost more than its guarantee states.
         ReleaseError: for files that cannot be combined.
         ParameterError: for an invalid parameter, or one that the releases fixed, such as epsilon.
     """
@@ -96,4 +101,4 @@ def search_again(*files: Path | str, sites: bool = False, **parameters: Any) -> 
     for name in SPENT:
         if name in parameters:
             raise ParameterError(f"{name} was fixed by the release; leave it out.")
-    return search_files([read_release_file(file) for file in files], parameters, sites=sites)
+    return search_files([read_release_file(file, keys) for file in files], parameters, sites=sites)

@@ -36,6 +36,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="the files hold different rows of the same columns, each person in only one file; "
         "without this option the files must be releases of the same rows",
     )
+    command.add_argument(
+        "--key",
+        action="append",
+        default=[],
+        metavar="FINGERPRINT",
+        help="fingerprint of an expected signer's key; repeat the option for several signers",
+    )
     search = command.add_argument_group("search")
     add_parameter_options(search)
     shown = command.add_mutually_exclusive_group()
@@ -47,7 +54,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    files = [read_release_file(name) for name in options.files]
+    files = [read_release_file(name, options.key) for name in options.files]
+    signers = list(dict.fromkeys(file.signer for file in files))
     parameters = parameters_of(options, get_algorithm(files[0].algorithm))
     for name in SPENT:
         if name in parameters:
@@ -57,13 +65,27 @@ def _run(options: argparse.Namespace) -> None:
             )
     result = search_files(files, parameters, sites=options.sites)
     if options.html is not None:
-        write_page(options.html, numbers_page(result, [Path(name).name for name in options.files]))
+        names = [Path(name).name for name in options.files]
+        write_page(options.html, numbers_page(result, names, signers))
         return
     unsettled = open_pairs(result, put_together(files, sites=options.sites)[0])
     if options.json:
-        print(json.dumps(_report(result, unsettled), indent=1, ensure_ascii=False))
+        signed = {"signers": signers, "signers_checked": bool(options.key)}
+        report = {**_report(result, unsettled), **signed}
+        print(json.dumps(report, indent=1, ensure_ascii=False))
         return
-    print("\n".join(_words(result, unsettled)))
+    checked = bool(options.key)
+    print("\n".join([*_words(result, unsettled, checked), *_signed(signers, checked)]))
+
+
+def _signed(signers: list[str], checked: bool) -> list[str]:
+    lines = [f"signed by the key {signer}" for signer in signers]
+    if not checked:
+        lines.append(
+            "The signer was not checked: anyone could have made this file with their own key; give "
+            "the fingerprint of the expected key as --key."
+        )
+    return lines
 
 
 def _report(result: Discovery, unsettled: list[OpenPair]) -> dict[str, Any]:
@@ -86,12 +108,13 @@ def _report(result: Discovery, unsettled: list[OpenPair]) -> dict[str, Any]:
     }
 
 
-def _words(result: Discovery, unsettled: list[OpenPair]) -> list[str]:
+def _words(result: Discovery, unsettled: list[OpenPair], checked: bool) -> list[str]:
     promise, nodes = result.guarantee, result.graph.nodes
     lines = [*result.graph.lines(), *filter(None, [hidden_sentence(result)])]
+    stated = "the result is covered by" if checked else "the signer states"
     lines.append(
-        f"searched again at no further cost; the result is covered by epsilon {promise.epsilon:g}, "
-        f"delta {promise.delta:g} ({promise.neighbours})"
+        f"searched again at no further cost; {stated} epsilon {promise.epsilon:g}, delta "
+        f"{promise.delta:g} ({promise.neighbours})"
     )
     if result.settled is False:
         lines.append("not settled: two samplers disagree on the probabilities of edges")

@@ -1,19 +1,20 @@
-"""`verify`: verify a certificate."""
+"""`verify`: verify a certificate or a release file."""
 
 from __future__ import annotations
 
 import argparse
-import json
+from pathlib import Path
 
 from privcore.cli.pages import write_page
 from privcore.errors import CertificateError
 from privcore.files import read_most
-from privcore.releases.interactive import certificate_page
+from privcore.releases import release_file
+from privcore.releases.interactive import certificate_page, numbers_page
 from privcore.releases.verification import LARGEST, verify
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("file", metavar="FILE", help="the certificate's JSON")
+    command.add_argument("file", metavar="FILE", help="the certificate's JSON, or a release file")
     command.add_argument(
         "--key", metavar="FINGERPRINT", help="fingerprint of the expected signer's key"
     )
@@ -26,13 +27,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _verify(options: argparse.Namespace) -> None:
-    text = _text(options.file)
-    report = verify(text, options.key)
+    report = verify(_content(options.file), options.key)
     heading = "Verified:"
     if options.key is None:
         heading = (
-            "The signer was not checked: anyone could have made this certificate with their own "
-            "key.\nChecked:"
+            "The signer was not checked: anyone could have made this file with their own key.\n"
+            "Checked:"
         )
     print("\n".join([heading, *(f"  {sentence}" for sentence in report.verified)]))
     print(
@@ -40,17 +40,26 @@ def _verify(options: argparse.Namespace) -> None:
     )
     print("\n".join(["Public domain:", *(f"  {name}: {text}" for name, text in report.domain)]))
     if options.html is not None:
-        write_page(options.html, certificate_page(json.loads(text)))
-
-
-def _text(name: str) -> str:
-    """The text of a file; raises CertificateError if it is too large for a certificate."""
-    content = read_most(name, LARGEST)
-    if len(content) > LARGEST:
-        raise CertificateError(
-            "The file is too large for a certificate; give the certificate's JSON."
+        page = (
+            certificate_page(report.document)
+            if report.numbers is None
+            else numbers_page(
+                release_file.search_files([report.numbers]),
+                [Path(options.file).name],
+                [report.fingerprint],
+            )
         )
-    try:
-        return content.decode("utf-8", "surrogatepass")
-    except ValueError:
-        raise CertificateError("The file is not text; give the certificate's JSON.") from None
+        write_page(options.html, page)
+
+
+def _content(name: str) -> bytes:
+    """The content of a file; raises CertificateError if it is too large for its kind."""
+    released = release_file.SCHEMA.encode() in read_most(name, 100)
+    most = release_file.LARGEST if released else LARGEST
+    content = read_most(name, most)
+    if len(content) > most:
+        raise CertificateError(
+            "The file is too large for a certificate; give the certificate's JSON, or a release "
+            "file."
+        )
+    return content

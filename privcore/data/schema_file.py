@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -35,6 +34,7 @@ from privcore.data.dates import DateReading
 from privcore.data.schema import ColumnSchema
 from privcore.data.writing import Writing
 from privcore.errors import DataError
+from privcore.strict_json import JsonFault, read_json
 from privcore.text import short
 
 _KEYS = {
@@ -103,9 +103,9 @@ def _entries(schema: Sequence[ColumnSchema]) -> list[dict[str, Any]]:
 
 def _parsed(content: bytes) -> Mapping[str, Any]:
     try:
-        document = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise DataError("The schema is not JSON in UTF-8; see the manual for its format.") from None
+        document = read_json(content)
+    except JsonFault as fault:
+        raise DataError(f"The schema {fault}; see the manual for its format.") from None
     return document if isinstance(document, dict) else {"columns": document}
 
 
@@ -197,7 +197,7 @@ def _levels(entry: Mapping[str, Any], name: str) -> tuple[str, ...]:
 def _numbers(entry: Mapping[str, Any], key: str, name: str) -> tuple[float, ...]:
     values = entry.get(key) or []
     if not isinstance(values, list) or not all(
-        isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) for v in values
+        isinstance(v, (int, float)) and not isinstance(v, bool) for v in values
     ):
         raise DataError(
             f"Column {name!r} of the schema needs a list of finite numbers for the key {key}."

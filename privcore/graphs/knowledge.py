@@ -17,6 +17,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import PDAG, ordered
+from privcore.strict_json import JsonFault, read_json
 from privcore.text import short
 
 Mark = Literal["--", "->"]
@@ -285,7 +286,7 @@ def _read(text: str) -> Knowledge:
     if not text:
         return Knowledge()
     try:
-        known = json.loads(text)
+        known = read_json(text)
         tiers = tuple(tuple(_word(name) for name in tier) for tier in known.pop("tiers", ()))
         forbidden, required = (
             frozenset(statement(_word(a), _mark(mark), _word(b)) for a, mark, b in known.pop(k, ()))
@@ -295,9 +296,10 @@ def _read(text: str) -> Knowledge:
             raise ValueError
     except ParameterError:
         raise
-    except (ValueError, TypeError, AttributeError, RecursionError):
+    except (ValueError, TypeError, AttributeError) as error:
+        fault = f", which {error}" if isinstance(error, JsonFault) else ""
         raise ParameterError(
-            f"knowledge is {short(text)!r}; it must be JSON, such as "
+            f"knowledge is {short(text)!r}{fault}; it must be JSON, such as "
             '{"tiers": [["a", "b"], ["c"]], "forbidden": [["a", "--", "b"]]}.'
         ) from None
     return Knowledge(tiers, forbidden, required)

@@ -5,7 +5,6 @@ The readers take linear time: they read each character at most a few times.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise, product
@@ -18,6 +17,7 @@ from privcore.graphs.building import NamedEdge, build_graph
 from privcore.graphs.objects import edge_of_ends, from_networkx
 from privcore.graphs.pag import PAG, End
 from privcore.graphs.pdag import MARKS, PDAG
+from privcore.strict_json import JsonFault, read_json
 from privcore.text import short
 
 _DAGITTY_MARKS = {kind: mark.replace("o", "@") for kind, mark in MARKS.items()}
@@ -303,9 +303,9 @@ def from_json(text: str) -> PDAG:
         'o-o'
     """
     try:
-        document: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        raise _unreadable("JSON") from None
+        document = read_json(text)
+    except JsonFault as fault:
+        raise DataError(f"The JSON graph {fault}; check that it is one complete graph.") from None
     if not isinstance(document, dict) or "nodes" not in document:
         raise DataError('The JSON graph must be an object with the key "nodes".')
     strange = next((key for key in document if key not in (*MARKS, "nodes", "positions")), None)

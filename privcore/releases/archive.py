@@ -6,7 +6,6 @@ random, so the name of the file reveals nothing.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 from privcore.errors import CertificateError
 from privcore.files import write_whole
 from privcore.releases.certificate import certificate_json
+from privcore.strict_json import JsonFault, read_json
 from privcore.text import short
 
 _NAME = re.compile(r"certificate-[0-9a-f]{1,64}\.json")
@@ -65,8 +65,8 @@ def stored_certificates(folder: Path) -> list[StoredCertificate]:
 def stored_document(path: Path) -> dict[str, Any]:
     """The certificate in a file; raises CertificateError if it cannot be read."""
     try:
-        document = json.loads(path.read_text("utf-8", "surrogatepass"))
-    except (OSError, ValueError, RecursionError):
+        document = read_json(path.read_bytes())
+    except (OSError, JsonFault):
         document = None
     if not isinstance(document, dict):
         raise CertificateError(

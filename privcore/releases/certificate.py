@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from importlib.metadata import version
 from typing import Any
 
@@ -18,8 +19,8 @@ from privcore.data.domain import domain_of, domain_sha256
 from privcore.data.model import Described
 from privcore.data.private_domain.plan import DomainPlan
 from privcore.effects.model import Effects
+from privcore.errors import CertificateError
 from privcore.graphs.exports import to_json_dict
-from privcore.privacy.accounting.events import Event
 from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
 from privcore.releases.findings import described_pairs
 from privcore.releases.ledger.sums import Charge, Spending
@@ -202,19 +203,29 @@ def _up(number: float) -> float:
     return math.ceil(number / unit - 1e-9) * unit
 
 
-def planned_of(part: Mapping[str, Any]) -> tuple[Event, ...]:
-    """The planned steps stated in a part of a certificate.
-
-    Raises ParameterError for impossible steps.
-    """
-    return tuple(
-        Event(step["kind"], step["value"], step["count"], step["delta"]) for step in part["planned"]
-    )
-
-
 def certificate_json(document: Mapping[str, Any]) -> str:
     """The text of a certificate file: indented JSON."""
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def page_of(make: Callable[[Mapping[str, Any]], str]) -> Callable[[Mapping[str, Any]], str]:
+    """`make`, which builds a page from a certificate, for certificates of others.
+
+    Anyone can sign anything, and `verify` does not check the form of parts that only a page reads.
+    The result raises CertificateError if such a part is missing or malformed.
+    """
+
+    @wraps(make)
+    def made(document: Mapping[str, Any]) -> str:
+        try:
+            return make(document)
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+            raise CertificateError(
+                "The certificate cannot be shown as a page: a part of it is not complete, or is "
+                "from another version; get the original."
+            ) from None
+
+    return made
 
 
 def _versions() -> dict[str, str]:

@@ -11,6 +11,7 @@ from privcore.effects.words import effects_sentence
 from privcore.graphs.exports import from_json_dict, to_svg
 from privcore.graphs.layout import shared_layout
 from privcore.graphs.pdag import SIGNS
+from privcore.releases.certificate import page_of
 from privcore.releases.effect import STAGES
 from privcore.releases.findings import confidence_text, settled_sentence, verdict_counts
 from privcore.unit import ADDED, understood
@@ -35,6 +36,7 @@ svg { max-width: 100%; height: auto; }
 """
 
 
+@page_of
 def certificate_html(document: Mapping[str, Any]) -> str:
     """A signed certificate as an HTML page, for reading; only the JSON can be verified."""
     guarantee, ledger = document["guarantee"], document["ledger"]

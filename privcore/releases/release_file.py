@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,17 +24,18 @@ from privcore.algorithms.moment_search.released import (
     together,
 )
 from privcore.algorithms.search.result import Discovery
-from privcore.data.domain import domain_of
+from privcore.data.domain import domain_lines, domain_of
 from privcore.data.model import Described
-from privcore.errors import CertificateError, DataError, ParameterError, ReleaseError
+from privcore.errors import CertificateError, DataError, ReleaseError
 from privcore.files import read_most
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import basic
 from privcore.privacy.accounting.events import Event
 from privcore.releases.archive import keep_text
-from privcore.releases.certificate import planned_of
 from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.plan_check import check_unit, cost_of_run, stated_steps
 from privcore.releases.signing import check_signature
+from privcore.strict_json import JsonFault, read_json
 
 SCHEMA = "causalveil-release/1"
 # Parameters of a release that a later search cannot change.
@@ -67,7 +68,7 @@ class ReleaseFile:
     planned: the steps that were charged.  statistics: the released numbers.
     holds: IDs of the releases to which this one adds, the latest first.
     budget: name of the charged budget.  signer: fingerprint of the key that signed the file.
-    nonce, mark: see `mark_of`.
+    nonce, mark: see `mark_of`.  cost: a sentence on what the planned steps cost.
     """
 
     id: str
@@ -83,6 +84,7 @@ class ReleaseFile:
     signer: str
     nonce: str
     mark: str
+    cost: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -173,27 +175,36 @@ def keep_file(folder: Path, document: Mapping[str, Any]) -> Path:
     return keep_text(folder, f"release-{document['id']}.json", file_text(document))
 
 
-def read_release_file(path: Path | str) -> ReleaseFile:
-    """Read a release file, and check its signature.
+def read_release_file(path: Path | str, keys: Collection[str] = ()) -> ReleaseFile:
+    """Read a release file, and check it as `checked_file` does.
 
     Raises DataError for a file that cannot be read, and CertificateError for a file that is not a
-    release file or was changed.
+    release file, or that fails a check.
     """
     content = read_most(path, LARGEST)
     if len(content) > LARGEST:
         raise CertificateError(
             "The file is too large for a release file; give a file from `release --keep-numbers`."
         )
-    return parsed_file(content)
+    return parsed_file(content, keys)
 
 
-def parsed_file(content: bytes) -> ReleaseFile:
-    """Parse and check the content of a release file; raises CertificateError if it is invalid."""
+def parsed_file(content: bytes, keys: Collection[str] = ()) -> ReleaseFile:
+    """Parse the content of a release file, and check it as `checked_file` does."""
     try:
-        text = content.decode("utf-8")
-        document = json.loads(text, parse_constant=_no_number, parse_float=_finite)
-    except (ValueError, RecursionError):
-        raise CertificateError("The file is not JSON; give the release file.") from None
+        return checked_file(read_json(content), keys)
+    except JsonFault as fault:
+        raise CertificateError(
+            f"The file {fault}; give the release file as it was written."
+        ) from None
+
+
+def checked_file(document: Any, keys: Collection[str] = ()) -> ReleaseFile:
+    """Check the content of a release file; keys: fingerprints of the expected signers.
+
+    Raises CertificateError unless the file is complete and unchanged, one of the expected signers
+    signed it, and its planned steps cost no more than its guarantee.
+    """
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise CertificateError(
             f"This is not a release file of the form {SCHEMA}; `release --keep-numbers` writes "
@@ -201,7 +212,7 @@ def parsed_file(content: bytes) -> ReleaseFile:
         )
     if set(document) != _FIELDS:
         raise CertificateError("The release file is not complete; get the original.")
-    signer = check_signature(document)
+    signer = check_signature(document, keys)
     try:
         guarantee = Guarantee.of(document["guarantee"])
         if not (
@@ -217,7 +228,7 @@ def parsed_file(content: bytes) -> ReleaseFile:
             columns=tuple(document["columns"]),
             parameters=dict(document["parameters"]),
             guarantee=guarantee,
-            planned=planned_of(document),
+            planned=stated_steps(document),
             statistics=read_released(document["numbers"]),
             holds=tuple(map(str, document["holds"])),
             budget=str(document["budget"]),
@@ -226,30 +237,33 @@ def parsed_file(content: bytes) -> ReleaseFile:
             mark=str(document["table"]["mark"]),
         )
         fitting = file.statistics.fits(_own_levels(file.columns))
-    except (KeyError, TypeError, ValueError, AttributeError, ParameterError, DataError):
-        raise CertificateError("The release file is not complete; get the original.") from None
+        domain_lines(file.columns)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        raise CertificateError(
+            "The release file is not complete, or its numbers are out of range; get the original."
+        ) from None
     if not fitting:
         raise CertificateError(
             "The numbers of the release file do not match its columns; get the original."
         )
-    return file
+    check_unit(guarantee.neighbours, document["parameters"])
+    cost = cost_of_run(file.planned, guarantee.epsilon, guarantee.delta, guarantee.neighbours)
+    if not cost:
+        raise CertificateError(
+            f"The planned steps of the release file cost more than its ε = {guarantee.epsilon:g}, "
+            f"δ = {guarantee.delta:g}; do not trust it."
+        )
+    return replace(file, cost=cost)
 
 
 def _own_levels(columns: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
     """The number of levels of each column of a public domain; 0 for a numeric column."""
-    names = [column["name"] for column in columns]
+    names, levels = ([column[key] for column in columns] for key in ("name", "levels"))
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError
-    return tuple(len(column["levels"]) for column in columns)
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(name)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else _no_number(text)
+    if not all(isinstance(own, list) for own in levels):
+        raise TypeError
+    return tuple(map(len, levels))
 
 
 def put_together(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
@@ -53,36 +53,40 @@ def signed(content: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]
     return {**content, "signature": signature}
 
 
-def check_signature(document: Mapping[str, Any]) -> str:
+def check_signature(document: Mapping[str, Any], keys: Collection[str] = ()) -> str:
     """Check the signature of a document; returns the fingerprint of the key that signed it.
 
-    Raises CertificateError if there is no signature, or if anything was changed after signing.
+    keys: fingerprints of the expected signers; empty if anyone may have signed.
+
+    Raises CertificateError if there is no signature, if anything was changed after signing, or if
+    none of the expected signers signed.
     """
     signature = document.get("signature")
     if not isinstance(signature, Mapping) or set(signature) != _FIELDS:
-        raise CertificateError("The certificate has no complete signature; get the original.")
+        raise CertificateError("The file has no complete signature; get the original.")
     if signature["algorithm"] != ALGORITHM:
         raise CertificateError(f"The signature is not an {ALGORITHM} signature; get the original.")
     content = {name: value for name, value in document.items() if name != "signature"}
     text = canonical(content)
     if hashlib.sha256(text).hexdigest() != signature["content_sha256"]:
-        raise CertificateError(
-            "The certificate was changed: its content does not have the stated hash."
-        )
+        raise CertificateError("The file was changed: its content does not have the stated hash.")
     try:
         public = bytes.fromhex(signature["public_key"])
         Ed25519PublicKey.from_public_bytes(public).verify(bytes.fromhex(signature["value"]), text)
     except (ValueError, TypeError, InvalidSignature):
         raise CertificateError(
-            "The certificate was changed: its signature does not match its content and key."
+            "The file was changed: its signature does not match its content and key."
         ) from None
     # fromhex accepts other case and spaces, but they are changes all the same.
     if public.hex() != signature["public_key"] or fingerprint(public) != signature["fingerprint"]:
         raise CertificateError(
-            "The certificate was changed: its key does not have the stated fingerprint."
+            "The file was changed: its key does not have the stated fingerprint."
         )
     if signature["value"] != bytes.fromhex(signature["value"]).hex():
         raise CertificateError(
-            "The certificate was changed: its signature is not in lower-case hexadecimal digits."
+            "The file was changed: its signature is not in lower-case hexadecimal digits."
         )
-    return str(signature["fingerprint"])
+    signer = str(signature["fingerprint"])
+    if keys and signer not in {key.strip().lower() for key in keys}:
+        raise CertificateError(f"The file was signed by another key, {signer}; do not trust it.")
+    return signer

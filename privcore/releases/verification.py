@@ -1,24 +1,28 @@
-"""Verifies that a certificate was not changed, and that its guarantee is proven."""
+"""Verifies that a certificate or release file was not changed, and that its guarantee is proven."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from privcore.data.domain import domain_lines, domain_sha256
-from privcore.errors import CertificateError, ParameterError
-from privcore.privacy.accounting.accountants import side_by_side
+from privcore.errors import CertificateError
 from privcore.privacy.accounting.guarantee import Guarantee
-from privcore.releases.certificate import SCHEMA, limits, meaning, planned_of
+from privcore.releases import release_file
+from privcore.releases.certificate import SCHEMA, limits, meaning
+from privcore.releases.plan_check import check_unit, cost_of, cost_of_run, stated_steps
 from privcore.releases.signing import check_signature
-from privcore.text import short
-from privcore.unit import ADDED, REPLACED, understood
+from privcore.strict_json import JsonFault, read_json
+from privcore.text import counted, short
 
-# Largest size of a certificate, in bytes and characters.
+# Largest size of a certificate in bytes.
 LARGEST = 50_000_000
-_TOLERANCE = 1e-6
+_ANYONE = (
+    "Whose key signed the file: anyone can make a key and sign with it. Ask the releaser for the "
+    "fingerprint of their key, and give this fingerprint as --key."
+)
+_UNMODIFIED = "That the program that signed the file ran as stated."
+_LEDGER = "That the ledger is intact and contains all releases from these records."
 
 # The parts of a certificate, and their fields.
 _PARTS: dict[str, tuple[str, ...]] = {
@@ -70,87 +74,87 @@ _WHOLE = {
 class Verified(NamedTuple):
     """Sentences on what was verified, and on what cannot be verified from the file.
 
+    document: the content of the file.  numbers: the same as a release file; None for a certificate.
     fingerprint: the fingerprint of the signer's key.  domain: the name of each column and, in
     words, every value that was taken as public.
     """
 
+    document: Mapping[str, Any]
+    numbers: release_file.ReleaseFile | None
     verified: tuple[str, ...]
     limits: tuple[str, ...]
     fingerprint: str
     domain: tuple[tuple[str, str], ...]
 
 
-def verify(text: str, key: str | None = None) -> Verified:
-    """Verify the JSON of a certificate; key: the fingerprint of the expected signer.
+def verify(content: bytes | str, key: str | None = None) -> Verified:
+    """Verify a certificate or a release file; key: the fingerprint of the expected signer.
 
     Raises CertificateError, which states what is wrong, unless every check succeeds.
     """
-    document = _parsed(text)
-    _check_parts(document)
-    signer = check_signature(document)
-    if key is not None and signer != key.strip().lower():
+    try:
+        document = read_json(content)
+    except JsonFault as fault:
         raise CertificateError(
-            f"The certificate was signed by another key, {signer}; do not trust it."
-        )
+            f"The file {fault}; give the certificate's JSON, or the release file, as it was "
+            "written."
+        ) from None
+    if not isinstance(document, dict):
+        raise CertificateError("The file is not a certificate; give the certificate's JSON.")
+    keys = () if key is None else (key,)
+    if document.get("schema") == release_file.SCHEMA:
+        return _verified_numbers(document, keys)
+    _check_parts(document)
+    signer = check_signature(document, keys)
     _check_promise(document)
     domain = _checked_domain(document)
     done = [
-        f"The content has the stated hash and is signed by the key {signer}.",
+        *_signed(signer, keys),
         f"The certificate has the form {SCHEMA}. The calibration is proven, the noise is secure, "
         "and the explanations agree with ε and δ.",
     ]
-    limits = ["That the program that signed the certificate ran as stated."]
-    if key is None:
-        limits.append(
-            "Whose key signed the certificate: anyone can make a key and sign with it. Ask the "
-            "releaser for the fingerprint of their key, and give this fingerprint as --key."
-        )
-    else:
-        done.append("The key has the expected fingerprint.")
+    unknown = [_UNMODIFIED, *([] if keys else [_ANYONE])]
     recomputed = _recomputed(document)
     if recomputed:
         done.append(recomputed)
     else:
-        limits.append(
+        unknown.append(
             "That ε and δ follow from the steps: the effect of sub-sampling is not recomputed."
         )
     done.append(
-        f"The public domain below, with {len(domain)} columns, has the SHA-256 hash "
+        f"The public domain below, with {counted(len(domain), 'column')}, has the SHA-256 hash "
         f"{document['domain']['sha256']}."
     )
-    limits.append(f"That the public domain is {document['domain']['basis']}.")
-    limits.append("That the ledger is intact and contains all releases from these records.")
+    unknown += [f"That the public domain is {document['domain']['basis']}.", _LEDGER]
     accepted = document["accepted_caveats"]
-    limits += [f"The owner takes responsibility for this caveat: {caveat}." for caveat in accepted]
-    return Verified(tuple(done), tuple(limits), signer, domain)
+    unknown += [f"The owner takes responsibility for this caveat: {caveat}." for caveat in accepted]
+    return Verified(document, None, tuple(done), tuple(unknown), signer, domain)
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    if len(text) > LARGEST:
-        raise CertificateError(
-            "The file is too large for a certificate; give the certificate's JSON."
-        )
-    try:
-        document = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
-    except CertificateError:
-        raise
-    except (ValueError, RecursionError):
-        raise CertificateError("The file is not JSON; give the certificate's JSON.") from None
-    if not isinstance(document, dict):
-        raise CertificateError("The file is not a certificate; give the certificate's JSON.")
-    return document
+def _verified_numbers(document: Mapping[str, Any], keys: tuple[str, ...]) -> Verified:
+    file = release_file.checked_file(document, keys)
+    promise, domain = file.guarantee, tuple(domain_lines(file.columns))
+    done = (
+        *_signed(file.signer, keys),
+        f"The release file has the form {release_file.SCHEMA}. The calibration is proven, and the "
+        "numbers fit the columns and the number of rows.",
+        file.cost,
+        f"The numbers are covered by ε = {promise.epsilon:g}, δ = {promise.delta:g} "
+        f"({promise.neighbours}).",
+    )
+    unknown = (
+        f"{_UNMODIFIED[:-1]}, with secure noise.",
+        *(() if keys else (_ANYONE,)),
+        "That the public domain below was known without the rows.",
+        _LEDGER,
+        *(f"The owner takes responsibility for this caveat: {c}." for c in promise.caveats),
+    )
+    return Verified(document, file, done, unknown, file.signer, domain)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A dictionary without repeated names, which could show readers what was not signed."""
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise CertificateError("The certificate names a field twice; get the original.")
-    return fields
-
-
-def _no_constant(name: str) -> float:
-    raise CertificateError(f"The certificate holds {name}, which is not a number in JSON.")
+def _signed(signer: str, keys: tuple[str, ...]) -> tuple[str, ...]:
+    first = f"The content has the stated hash and is signed by the key {signer}."
+    return (first, "The key has the expected fingerprint.") if keys else (first,)
 
 
 def _check_parts(document: Mapping[str, Any]) -> None:
@@ -192,28 +196,10 @@ def _check_promise(document: Mapping[str, Any]) -> None:
         raise CertificateError("The noise was simulated, so this is not a release.")
     if not _sentences(promise["caveats"]) or promise["caveats"] != document["accepted_caveats"]:
         raise CertificateError("The guarantee has caveats that the owner has not accepted.")
-    _check_unit(document)
+    check_unit(promise["neighbours"], document["algorithm"]["parameters"])
     stated = Guarantee(epsilon, delta, promise["neighbours"], (), "proven", "", "")
     if document["meaning"] != meaning(stated) or document["limits"] != limits(stated):
         raise CertificateError("The explanations in the certificate do not agree with its ε and δ.")
-
-
-def _check_unit(document: Mapping[str, Any]) -> None:
-    """Raises CertificateError unless the guarantee and the parameters protect the same unit."""
-    stated, parameters = document["guarantee"]["neighbours"], document["algorithm"]["parameters"]
-    try:
-        unit, relation = understood(stated) if isinstance(stated, str) else (None, None)
-    except ParameterError:
-        unit = None
-    if unit is None:
-        raise CertificateError("The guarantee of the certificate does not state who is protected.")
-    # Certificates of earlier versions have neither parameter: they protect one row.
-    known = parameters if isinstance(parameters, dict) else {}
-    same = known.get("rows_per_unit") in (None, unit.rows)
-    if not same or known.get("neighbours", REPLACED) != relation:
-        raise CertificateError(
-            "The guarantee and the parameters of the certificate state different protected units."
-        )
 
 
 def _checked_domain(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -243,7 +229,7 @@ def _checked_domain(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _recomputed(document: Mapping[str, Any]) -> str:
@@ -252,34 +238,24 @@ def _recomputed(document: Mapping[str, Any]) -> str:
     Sub-sampling is not recomputed.  The steps of a bought domain and the steps of the run are
     recomputed separately, and their costs added up.
     """
-    promise = document["guarantee"]
+    promise, bought = document["guarantee"], document["domain"].get("bought")
     epsilon, delta = promise["epsilon"], promise["delta"]
-    parts = [(document["mechanism"], epsilon, delta, "The planned steps")]
-    bought = document["domain"].get("bought")
+    steps, purchase = stated_steps(document["mechanism"]), ""
     if bought is not None:
         first, own = _cost_of(bought)
         if not (first < epsilon and own <= delta):
             raise CertificateError(
                 "The bought domain costs more than the total stated in the certificate allows."
             )
-        parts = [
-            (bought, first, own, "The planned steps of the bought domain"),
-            (document["mechanism"], epsilon - first, delta - own, "The planned steps of the run"),
-        ]
-    elif understood(promise["neighbours"])[1] == ADDED:
-        # In the order of the run: the number of rows, and then the remainder.
-        first = _counted(document["mechanism"], epsilon)
-        steps = document["mechanism"]["planned"]
-        parts = [
-            ({"planned": steps[:1]}, first, 0.0, "The steps that count the rows"),
-            ({"planned": steps[1:]}, epsilon - first, delta, "The planned steps of the run"),
-        ]
-    totals = [_account(*part) for part in parts]
-    if bought is not None and not totals[0]:
-        raise CertificateError(
-            "The planned steps of the bought domain do not agree with its stated cost."
-        )
-    return " ".join(totals) if all(totals) else ""
+        what = "The planned steps of the bought domain"
+        purchase = cost_of(stated_steps(bought), first, own, what)
+        if not purchase:
+            raise CertificateError(
+                "The planned steps of the bought domain do not agree with its stated cost."
+            )
+        epsilon, delta = epsilon - first, delta - own
+    run = cost_of_run(steps, epsilon, delta, promise["neighbours"])
+    return f"{purchase} {run}".strip() if run else ""
 
 
 def _cost_of(bought: Any) -> tuple[float, float]:
@@ -294,37 +270,3 @@ def _cost_of(bought: Any) -> tuple[float, float]:
             "The certificate does not state a finite ε and δ for the bought domain."
         )
     return epsilon, delta
-
-
-def _account(part: Mapping[str, Any], epsilon: float, delta: float, what: str) -> str:
-    """A sentence that planned steps cost at most (ε, δ); empty if no accountant shows this."""
-    try:
-        events = planned_of(part)
-    except (ParameterError, KeyError, TypeError):
-        raise CertificateError("The planned steps of the certificate are impossible.") from None
-    for account in side_by_side(events, delta) if events else ():
-        if account.epsilon is not None and account.epsilon <= epsilon * (1 + _TOLERANCE):
-            return (
-                f"{what} come to ε = {account.epsilon:.6g} at δ = {delta:g} by {account.name}, "
-                "which is no more than promised."
-            )
-    return ""
-
-
-def _counted(part: Mapping[str, Any], epsilon: float) -> float:
-    """ε of the first planned step, which measures the number of rows.
-
-    Raises CertificateError if the first step cannot be this measurement, or costs the whole ε.
-    """
-    try:
-        steps = planned_of(part)
-    except (ParameterError, KeyError, TypeError):
-        raise CertificateError("The planned steps of the certificate are impossible.") from None
-    first = steps[0] if len(steps) > 1 else None
-    if first is None or (first.kind, first.count, first.delta) != ("pure", 1, 0.0):
-        raise CertificateError(
-            "The number of rows is private, but the plan has no step that counts rows."
-        )
-    if not first.value < epsilon:
-        raise CertificateError("Counting the rows costs the whole ε of the certificate.")
-    return first.value

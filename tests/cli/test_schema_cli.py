@@ -169,7 +169,7 @@ def test_one_record_does_not_change_what_is_released_as_public(tmp_path, monkeyp
     ("arguments", "sentence"),
     [
         (("--csv", "{}/none.csv"), says("cannot-be-read")),
-        (("--confirm", "{}/t.csv"), says("schema-not-json")),
+        (("--confirm", "{}/t.csv"), says("not-json")),
         (("--csv", "{}/t.csv", "--yes"), says("draft-to-be-reviewed")),
         (("--csv", "{}/t.csv", "--out", "{}/none/schema.json"), says("cannot-be-written")),
         (

@@ -105,6 +105,58 @@ def newest(files):
     )
 
 
+def test_who_signed_is_shown_and_can_be_expected(files, capsys):
+    path = first_release(files, capsys)
+    file, other = read_release_file(path), files / "other.json"
+    document = json.loads(Path(path).read_text("utf-8"))
+    content = {name: part for name, part in document.items() if name != "signature"}
+    other.write_text(file_text(signed(content, Ed25519PrivateKey.generate())), "utf-8")
+    stranger = read_release_file(other).signer
+    for name, signer in ((path, file.signer), (str(other), stranger)):
+        for command in ("verify", "search-again"):
+            code, out, err = run(capsys, command, name)
+            assert (code, err) == (0, "")
+            assert signer in out
+            assert shows(out, "signer-not-checked")
+            code, out, err = run(capsys, command, name, "--key", signer)
+            assert (code, err) == (0, "")
+            assert signer in out
+            assert not shows(out, "signer-not-checked")
+    for command in ("verify", "search-again"):
+        said = refused(capsys, command, str(other), "--key", file.signer)
+        assert shows(said, "signed-by-another")
+    for more in ((), ("--key", stranger)):
+        said = json.loads(run(capsys, "search-again", str(other), "--json", *more)[1])
+        assert said["signers"] == [stranger]
+        assert said["signers_checked"] == bool(more)
+    page = files / "numbers.html"
+    for command in ("verify", "search-again"):
+        assert run(capsys, command, str(other), "--html", str(page))[0] == 0
+        assert stranger in page.read_text("utf-8")
+
+
+HOSTILE = {
+    "an infinite ε": lambda text: text.replace('"epsilon": 0.1', '"epsilon": 1e999'),
+    "an ε beyond a double": lambda text: text.replace('"epsilon": 0.1', '"epsilon": 1' + "0" * 400),
+    "ε twice": lambda text: text.replace('"epsilon": 0.1', '"epsilon": 0.01, "epsilon": 0.1'),
+    "nothing but brackets": lambda text: "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_numbers_that_no_double_holds_are_refused_by_every_command(files, capsys, name):
+    path, page = Path(first_release(files, capsys)), str(files / "x.html")
+    (certificate,) = (files / "out").glob("certificate-*.json")
+    for file in (path, certificate):
+        file.write_text(HOSTILE[name](file.read_text("utf-8")), "utf-8")
+        refused(capsys, "verify", str(file))
+        refused(capsys, "verify", str(file), "--html", page)
+        refused(capsys, "search-again", str(file))
+        refused(capsys, "topup", str(file), *source(files), "--epsilon", "0.1")
+    assert not Path(page).exists()
+    assert [charge["epsilon"] for charge in spent(capsys)] == [0.1]
+
+
 def test_without_the_option_no_numbers_are_written(files, capsys):
     run(
         *(capsys, "release", *source(files), "--algorithm", "moment-search"),

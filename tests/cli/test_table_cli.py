@@ -102,7 +102,7 @@ def test_a_release_is_charged_to_the_same_budget_as_the_csv(files, capsys):
             says("option-is-for", option="--drop", source="a file"),
         ),
         (("--table", "{}/t", "--memory", "much"), says("memory-is-no-number", value="much")),
-        (("--table", "{}/t", "--schema", "{}/truth.csv"), says("schema-not-json")),
+        (("--table", "{}/t", "--schema", "{}/truth.csv"), says("not-json")),
         (("--table", "{}/t", "--schema", "{}/none"), says("cannot-be-read")),
         (
             ("--network", "asia", "--schema", "{}/schema.json"),

@@ -67,8 +67,12 @@ def test_short_forms():
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"\xff\xfe", says("schema-not-json")),
-        (b"[" * 100_000, says("schema-not-json")),
+        (b"\xff\xfe", says("not-json")),
+        (b"[" * 100_000, says("json-too-deep")),
+        (
+            b'[{"name": "a", "bounds": [0, 120], "bounds": [0, 40], "bins": 4}]',
+            says("json-key-twice", name="bounds"),
+        ),
         (b"{}", says("schema-without-columns")),
         (b"[3]", says("schema-column-without-name", column=1)),
         (b'[{"name": "a", "level": ["x"]}]', says("schema-unknown-field", field="level")),
@@ -84,7 +88,8 @@ def test_short_forms():
         (b'[{"name": "a", "levels": "xy"}]', says("schema-needs-levels")),
         (b'[{"name": "a", "levels": [["x"]]}]', says("schema-needs-levels")),
         (b'[{"name": "a", "bounds": [1]}]', says("schema-needs-bounds")),
-        (b'[{"name": "a", "bounds": [1, NaN]}]', says("schema-needs-finite", field="bounds")),
+        (b'[{"name": "a", "bounds": [1, NaN]}]', says("json-not-finite", value="NaN")),
+        (b'[{"name": "a", "bounds": [1, "2"]}]', says("schema-needs-finite", field="bounds")),
         (b'[{"name": "a", "cut_points": ["x"]}]', says("schema-needs-finite", field="cut_points")),
         (b'[{"name": "a", "bounds": [0, 1], "bins": 2.5}]', says("schema-needs-bins")),
         (

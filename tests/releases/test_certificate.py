@@ -17,6 +17,7 @@ from privcore.errors import CertificateError, LedgerError
 from privcore.privacy.accounting.guarantee import REPLACE_ONE, Guarantee, posterior_bound
 from privcore.releases.certificate import PRIORS, certificate_json, meaning
 from privcore.releases.certificate_html import certificate_html
+from privcore.releases.interactive import certificate_page
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import FILE, load_key
 from privcore.releases.release import release
@@ -153,6 +154,7 @@ def test_added_fields_are_caught(document):
         (("guarantee", "epsilon"), None, says("no-finite-guarantee")),
         (("guarantee", "epsilon"), -1, says("no-finite-guarantee")),
         (("guarantee", "epsilon"), True, says("no-finite-guarantee")),
+        (("guarantee", "epsilon"), 10**400, says("json-not-finite")),
         (("guarantee", "delta"), 1.0, says("no-finite-guarantee")),
         (("guarantee", "epsilon"), 0.5, says("plain-words-differ")),
         (("guarantee", "caveats"), ["levels were read"], says("caveats-not-accepted")),
@@ -193,11 +195,31 @@ def test_what_is_no_certificate_is_said_in_a_sentence(text):
         verify(text)
 
 
+MALFORMED = {
+    "an edge of three": lambda released: released["graph"]["directed"].append(["a", "b", "c"]),
+    "a finding that is a number": lambda released: released["pairs"].append(1),
+    "findings that are a number": lambda released: released.update(pairs=3),
+    "no list of edges": lambda released: released["graph"].update(undirected=None),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+@pytest.mark.parametrize("make", [certificate_html, certificate_page])
+def test_what_only_pages_read_is_refused_in_a_sentence(with_pairs, make, name):
+    """A signature says nothing of the form of the graph."""
+    changed = json.loads(certificate_json(with_pairs.certificate))
+    assert make(changed)
+    MALFORMED[name](changed["released"])
+    found = verify(resigned(changed))
+    with pytest.raises(CertificateError, match=says("no-page-of-it")):
+        make(found.document)
+
+
 def test_a_field_named_twice_is_refused(made):
     text = certificate_json(made.certificate)
     twice = text.replace('"epsilon": 1.0', '"epsilon": 0.1, "epsilon": 1.0', 1)
     assert json.loads(twice) == json.loads(text)
-    with pytest.raises(CertificateError, match=says("field-twice")):
+    with pytest.raises(CertificateError, match=says("json-key-twice", name="epsilon")):
         verify(twice)
 
 

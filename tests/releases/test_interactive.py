@@ -228,7 +228,7 @@ def test_a_page_of_a_certificate_shows_the_released_graph_alone(released):
 def test_a_page_of_released_numbers_shows_their_graph(released):
     made, path = released
     result = search_files([read_release_file(path)])
-    content = check_whole(numbers_page(result, ["release.json"])).content
+    content = check_whole(numbers_page(result, ["release.json"], ["ab12"])).content
     graph = content["steps"][0]["graphs"][0]
     assert {(p["i"], p["j"]) for p in graph["pairs"]} == result.graph.skeleton
     assert isinstance(made.graph, PDAG)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms.moment_search.released import released_as_dict
+from privcore.api.releases import search_again
 from privcore.data import Column, Dataset
 from privcore.data.domain import domain_of
 from privcore.effects import EffectPlan, Question
@@ -31,6 +32,7 @@ from privcore.releases.release_file import (
     search_files,
 )
 from privcore.releases.signing import fingerprint, public_bytes, signed
+from privcore.releases.verification import verify
 from tests.messages import says, shows
 from tests.releases.steps_of import FORMS, kept_release, ledger_in, levels_table
 from tests.releases.test_bought_release import table as bought_table
@@ -150,7 +152,22 @@ BAD = {
     "no steps": lambda d: {"planned": [{"kind": "magic"}]},
     "a number for what it holds": lambda d: {"holds": 1},
     "parameters of text": lambda d: {"parameters": "abc"},
+    "ε in quotes": lambda d: {"guarantee": {**d["guarantee"], "epsilon": "1"}},
+    "levels of text": lambda d: {
+        "columns": [{**column, "levels": "ab"} for column in d["columns"]]
+    },
+    "half a step": lambda d: {"planned": [{**d["planned"][0], "count": 1.5}]},
+    "no steps at all": lambda d: {"planned": []},
+    "counts in quotes": lambda d: with_counts(d, lambda count: str(count)),
+    "counts whose sum overflows": lambda d: with_counts(d, lambda count: 1e308),
+    "counts that no rows and no noise give": lambda d: with_counts(d, lambda count: 1e6),
+    "more noise than there are numbers": lambda d: {"numbers": {**d["numbers"], "scale": 1e20}},
 }
+
+
+def with_counts(document, changed):
+    numbers = document["numbers"]
+    return {"numbers": {**numbers, "counts": [changed(count) for count in numbers["counts"]]}}
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -160,6 +177,56 @@ def test_a_signed_file_that_is_not_whole_is_refused(released, name):
     assert parsed_file(file_text(forged(document)).encode())
     with pytest.raises(CertificateError):
         parsed_file(file_text(forged(document, **BAD[name](document))).encode())
+
+
+def test_steps_that_cost_more_than_the_guarantee_are_refused(released):
+    """Whoever signs it, the numbers of these steps are not covered by less."""
+    document = released[2].numbers
+    for share, fine in ((2, True), (1, True), (1 - 1e-9, True), (0.999, False), (0.1, False)):
+        epsilon = share * document["guarantee"]["epsilon"]
+        content = forged(document, guarantee={**document["guarantee"], "epsilon": epsilon})
+        if fine:
+            assert parsed_file(file_text(content).encode()).guarantee.epsilon == epsilon
+        else:
+            with pytest.raises(CertificateError, match=says("steps-cost-more", epsilon="0.")):
+                parsed_file(file_text(content).encode())
+
+
+def test_a_guarantee_for_others_than_the_run_protected_is_refused(released):
+    document = released[2].numbers
+    content = forged(document, parameters={**document["parameters"], "rows_per_unit": 3})
+    with pytest.raises(CertificateError, match=says("units-differ")):
+        parsed_file(file_text(content).encode())
+
+
+def test_only_the_expected_signers_are_believed(released, tmp_path):
+    _, _, made, file = released
+    path = tmp_path / "release.json"
+    path.write_text(file_text(made.numbers))
+    other = forged(made.numbers)["signature"]["fingerprint"]
+    for keys in ((), (file.signer,), (f" {file.signer.upper()} ",), (other, file.signer)):
+        assert read_release_file(path, keys).signer == file.signer
+    assert search_again(path, keys=[file.signer]).guarantee == file.guarantee
+    for keys in ((other,), ("",)):
+        with pytest.raises(CertificateError, match=says("signed-by-another")):
+            search_again(path, keys=keys)
+
+
+def test_a_release_file_is_verified_as_a_certificate_is(released):
+    _, data, made, file = released
+    content = file_text(made.numbers).encode()
+    found, known = verify(content), verify(content, file.signer)
+    assert found.numbers.id == known.numbers.id == file.id
+    assert found.fingerprint == file.signer
+    assert [name for name, _ in found.domain] == list(data.names)
+    assert shows(found.verified, "planned-steps-cost", epsilon=1)
+    assert len(found.limits) == len(known.limits) + 1
+    assert len(found.verified) == len(known.verified) - 1
+    with pytest.raises(CertificateError, match=says("signed-by-another")):
+        verify(content, "00" * 32)
+    for name in BAD:
+        with pytest.raises(CertificateError):
+            verify(file_text(forged(made.numbers, **BAD[name](made.numbers))))
 
 
 def test_numbers_that_json_writes_but_no_double_holds_are_refused(released):

@@ -65,9 +65,9 @@ def _downloads(stored: StoredCertificate) -> None:
         )
         try:
             page = certificate_html(document)
-        except (KeyError, TypeError, ValueError):
-            # Edited by hand, or from another version: the file can still be downloaded as it is.
-            st.caption("This certificate cannot be shown as a page to print.")
+        except PrivcoreError as error:
+            # The file can still be downloaded as it is.
+            st.caption(plain(str(error)))
             return
         st.download_button(
             "To print (HTML)",

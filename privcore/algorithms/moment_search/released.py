@@ -26,6 +26,10 @@ from privcore.privacy.mechanisms.second_moments import upper_triangle
 # Number of levels of a column that also counts as a number: yes/no as −1 and 1.
 YES_NO = 2
 _MOST_CELLS = 10**8
+# With noise beyond these nothing could be found, and searches would leave floating point.
+_LEAST_NOISE, _MOST_NOISE = 1e-40, 1e26
+# A product of two such numbers stays within floating point.
+_MOST = 1e150
 _Readers = Mapping[str, Callable[[Any], Any]]
 # Per column, its cut points in increasing order.
 Points = tuple[tuple[float, ...], ...]
@@ -53,12 +57,12 @@ def _rows(value: Any) -> int:
 
 
 def _size(value: Any) -> float:
-    _require(type(value) in (int, float) and 0 <= float(value) < math.inf)
+    _require(type(value) in (int, float) and 0 <= value <= _MOST_NOISE)
     return float(value)
 
 
 def _positive(value: Any) -> float:
-    _require(_size(value) > 0)
+    _require(_size(value) >= _LEAST_NOISE)
     return float(value)
 
 
@@ -69,18 +73,29 @@ def _levels(values: Any) -> tuple[int, ...]:
 
 
 def _numbers(values: Any, axes: int = 1) -> Matrix:
-    numbers = np.array(values, dtype=np.float64)
-    _require(numbers.ndim == axes and numbers.size <= _MOST_CELLS)
-    _require(bool(np.isfinite(numbers).all()))
-    return numbers
+    numbers = np.array(values)
+    # A text could hold a number too.
+    _require(numbers.dtype.kind in "if" and numbers.ndim == axes and numbers.size <= _MOST_CELLS)
+    _require(bool((np.abs(numbers) <= _MOST).all()))
+    return numbers.astype(np.float64)
+
+
+def _near(sums: Matrix, n: int, variance: float) -> Matrix:
+    """The sums over n rows; raises ValueError for sums that no noise of this variance gives.
+
+    A row adds at most 1 to a sum.  n may be a noisy number itself, so that the bound leaves room.
+    """
+    _require(variance <= _MOST_NOISE)
+    _require(bool((np.abs(sums) <= 10 * n + 100 * math.sqrt(variance)).all()))
+    return sums
 
 
 def _points(values: Any) -> Points | None:
     if values is None:
         return None
-    points = tuple(tuple(map(float, ends)) for ends in values)
+    points = tuple(tuple(_numbers(ends).tolist()) for ends in values)
     for ends in points:
-        _require(all(map(math.isfinite, ends)) and list(ends) == sorted(set(ends)))
+        _require(list(ends) == sorted(set(ends)))
     return points
 
 
@@ -159,8 +174,9 @@ class ReleasedTable:
         """
         readers = {"n": _rows, "levels": _levels, "counts": _numbers, "scale": _positive}
         values, topped = _checked(document, readers), document["topped"] is True
-        counts = values["counts"].reshape(values["levels"])
-        return cls(values["n"], counts, values["scale"], topped)
+        n, scale = values["n"], values["scale"]
+        counts = _near(values["counts"], n, discrete_laplace_variance(scale))
+        return cls(n, counts.reshape(values["levels"]), scale, topped)
 
 
 class WithMu:
@@ -274,8 +290,9 @@ class ReleasedSums(WithMu):
             columns = tuple(part["columns"])
             _require(all(type(c) is int and 0 <= c < len(levels) for c in columns))
             _require(columns == tuple(sorted(set(columns))) and not moments.covers(columns))
-            sums = _numbers(part["values"]).reshape([levels[c] - 1 for c in columns])
-            moments.add(columns, sums, _positive(part["variance"]))
+            variance = _positive(part["variance"])
+            sums = _near(_numbers(part["values"]), n, variance)
+            moments.add(columns, sums.reshape([levels[c] - 1 for c in columns]), variance)
             searched.update(combinations(columns, len(columns) - 1))
         _require(all(map(moments.covers, searched)))
         points = _points(document["points"])
@@ -410,14 +427,21 @@ class ReleasedRows(WithMu):
         units: NumberUnits | LineUnits
         if document["form"] == "lines":
             units = LineUnits(**_checked(document, _LINES))
+            for counts in units.counts:
+                _near(counts, _rows(document["n"]), units.counts_sigma**2)
             levels = _levels(map(len, units.counts))
             _require(levels == tuple(map(len, units.bases)) and all(b.size for b in units.bases))
         else:
             units = NumberUnits(**_checked(document, _NUMBERS))
             _require(2 <= len(units.centre) == len(units.scale) == len(units.half))
+            _require(bool((np.abs(units.centre) <= 1).all()))
+            _require(bool(((units.scale > 0) & (units.scale <= 1)).all()))
             # Files of earlier versions do not contain these.
             document = {"squares": 1.0, "mean_share": MEAN_SHARE, **document}
         rows = cls(_rows(document["n"]), units, **_checked(document, _MOMENTS))
+        # The norm of a row is at most 1, as is the weight of the means.
+        _near(rows.noisy, 1, rows.sigma**2 * max(rows.squares, 1.0))
+        _require(rows.mean_share <= 1)
         d = sum(rows.coordinates)
         _require(len(rows.noisy) == (d + 1) * (d + 2) // 2 - 1)
         return rows
@@ -455,7 +479,9 @@ def read_released(document: Any) -> ReleasedStatistics:
     try:
         return _FORMS[document["form"]].read(document)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
-        raise DataError("The release file is not complete; get the original.") from None
+        raise DataError(
+            "The release file is not complete, or its numbers are out of range; get the original."
+        ) from None
 
 
 def together(parts: Sequence[ReleasedStatistics], *, same_rows: bool) -> ReleasedStatistics:

@@ -61,9 +61,12 @@ class Guarantee:
 
         Raises KeyError, TypeError or ValueError if `promise` is not such an output.
         """
+        epsilon, delta = promise["epsilon"], promise["delta"]
+        if not {type(epsilon), type(delta)} <= {int, float}:
+            raise TypeError
         return cls(
-            float(promise["epsilon"]),
-            float(promise["delta"]),
+            float(epsilon),
+            float(delta),
             str(promise["neighbours"]),
             tuple(map(str, promise["public"])),
             promise["calibration"],

@@ -14,6 +14,7 @@ from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import Edge, ordered
 from privcore.privacy.accounting import Guarantee
 from privcore.releases.answer import promise_sentence
+from privcore.releases.certificate import page_of
 from privcore.releases.findings import (
     confidence_text,
     line_texts,
@@ -35,6 +36,7 @@ _OF_PAG = (
 )
 
 
+@page_of
 def certificate_page(document: Mapping[str, Any]) -> str:
     """A page with the graph and the guarantee of a verified certificate, as HTML text."""
     released, ledger = document["released"], document["ledger"]
@@ -70,13 +72,14 @@ def certificate_page(document: Mapping[str, Any]) -> str:
     )
 
 
-def numbers_page(result: Discovery, names: Sequence[str]) -> str:
+def numbers_page(result: Discovery, names: Sequence[str], signers: Sequence[str]) -> str:
     """A page with the graph from a search of released numbers, as HTML text.
 
-    names: names of the release files.
+    names, signers: names of the release files, and fingerprints of the keys that signed them.
     """
     about = [
         ("Released numbers", ", ".join(short(name, 60) for name in names)),
+        ("Key, fingerprint", ", ".join(dict.fromkeys(signers))),
         ("Note", settled_sentence(result.settled)),
     ]
     return _page(
@@ -86,8 +89,8 @@ def numbers_page(result: Discovery, names: Sequence[str]) -> str:
         line_texts(result.findings),
         line_widths(result.findings),
         about,
-        "This page is not signed; to make it again, run causalveil search-again on the release "
-        "file.",
+        "This page is not signed; to check the numbers, run causalveil verify on the release file, "
+        "and to make this page again, causalveil search-again.",
     )
 
 

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from privcore.errors import DataError, ParameterError
 from privcore.extras.lab.sweeps.cells import METRICS, Row, columns
 from privcore.extras.lab.sweeps.plan import SweepPlan
+from privcore.strict_json import read_json
 from privcore.text import short
 from privcore.version import __version__
 
@@ -114,7 +115,7 @@ class Journal:
 def _read_line(line: bytes) -> Row | None:
     """The row, or None if the line is incomplete or damaged."""
     try:
-        row = json.loads(line)
+        row = read_json(line)
     except ValueError:
         return None
     whole = line.endswith(b"\n") and isinstance(row, dict) and isinstance(row.get("cell"), int)
@@ -181,11 +182,11 @@ def read_sweep(path: str | Path) -> SweepFile:
     )
     try:
         if ending_of(path) == "json":
-            about = json.loads(Path(path).read_bytes())
+            about = read_json(Path(path).read_bytes())
             rows = about["rows"]
         else:
             table = pq.read_table(path)
-            about = json.loads(table.schema.metadata[_METADATA])
+            about = read_json(table.schema.metadata[_METADATA])
             rows = table.to_pylist()
         return SweepFile(rows, about["plan"], about["version"], about["command"])
     except (OSError, ValueError, TypeError, KeyError, pa.ArrowException):
