@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Literal, Self, get_args
 
 from privcore.errors import ParameterError
-from privcore.text import short
+from privcore.text import number_of, short, whole_of
 
 Kind = Literal["float", "int", "choice", "bool", "text"]
 CALIBRATIONS = ("proven", "published", "none")
@@ -224,15 +224,14 @@ class Parameter:
 
     def _read_number(self, value: Any) -> float | int:
         """The value as a finite number, whole for the kind int; raises ValueError, never rounds."""
-        number = float(value)
-        if not math.isfinite(number) or (self.kind == "int" and number % 1):
+        number = number_of(value) if isinstance(value, str) else float(value)
+        if number is None or not math.isfinite(number) or (self.kind == "int" and number % 1):
             raise ValueError
         if self.kind == "float":
             return number
-        try:
-            return int(value)
-        except ValueError:  # a whole number written as 1e3 or 2.0
-            return int(number)
+        whole = whole_of(value) if isinstance(value, str) else int(value)
+        # None for a whole number written as 1e3 or 2.0.
+        return int(number) if whole is None else whole
 
     def _refuse(self, value: Any) -> ParameterError:
         return ParameterError(f"{self.option} is {short(value)}; it must be {self.range_text()}.")

@@ -1,4 +1,32 @@
-"""Text helpers for messages and exports: shortened names, safe cells and percentages."""
+"""Texts: numbers that are typed, names and counts in messages, and cells of exports."""
+
+import math
+import re
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
+
+
+def number_of(text: str) -> float | None:
+    """The number in a text that somebody typed, such as "0.5", "-2" or "1e-6"; else None.
+
+    Spaces around the number are allowed.  Python's `float` also reads 1_0 as 10, digits of other
+    scripts, "nan" and "inf", which are mistakes where a number is typed.
+
+    >>> number_of(" 1e-6 "), number_of("1_0"), number_of("1e999"), number_of("inf")
+    (1e-06, None, None, None)
+    """
+    number = float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
+    return number if math.isfinite(number) else None
+
+
+def whole_of(text: str) -> int | None:
+    """The whole number in a text that somebody typed, written with digits and a sign; else None.
+
+    >>> whole_of(" 12 "), whole_of("1_000"), whole_of("1.0")
+    (12, None, None)
+    """
+    return int(text) if _WHOLE.fullmatch(text.strip()) else None
 
 
 def short(name: object, limit: int = 40) -> str:

@@ -9,6 +9,7 @@ from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import checked_parameters, planned_events
 from privcore.algorithms.search.parameters import ROWS_PER_UNIT
 from privcore.cli.data import whole
+from privcore.cli.ledger import number
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.counts import PublicColumns
 from privcore.errors import ParameterError
@@ -65,10 +66,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _of_events(options: argparse.Namespace) -> tuple[tuple[Event, ...], float]:
-    try:
-        delta = _DELTA if options.delta is None else float(options.delta)
-    except ValueError:
-        raise ParameterError("delta must be a number, at least 0 and below 1.") from None
+    delta = _DELTA if options.delta is None else number(options.delta, "delta")
     return tuple(parse_event(text) for text in options.event), delta
 
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from privcore.errors import ParameterError
-from privcore.text import short
+from privcore.text import short, whole_of
 
 # In a checkout the dashboard is next to the engine; in a wheel, in its own folder.
 _PLACES = (".", "causalveil_app")
@@ -30,7 +30,8 @@ def dashboard(engine: Path = Path(__file__).parents[1]) -> Path:
 
 
 def _run(options: argparse.Namespace) -> None:
-    if not options.port.isdecimal() or not 1 <= int(options.port) <= 65_535:
+    port = whole_of(options.port)
+    if port is None or not 1 <= port <= 65_535:
         raise ParameterError(f"port is {short(options.port)}; it must be from 1 to 65,535.")
     if find_spec("streamlit") is None or find_spec("plotly") is None:
         raise ParameterError(
@@ -40,6 +41,6 @@ def _run(options: argparse.Namespace) -> None:
     script = dashboard()
     # Streamlit reads its settings from the working directory.
     os.chdir(script.parent)
-    words = ["-m", "streamlit", "run", str(script), "--server.port", options.port]
+    words = ["-m", "streamlit", "run", str(script), "--server.port", str(port)]
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, *words])

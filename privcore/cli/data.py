@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +35,7 @@ from privcore.data.triage import KINDS, choose, left_out, merge_rare, triage
 from privcore.data.units import bounded
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter
-from privcore.text import short
+from privcore.text import number_of, short, whole_of
 from privcore.unit import noun_of
 
 _CHOOSE = (
@@ -206,11 +205,8 @@ def add_purchase_options(command: argparse.ArgumentParser) -> None:
 
 def whole(text: str, name: str) -> int:
     """Parse a whole number from 0 to `MOST`; raises ParameterError for anything else."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = -1
-    if number < 0:
+    number = whole_of(text)
+    if number is None or number < 0:
         raise ParameterError(f"{name} is {short(text)}; it must be a whole number, at least 0.")
     if number > MOST:
         raise ParameterError(f"{name} is {short(text)}; it must be at most {MOST:,}.")
@@ -313,11 +309,8 @@ def load_table(options: argparse.Namespace) -> ParquetTable:
 
 def _bytes_of(text: str) -> int:
     """The memory limit in bytes; raises ParameterError unless it is 0.1 to 4096 GiB."""
-    try:
-        gibibytes = float(text)
-    except ValueError:
-        gibibytes = math.nan
-    if not 0.1 <= gibibytes <= 4096:
+    gibibytes = number_of(text)
+    if gibibytes is None or not 0.1 <= gibibytes <= 4096:
         raise ParameterError(f"memory is {short(text)}; it must be from 0.1 to 4096 GiB.")
     return int(gibibytes * 2**30)
 

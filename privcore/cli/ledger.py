@@ -9,7 +9,7 @@ from privcore.releases.archive import stored_certificates
 from privcore.releases.ledger.entries import TOPS_UP
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Charge, Spending, protected_by
-from privcore.text import short
+from privcore.text import number_of, short
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -52,10 +52,10 @@ def open_ledger(options: argparse.Namespace) -> Ledger:
 
 def number(text: str, name: str) -> float:
     """Parse a number; raises ParameterError for any other text."""
-    try:
-        return float(text)
-    except ValueError:
-        raise ParameterError(f"{name} is {short(text)}; it must be a number.") from None
+    value = number_of(text)
+    if value is None:
+        raise ParameterError(f"{name} is {short(text)}; it must be a number.")
+    return value
 
 
 def _list(options: argparse.Namespace) -> None:

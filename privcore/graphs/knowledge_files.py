@@ -20,7 +20,7 @@ from privcore.graphs.knowledge import (
     statements,
 )
 from privcore.graphs.texts import TETRAD_HEAD
-from privcore.text import short
+from privcore.text import number_of, short
 
 MAX_BYTES = 5_000_000
 _TETRAD = "/knowledge"
@@ -144,11 +144,8 @@ def _cells(rows: list[dict[str, Any]], *wanted: str) -> Iterator[list[str]]:
 def _of_tiers(rows: list[list[str]]) -> Knowledge:
     tiers: dict[float, list[str]] = {}
     for name, tier in rows:
-        try:
-            place = float(tier)
-        except ValueError:
-            place = math.nan
-        if not math.isfinite(place):
+        place = number_of(tier)
+        if place is None:
             raise DataError(
                 f"The tier of {short(name)!r} is {short(tier)!r}, which is not a number; number "
                 "the tiers, starting with the earliest."

@@ -6,7 +6,7 @@ from privcore.algorithms import Discovery
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.accountants import Account, side_by_side
 from privcore.privacy.accounting.events import KINDS, Event, Kind
-from privcore.text import short
+from privcore.text import number_of, short, whole_of
 
 PROMISED = "as promised"
 
@@ -40,14 +40,11 @@ def parse_event(text: str) -> Event:
     """
     kind, *numbers = (part.strip() for part in text.split(":"))
     name: Kind | None = next((k for k in KINDS if k == kind.replace("-", " ")), None)
-    try:
-        if name is None or not 1 <= len(numbers) <= 2:
-            raise ValueError
-        return Event(name, float(numbers[0]), int(numbers[1]) if len(numbers) == 2 else 1)
-    except ParameterError:
-        raise
-    except ValueError:
+    value = number_of(numbers[0]) if 1 <= len(numbers) <= 2 else None
+    count = whole_of(numbers[1]) if len(numbers) == 2 else 1
+    if name is None or value is None or count is None:
         raise ParameterError(
             f"{short(text)} is not KIND:VALUE:COUNT, such as laplace:0.1:30; the kind must be one "
             f"of {', '.join(KINDS)}."
-        ) from None
+        )
+    return Event(name, value, count)

@@ -7,9 +7,12 @@ import pytest
 import xlsxwriter
 
 from pages.ui.data.columns import EDITED, taken_as
+from pages.ui.data.upload import _from_frame, _to_frame
 from privcore.algorithms.work import WIDE
 from privcore.data.proposing import LEAVE_OUT
-from tests.messages import label
+from privcore.data.schema import ColumnSchema
+from privcore.errors import DataError
+from tests.messages import label, says
 from tests.pages.opening import TABLE, clean, open_page, open_table, press, titles
 
 SURVEY = b"person,q1,q2,mood\n" + b"".join(
@@ -204,3 +207,14 @@ def test_a_wide_table_is_narrowed_before_it_is_used():
     press(app, label("leave-others-out"))
     press(app, label("use-table"))
     assert app.session_state["upload"].dataset.p == 20
+
+
+def test_cut_points_are_read_as_other_numbers_are():
+    schema = [ColumnSchema("x", "continuous", (), cut_points=(1.0,))]
+    frame = _to_frame(schema)
+    frame.loc[0, "cut points"] = "1; 2.5;1e1"
+    assert _from_frame(frame, schema)[0].cut_points == (1.0, 2.5, 10.0)
+    for text in ("1_0", "1; ٢", "1;nan", "1;inf"):
+        frame.loc[0, "cut points"] = text
+        with pytest.raises(DataError, match=says("cut-points-are-numbers")):
+            _from_frame(frame, schema)

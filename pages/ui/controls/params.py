@@ -11,6 +11,7 @@ import streamlit as st
 from pages.ui.controls.address import choose, forget
 from pages.ui.glossary import glossary_note
 from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
+from privcore.text import number_of
 
 _AUTO = "auto"
 
@@ -193,12 +194,10 @@ def _choice(parameter: Parameter, common: dict[str, Any]) -> str | None:
 
 def _with_current(grid: list[float], key: str) -> list[float]:
     """The grid, plus the value in the URL if it lies between two grid points."""
-    held = st.query_params.get(key, "")
-    try:
-        value = float(held)
-    except ValueError:
+    value = number_of(st.query_params.get(key, ""))
+    if value is None or not grid[0] <= value <= grid[-1]:
         return grid
-    return sorted({*grid, value}) if grid[0] <= value <= grid[-1] else grid
+    return sorted({*grid, value})
 
 
 def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:

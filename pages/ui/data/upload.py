@@ -37,7 +37,7 @@ from privcore.data.reading import ENDINGS, MAX_BYTES, ReadingOptions
 from privcore.data.schema_file import read_schema
 from privcore.data.triage import choose, triage
 from privcore.errors import DataError, PrivcoreError
-from privcore.text import short
+from privcore.text import number_of, short
 
 _SEPARATOR = "; "
 # A table as read, by its source: its digest, the file's name, and what its owner
@@ -480,9 +480,9 @@ def _present(value: object) -> bool:
 
 
 def _cuts(text: str, name: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(";") if part.strip())
-    except ValueError:
+    cuts = [number_of(part) for part in _parts(text)]
+    if None in cuts:
         raise DataError(
             f"The cut points of column {short(name)!r} must be numbers, separated by semicolons."
-        ) from None
+        )
+    return tuple(cut for cut in cuts if cut is not None)

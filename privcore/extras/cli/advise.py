@@ -33,7 +33,7 @@ from privcore.extras.lab.planning.knowledge_gain import knowledge_gain
 from privcore.extras.lab.planning.optimality_gap import OptimalityGap, optimality_gap
 from privcore.extras.lab.planning.surrogate import Shape, Spread, Surrogates
 from privcore.graphs.knowledge import Knowledge
-from privcore.text import short
+from privcore.text import number_of, short
 
 _MOST_COLUMNS = 200
 _MOST_LEVELS = 1000
@@ -162,11 +162,8 @@ def _between(text: str, name: str, low: int, high: int) -> int:
 
 
 def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value <= 1:
+    value = number_of(text)
+    if value is None or not 0 < value <= 1:
         raise ParameterError(f"f1 is {short(text)}; it must be above 0 and at most 1.")
     return value
 

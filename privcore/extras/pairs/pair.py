@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privcore.arrays import Vector
 from privcore.data import Column, Dataset, constant_columns
 from privcore.errors import DataError
-from privcore.text import short
+from privcore.text import number_of, short
 
 Direction = Literal["x->y", "y->x"]
 Bounds = tuple[float, float]
@@ -141,10 +141,7 @@ def is_numeric(column: Column) -> bool:
     """Whether the values of a column are numbers or numeric levels."""
     if column.kind != "ordinal":
         return column.kind == "continuous"
-    try:
-        return all(np.isfinite(float(level)) for level in column.levels)
-    except ValueError:
-        return False
+    return None not in map(number_of, column.levels)
 
 
 def _numbers(column: Column, values: NDArray[Any]) -> tuple[Vector, Bounds]:
@@ -156,12 +153,9 @@ def _numbers(column: Column, values: NDArray[Any]) -> tuple[Vector, Bounds]:
         raise DataError(
             f"Column {name!r} is nominal; choose a column of numbers, or declare it continuous."
         )
-    try:
-        levels = np.array([float(level) for level in column.levels])
-    except ValueError:
-        levels = np.array([np.nan])
-    if not np.isfinite(levels).all():
+    if not is_numeric(column):
         raise DataError(
             f"Column {name!r} has levels that are not numbers; choose a column of numbers."
         )
+    levels = np.array([number_of(level) for level in column.levels], dtype=np.float64)
     return levels[values], (float(levels.min()), float(levels.max()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import Any
 
 from privcore.errors import ParameterError
 from privcore.extras.teaching.panel import Panel
-from privcore.text import short
+from privcore.text import number_of, short
 
 
 @dataclass(frozen=True)
@@ -30,11 +29,8 @@ class NumberAnswer:
         text = answer.strip().removesuffix("%").strip().replace("−", "-")
         # A decimal comma is accepted, as in many languages.
         text = text.replace(",", ".") if "." not in text else text
-        try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
+        number = number_of(text)
+        if number is None:
             raise ParameterError(f"{short(answer)!r} is not a number; write a number such as 0.5.")
         return abs(number - self.value) <= self.tolerance
 
