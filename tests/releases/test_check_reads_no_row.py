@@ -147,7 +147,8 @@ def test_a_rehearsal_on_the_rows_is_seen(name, kind, relation, public_sources, m
     asked = known(name, {**FEW, "epsilon": 8.0, "neighbours": relation})
     with pytest.raises(AssertionError):
         discover(data, name, asked, seed=1)
-    for rehearsed in (lambda dataset: dataset, release_check.source_of):
+    sources = release_check.source_of
+    for rehearsed in (lambda dataset, rows: dataset, lambda dataset, rows: sources(dataset)):
         monkeypatch.setattr(release_check, "rehearsal_rows", rehearsed)
         with pytest.raises(AssertionError):
             check_release(data, name, asked)
