@@ -136,6 +136,7 @@ class Described:
         self.n, self.levels, self.memory = table.n, table.levels, memory
 
 
+@pytest.mark.unseeded
 @pytest.mark.parametrize("algorithm", ["laplace-pc", "em-pc"])
 @pytest.mark.parametrize("score", ["g2-votes", "chi2-median"])
 def test_no_table_of_a_domain_makes_blocks_fail(algorithm, score):
@@ -147,6 +148,7 @@ def test_no_table_of_a_domain_makes_blocks_fail(algorithm, score):
         assert result.graph.nodes == data.names
 
 
+@pytest.mark.unseeded
 @given(log_scale=st.floats(-18, 12))
 @settings(max_examples=examples(60), deadline=None)
 def test_noise_of_any_scale_that_a_median_may_ask_for(log_scale):

@@ -123,6 +123,7 @@ class Watched(SecureNoise):
         return noisy
 
 
+@pytest.mark.unseeded
 @pytest.mark.parametrize("numbers", [True, False])
 def test_a_release_s_noise_is_the_secure_one_at_the_planned_scale(numbers):
     rows = np.random.default_rng(1).uniform(-1, 1, (4_000, 3))
@@ -143,6 +144,7 @@ def test_a_release_s_noise_is_the_secure_one_at_the_planned_scale(numbers):
         assert np.isfinite(noisy).all()
 
 
+@pytest.mark.unseeded
 def test_a_whole_table_s_noise_is_the_secure_one_at_the_planned_scale():
     watched = Watched()
     result = discover(table((2, 3, 2), 20_000, 1), "moment-search", {"epsilon": 0.5}, noise=watched)

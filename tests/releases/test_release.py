@@ -47,6 +47,7 @@ def ledger(tmp_path):
     return made
 
 
+@pytest.mark.unseeded
 @pytest.mark.parametrize("name", few(TABLES + MOMENTS, 4))
 def test_every_private_algorithm_can_be_released(asia, ledger, name):
     given = {"epsilon": 1.0} | ({"gradients": 10} if name in ("noleaks", "curate-score") else {})

@@ -182,6 +182,7 @@ def test_no_table_fails(rows, epsilon, seed):
     assert_valid(buy_domain(table(rows), plan, SimulatedNoise(seed)))
 
 
+@pytest.mark.unseeded
 def test_no_table_fails_with_secure_noise():
     rows = [(cell, cell, cell, cell) for cell in NASTY]
     plan = plan_domain(COLUMNS, len(rows), 1.0, 1e-3)

@@ -24,6 +24,7 @@ from tests.extras.pairs.configurations import PROVEN, PUBLISHED, pair_of
 from tests.messages import label, says, shows
 
 
+@pytest.mark.unseeded
 @pytest.mark.parametrize("parameters", PROVEN + PUBLISHED)
 def test_every_configuration_runs_with_secure_noise(small, parameters):
     result = infer(small, parameters, noise=SecureNoise())

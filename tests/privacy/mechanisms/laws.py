@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-ALARM_EACH = 2e-9
+ALARM_EACH = 2e-12
 # The probability that bounds of power leave: 1 − it is how often a wrong scale is seen.
 MISS = 1e-4
 # Draws for each scale; fewer where each is a call of its own.

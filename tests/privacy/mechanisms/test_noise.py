@@ -2,14 +2,15 @@
 
 import math
 import random
+import secrets
 
 import numpy as np
 import pytest
 
 from privcore.errors import ParameterError
-from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
+from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise, secure
 from tests.messages import says
-from tests.randomness import DRAWS, secure_alone
+from tests.randomness import DRAWS, secure_alone, seed_secure_noise
 
 NUMBERS, COUNTS = np.array([1.5, -2.0, 4.0]), np.array([3, 0, 7])
 DRAWN = {
@@ -92,3 +93,28 @@ def test_a_generator_with_a_seed_is_seen_within_secure_noise_alone(monkeypatch):
         SecureNoise().gaussian_array(NUMBERS, 2.0)
     with secure_alone():
         assert np.random.default_rng(1).random() == np.random.default_rng(1).random()
+
+
+def drawn_by_all():
+    return [getattr(SecureNoise(), method)(*DRAWN[method]) for method in DRAWS]
+
+
+def test_secure_noise_follows_from_a_seed_in_tests():
+    """And still says, and checks, what it does otherwise."""
+    drawn = []
+    for seed in (1, 1, 2):
+        seed_secure_noise(seed)
+        drawn.append(drawn_by_all())
+    one, again, other = (list(map(str, each)) for each in drawn)
+    assert one == again != other
+    assert SecureNoise().kind == "secure"
+    with pytest.raises(ParameterError):
+        SecureNoise().gaussian_array(np.array([math.inf]), 1.0)
+
+
+@pytest.mark.unseeded
+def test_secure_noise_follows_from_no_seed_where_that_is_said():
+    """Two Gaussian arrays are equal with probability below 2⁻⁶⁴."""
+    assert secure.secrets is secrets
+    one, other = (SecureNoise().gaussian_array(NUMBERS, 2.0) for _ in range(2))
+    assert (one != other).any()

@@ -7,6 +7,8 @@ from privcore.errors import ParameterError
 from privcore.privacy.mechanisms import SecureNoise
 from tests.messages import says
 
+pytestmark = pytest.mark.unseeded
+
 NAMES = (
     "laplace",
     "laplace array",
