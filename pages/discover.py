@@ -59,6 +59,7 @@ from privcore.releases.answer import (
     graph_form,
     hidden_sentence,
 )
+from privcore.text import counted
 
 require_frame("pages/discover.py")
 # Up to this many columns, the run without noise is quick enough to start by itself.
@@ -442,11 +443,12 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
     counts = loaded.source
     distinct = (f" ({counts.unique_rows:,} distinct)") if isinstance(counts, InMemoryCounts) else ""
     most = result.orders_run - 1
-    given = f", given up to {most} other columns," if most > 0 else ""
-    work = f"{result.tests_run:,} tests{given}"
+    given = f", given up to {counted(most, 'other column')}," if most > 0 else ""
+    work = f"{counted(result.tests_run, 'test')}{given}"
     if result.weights is not None:
-        noisy = f", {result.tests_run:,} noisy gradients" if result.tests_run else ""
-        work = f"{len(result.convergence):,} iterations{noisy}"
+        many = result.tests_run
+        noisy = f", {counted(many, 'noisy gradient')}" if many else ""
+        work = f"{counted(len(result.convergence), 'iteration')}{noisy}"
     st.caption(
         f"{work} in {1000 * result.seconds:.0f} ms of engine time; {loaded.dataset.n:,} "
         f"rows{distinct}."

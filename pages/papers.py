@@ -29,7 +29,7 @@ from privcore.extras.lab.reproductions import (
     series_of,
     shipped,
 )
-from privcore.text import short
+from privcore.text import counted, short
 
 require_frame("pages/papers.py")
 ITEMS = {name: shipped(name).item for name in NAMES}
@@ -105,11 +105,10 @@ def rerun(item: Item) -> Reproduced | None:
     requested = st.session_state.setdefault("_made_here", set())
     if item.name not in requested:
         return None
-    plural = "replicate" if item.quick == 1 else "replicates"
 
     def compute(hooks: LiveHooks) -> Reproduced:
         def tick(share: float) -> None:
-            hooks.update(share, f"{100 * share:.0f} % done ({item.quick} {plural})")
+            hooks.update(share, f"{100 * share:.0f} % done ({counted(item.quick, 'replicate')})")
 
         papers = makers()
         work = papers.Work(runs=item.quick, tick=tick)
@@ -178,7 +177,7 @@ def table(item: Item, result: Reproduced) -> None:
         if "published" in there
         else "",
         f"“{SERIES['proven']}”: our constants, derived and tested." if "proven" in there else "",
-        f"Numbers: mean ± standard deviation over {result.runs:,} runs." if spread else "",
+        f"Numbers: mean ± standard deviation over {counted(result.runs, 'run')}." if spread else "",
         TIMED if item.timed else "",
         "Computed from exact data and simulated noise: not private.",
     ]
@@ -191,7 +190,7 @@ def sentences(title: str, lines: tuple[str, ...]) -> None:
 
 
 def provenance(shown: Shipped, *, just_now: bool) -> None:
-    runs = f"seed {shown.result.seed}, {shown.result.runs} runs for each number"
+    runs = f"seed {shown.result.seed}, {counted(shown.result.runs, 'run')} for each number"
     if just_now:
         st.caption(f"Computed here just now: {runs}.")
     else:

@@ -15,7 +15,7 @@ from privcore.extras.pairs import is_numeric
 from privcore.extras.teaching.lesson import NumberAnswer
 from privcore.graphs.knowledge_files import parse_knowledge
 from privcore.releases.accounts import parse_event
-from privcore.text import number_of, whole_of
+from privcore.text import counted, number_of, whole_of
 from tests.cli.test_cli import refused
 
 # All but the last four are numbers to Python's own `float` or `int`.
@@ -32,6 +32,14 @@ def test_every_number_is_read_as_python_writes_it(number):
 @given(st.integers())
 def test_every_whole_number_is_read_as_python_writes_it(number):
     assert whole_of(str(number)) == whole_of(f" {number:+} ") == number
+
+
+def test_one_is_not_many():
+    assert [counted(number, "row") for number in (0, 1, 2, 1_000)] == [
+        *("0 rows", "1 row", "2 rows", "1,000 rows")
+    ]
+    assert counted(1, "pair is", "pairs are") == "1 pair is"
+    assert counted(3, "pair is", "pairs are") == "3 pairs are"
 
 
 @pytest.mark.parametrize("text", ["5.", ".5", "+.5e-3", "-0", "1E5", "007"])

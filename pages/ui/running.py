@@ -14,6 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from privcore.algorithms import Progress
 from privcore.algorithms.search.model import NoHooks
+from privcore.text import counted
 
 Value = TypeVar("Value")
 _KEPT = 24
@@ -40,12 +41,14 @@ class LiveHooks:
 
     def progress(self, progress: Progress) -> None:
         share = progress.done / max(progress.pairs, 1)
-        done, pairs, steps = f"{progress.done:,}", f"{progress.pairs:,}", f"{progress.tests_run:,}"
+        done, pairs = f"{progress.done:,}", f"{progress.pairs:,}"
+        tests, steps = (counted(progress.tests_run, noun) for noun in ("test", "step"))
+        most, changes = counted(progress.pairs, "iteration"), counted(progress.done, "change")
         text = {
-            "pair": f"order {progress.order}: pair {done} of {pairs}, {steps} tests so far",
-            "iteration": f"{done} of at most {pairs} iterations done, {steps} steps so far",
+            "pair": f"order {progress.order}: pair {done} of {pairs}, {tests} so far",
+            "iteration": f"{done} of at most {most} done, {steps} so far",
             "gradient": f"gradient {done} of {pairs}",
-            "change": f"searching for causes, {done} changes to the graph so far",
+            "change": f"searching for causes, {changes} to the graph so far",
         }
         self.update(share, text[progress.noun])
 

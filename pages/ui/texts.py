@@ -14,6 +14,7 @@ from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
 from privcore.releases import promise
 from privcore.releases.promise import ONE_ROW
+from privcore.text import counted
 from privcore.unit import REPLACED
 
 NOT_PRIVATE = (
@@ -95,7 +96,7 @@ def stopped_sentence(result: Discovery) -> str:
     if left is None:
         return ""
     if result.stopped == "work":
-        paid = f"The limit of {result.tests_run:,} tests is reached"
+        paid = f"The limit of {counted(result.tests_run, 'test')} is reached"
     elif result.stopped == "size":
         paid = "Tests that could need more than 67 million cells were left out"
     elif result.stopped == "noise":
@@ -119,7 +120,7 @@ def stopped_sentence(result: Discovery) -> str:
         noise = "the noise limit" if result.stopped == "noise" else "the same noise"
         need = (
             f" A total ε of {left.epsilon:.3g}{over} would have been enough to finish at {noise}, "
-            f"whatever the answers (at most {left.tests:,} more tests)."
+            f"whatever the answers (at most {counted(left.tests, 'more test')})."
         )
     return (
         f"{paid}: {orders}. Undecided pairs stay adjacent.{need} A search over fewer columns, or "

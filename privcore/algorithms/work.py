@@ -87,8 +87,9 @@ class Estimate(NamedTuple):
         """The work in a sentence: "About 19,000 tests up to order 3, about 12 s (4,400,000 tests at
         most)."
         """
+        tests = f"{_rounded(self.tests)} test{'s' * (self.tests != 1)}"
         return (
-            f"About {_rounded(self.tests)} tests up to order {self.orders[-1].order}, "
+            f"About {tests} up to order {self.orders[-1].order}, "
             f"{time_text(self.seconds)} ({_rounded(self.tests_at_most)} tests at most)."
         )
 

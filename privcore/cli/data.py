@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +33,7 @@ from privcore.data.schema_file import read_schema
 from privcore.data.triage import KINDS, choose, left_out, merge_rare, triage
 from privcore.data.units import bounded
 from privcore.errors import DataError, ParameterError
+from privcore.naming import QUOTING, listed
 from privcore.parameter import Parameter
 from privcore.text import number_of, short, whole_of
 from privcore.unit import noun_of
@@ -102,7 +102,7 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--columns",
         metavar="A,B,…",
-        help="for a file: the columns to use, by name or pattern such as q*",
+        help=f"for a file: the columns to use, by name or pattern such as q*; {QUOTING}",
     )
     data.add_argument(
         "--values",
@@ -232,7 +232,7 @@ def load(options: argparse.Namespace, seed: int) -> Dataset | ParquetTable:
 
 def hidden_of(options: argparse.Namespace) -> tuple[str, ...]:
     """The column names given to --hide."""
-    return tuple(name.strip() for name in (options.hide or "").split(",") if name.strip())
+    return tuple(filter(None, listed(options.hide or "")))
 
 
 def check_source(options: argparse.Namespace) -> None:
@@ -387,7 +387,7 @@ def _read_file(options: argparse.Namespace) -> Dataset:
     schema = stated_schema(options)
     if schema is None:
         _check_width(len(raw.names), options)
-        values = _listed(vars(options).get("values"))
+        values = listed(vars(options).get("values") or "")
         schema = _proposed(triage(raw, intervals_of(options), values=values), options)
         if options.intervals == "none":
             schema = [replace(column, cut_points=(), bins=None) for column in schema]
@@ -429,9 +429,9 @@ def _proposed(proposals: list[Proposal], options: argparse.Namespace) -> list[Co
     drawn = vars(options).get("at_random")
     proposals = choose(
         proposals,
-        None if options.columns is None else _listed(options.columns),
-        [*_listed(options.drop), *([] if options.index is None else [options.index])],
-        kinds=_listed(vars(options).get("kinds")),
+        None if options.columns is None else listed(options.columns),
+        [*listed(options.drop or ""), *([] if options.index is None else [options.index])],
+        kinds=listed(vars(options).get("kinds") or ""),
         at_random=None if drawn is None else whole(drawn, "at-random"),
     )
     options.left_out = left_out(proposals)
@@ -439,11 +439,6 @@ def _proposed(proposals: list[Proposal], options: argparse.Namespace) -> list[Co
     if options.missing in ("drop", "refuse"):
         schema = [replace(column, missing=False) for column in schema]
     return schema
-
-
-def _listed(text: str | None) -> list[str]:
-    """The names in a comma-separated list; a name with a comma is in double quotes."""
-    return [] if not text else [name.strip() for name in next(csv.reader([text]))]
 
 
 def raw_table(options: argparse.Namespace) -> RawTable:

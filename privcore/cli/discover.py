@@ -41,6 +41,7 @@ from privcore.graphs.formats import TEXT_FORMATS, text_format
 from privcore.graphs.pdag import MARKS
 from privcore.measures.references import NON_PRIVATE, reference_names
 from privcore.measures.stability import NOT_PRIVATE, RUNS, Stability, judge
+from privcore.naming import quoted
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.releases import (
     effect_sentence,
@@ -51,6 +52,7 @@ from privcore.releases import (
     overruled_sentence,
     page_command,
     price_sentence,
+    reference_name,
     reference_sentence,
     references_of,
     run_report,
@@ -64,7 +66,7 @@ from privcore.releases.interactive import (
     run_series,
 )
 from privcore.releases.private_domain import bought_dataset, split, with_purchase
-from privcore.text import percent, short
+from privcore.text import counted, percent, short
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -190,7 +192,12 @@ def _run(options: argparse.Namespace) -> None:
         large_delta_sentence(result.guarantee, result.rows or dataset.n),
         effect_sentence(result, result.rows or dataset.n),
     ]
-    print("\n".join([_words(report), *filter(None, notes)]))
+    called = {
+        "truth": "truth",
+        "non_private": reference_name(result, reference),
+        "same": reference_names(algorithm)["same"],
+    }
+    print("\n".join([_words(report, called), *filter(None, notes)]))
 
 
 def _spelled(name: str) -> str:
@@ -270,7 +277,9 @@ def _estimate(options: argparse.Namespace, dataset: Described) -> None:
         print(f"{name} does not search test by test; its work grows with the number of pairs.")
         return
     for order in work.orders:
-        print(f"order {order.order}: about {order.likely:,} tests, at most {order.at_most:,}")
+        print(
+            f"order {order.order}: about {counted(order.likely, 'test')}, at most {order.at_most:,}"
+        )
     print(work.sentence())
 
 
@@ -293,7 +302,9 @@ _NOISE = {
 def _edge_lines(report: dict[str, Any]) -> list[str]:
     """The edges, each with its confidence where the algorithm estimates one."""
     edges = [
-        ((a, b), f"{a} {mark} {b}") for kind, mark in MARKS.items() for a, b in report.get(kind, ())
+        ((a, b), f"{quoted(a)} {mark} {quoted(b)}")
+        for kind, mark in MARKS.items()
+        for a, b in report.get(kind, ())
     ]
     pairs = report["pairs"]
     notes: dict[frozenset[str], list[str]] = {frozenset(pair): [] for pair, _ in edges}
@@ -325,7 +336,8 @@ def _again_text(seen: dict[str, Any]) -> str:
     return f"in {percent(draws['adjacent'])} of the noise draws, {halves}"
 
 
-def _words(report: dict[str, Any]) -> str:
+def _words(report: dict[str, Any], called: Mapping[str, str]) -> str:
+    """The report in lines; called: the names of the references, in words."""
     lines = _edge_lines(report)
     guarantee = report["guarantee"]
     if guarantee["calibration"] == "none":
@@ -343,11 +355,9 @@ def _words(report: dict[str, Any]) -> str:
         lines.append(_NOISE[report["noise"]])
     algorithm = get_algorithm(report["algorithm"])
     form = "PAG" if report["hidden_stage"] else algorithm.output.upper()
-    same = reference_names(algorithm)["same"]
     for name, metrics in report["metrics"].items():
-        against = same if name == "same" else _spelled(name)
         lines.append(
-            f"against {against}: skeleton F1 {metrics['skeleton']['f1']:.3f}, "
+            f"against {called[name]}: skeleton F1 {metrics['skeleton']['f1']:.3f}, "
             f"{form} F1 {metrics['cpdag']['f1']:.3f}"
         )
     if report["stopped"]:
@@ -368,9 +378,10 @@ def _words(report: dict[str, Any]) -> str:
         )
         orders = f"orders {left['first_order']} to {left['last_order']} not finished"
         lines.append(f"{orders}{need or ''}")
-    work = f"{report['tests_run']} tests"
+    work = counted(report["tests_run"], "test")
     if report["weights"] is not None:
-        noisy = f", {report['tests_run']} noisy gradients" if report["tests_run"] else ""
-        work = f"{report['orders_run']} iterations{noisy}"
+        many = report["tests_run"]
+        noisy = f", {counted(many, 'noisy gradient')}" if many else ""
+        work = f"{counted(report['orders_run'], 'iteration')}{noisy}"
     lines.append(f"{work}, {report['seconds']:.3f} s")
     return "\n".join(lines)

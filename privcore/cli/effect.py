@@ -32,6 +32,7 @@ from privcore.errors import PrivcoreError
 from privcore.graphs.exports import to_json_dict
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.releases import non_private_reference
+from privcore.text import counted
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -160,7 +161,9 @@ def _words(answer: Effects, others: dict[str, Any], cost: str) -> list[str]:
         *(effect_line(answer.question, effect) for effect in answer.effects[:8]),
     ]
     if len(answer.effects) > 8:
-        lines.append(f"and {len(answer.effects) - 8} more sets of parents (--json lists all)")
+        lines.append(
+            f"and {counted(len(answer.effects) - 8, 'more set')} of parents (--json lists all)"
+        )
     exact = [e.estimate for e in others.get("without_privacy", ()) if e.estimate is not None]
     if exact:
         estimates = "; ".join(dict.fromkeys(estimate_text(answer.question, e) for e in exact))

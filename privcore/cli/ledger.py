@@ -9,7 +9,7 @@ from privcore.releases.archive import stored_certificates
 from privcore.releases.ledger.entries import TOPS_UP
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Charge, Spending, protected_by
-from privcore.text import number_of, short
+from privcore.text import counted, number_of, short
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def number(text: str, name: str) -> float:
 def _list(options: argparse.Namespace) -> None:
     ledger = open_ledger(options)
     budgets = ledger.budgets()
-    print(f"{ledger.path}: {len(budgets)} budget{'s' * (len(budgets) != 1)}")
+    print(f"{ledger.path}: {counted(len(budgets), 'budget')}")
     for budget in budgets:
         print(f"{budget.name}: {describe(budget, ledger.spending(budget.name))}")
         for charge in ledger.charges(budget.name):

@@ -9,6 +9,7 @@ from privcore.algorithms import ALGORITHMS, Algorithm
 from privcore.algorithms.search.parameters import HIDDEN_CAUSES
 from privcore.errors import ParameterError
 from privcore.graphs.knowledge_files import stated_knowledge
+from privcore.naming import QUOTING
 from privcore.text import short
 
 # Parameters with their own option; all others are given by --set.
@@ -48,7 +49,8 @@ def add_knowledge_options(group: argparse._ActionsContainer) -> None:
         "--tiers",
         default="",
         metavar="A,B;C,D",
-        help="columns in tiers, the earliest tier first; no arrow leads to an earlier tier",
+        help="columns in tiers, the earliest tier first; no arrow leads to an earlier tier. "
+        f"{QUOTING[0].upper()}{QUOTING[1:]}",
     )
     for verb, meaning in (("forbid", "that is impossible"), ("require", "that exists")):
         group.add_argument(
@@ -56,7 +58,8 @@ def add_knowledge_options(group: argparse._ActionsContainer) -> None:
             action="append",
             default=[],
             metavar="A--B",
-            help=f'an edge {meaning}, or an arrow "a->b"; separate edges with semicolons',
+            help=f"an edge {meaning}, or an arrow a->b; separate edges with semicolons. Names are "
+            "quoted as for --tiers and as in printed edges, which can be given back here",
         )
     group.add_argument(
         "--knowledge", default="", metavar="FILE", help="a file with background knowledge"

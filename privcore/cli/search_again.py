@@ -18,6 +18,7 @@ from privcore.releases.findings import described_pairs
 from privcore.releases.interactive import numbers_page
 from privcore.releases.open_pairs import OpenPair, open_pairs
 from privcore.releases.release_file import SPENT, put_together, read_release_file, search_files
+from privcore.text import counted
 
 # Most pairs that are listed in words.
 _LISTED = 10
@@ -122,7 +123,8 @@ def _words(result: Discovery, unsettled: list[OpenPair], checked: bool) -> list[
         return [*lines, "no pair is inconclusive at this budget"]
     size = float(result.parameters["reference_effect"])
     lines.append(
-        f"{len(unsettled)} pairs are inconclusive: an edge of size {size:g} could have been missed"
+        f"{counted(len(unsettled), 'pair is', 'pairs are')} inconclusive: an edge of size "
+        f"{size:g} could have been missed"
     )
     for entry in unsettled[:_LISTED]:
         names = " and ".join(nodes[c] for c in entry.pair)
@@ -134,5 +136,5 @@ def _words(result: Discovery, unsettled: list[OpenPair], checked: bool) -> list[
         )
         lines.append(f"  {names}: {price}")
     if len(unsettled) > _LISTED:
-        lines.append(f"  and {len(unsettled) - _LISTED} more pairs, listed by --json")
+        lines.append(f"  and {counted(len(unsettled) - _LISTED, 'more pair')}, listed by --json")
     return lines

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, product
+from itertools import chain, product, zip_longest
 from typing import Any, Literal, NamedTuple
 
 import networkx as nx
@@ -17,6 +16,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import PDAG, ordered
+from privcore.naming import QUOTING, divided, quoted
 from privcore.strict_json import JsonFault, read_json
 from privcore.text import short
 
@@ -29,7 +29,8 @@ _MARKS: dict[str, tuple[Mark, bool]] = {
     "→": ("->", False),
     "←": ("->", True),
 }
-_MARK = re.compile("(--|->|<-|–|→|←)")
+_LISTED = "[,;]"
+_MARKED = "|".join([_LISTED, *_MARKS])
 # Names are compared in pairs, so their number is limited first.
 _MOST_COLUMNS, _MOST_STATEMENTS = 10_000, 200_000
 
@@ -61,20 +62,22 @@ def statement(a: str, mark: Mark, b: str) -> Statement:
 def statements(text: str) -> frozenset[Statement]:
     """Read statements separated by semicolons, such as "a--b; a, b -> c".
 
-    The second of these statements means a → c and b → c.  Raises ParameterError if the text
-    cannot be read.
+    The second of these statements means a → c and b → c.  Names may be quoted (`divided`).  Raises
+    ParameterError if the text cannot be read.
     """
     read: set[Statement] = set()
     many = 0
-    for part in filter(str.strip, text.split(";")):
-        ends = _MARK.split(part)
-        sides = [_names(side) for side in ends[::2]]
-        if len(ends) != 3 or not all(sides):
+    for sides, marks in _parts(text):
+        if not marks and sides == [[]]:
+            continue
+        if len(marks) != 1 or not all(sides):
+            words = (", ".join(map(quoted, side)) for side in sides)
+            part = " ".join(chain.from_iterable(zip_longest(words, marks, fillvalue="")))
             raise ParameterError(
-                f"{short(part.strip())!r} does not state an edge; write two columns with -- or -> "
-                "between them, such as smoke->lung."
+                f"{short(part)!r} does not state an edge; write two columns with -- or -> between "
+                f"them, such as smoke->lung; {QUOTING}."
             )
-        mark, turned = _MARKS[ends[1]]
+        mark, turned = _MARKS[marks[0]]
         many += len(sides[0]) * len(sides[1])
         limit_statements(many)
         for a, b in product(*(sides[::-1] if turned else sides)):
@@ -82,14 +85,25 @@ def statements(text: str) -> frozenset[Statement]:
     return frozenset(read)
 
 
+def _parts(text: str, marked: str = _MARKED) -> Iterator[tuple[list[list[str]], list[str]]]:
+    """For each part between semicolons, the lists of names between its marks, and its marks."""
+    names: list[list[str]] = [[]]
+    marks: list[str] = []
+    parts = [*divided(text, marked), ";"]
+    for name, mark in zip(parts[::2], parts[1::2], strict=True):
+        names[-1] += [name] if name else []
+        if mark == ";":
+            yield names, marks
+            names, marks = [[]], []
+        elif mark != ",":
+            names.append([])
+            marks.append(mark)
+
+
 def limit_statements(many: int) -> None:
     """Raises ParameterError for too many statements; call this before pairs are formed."""
     if many > _MOST_STATEMENTS:
         raise ParameterError(f"There are more than {_MOST_STATEMENTS:,} statements; give fewer.")
-
-
-def _names(text: str) -> list[str]:
-    return [name for part in text.split(",") if (name := part.strip())]
 
 
 @dataclass(frozen=True)
@@ -177,11 +191,12 @@ remove one of these statements.
     def of(cls, *, tiers: str = "", forbid: str = "", require: str = "") -> Knowledge:
         """Knowledge read from texts.
 
-        tiers: tiers separated by semicolons, with columns separated by commas.
+        tiers: tiers separated by semicolons, with columns separated by commas; names may be quoted
+        (`divided`).
         forbid, require: statements in the form that `statements` reads.
         """
-        parts = tuple(tuple(_names(tier)) for tier in tiers.split(";"))
-        return cls(parts, statements(forbid), statements(require))
+        parts = [names for (names,), _ in _parts(tiers, _LISTED)]
+        return cls(tuple(map(tuple, parts)), statements(forbid), statements(require))
 
     @classmethod
     def of_graph(cls, graph: PDAG) -> Knowledge:

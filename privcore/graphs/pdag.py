@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from privcore.errors import DataError
+from privcore.naming import quoted
 from privcore.text import short
 
 Edge = tuple[int, int]
@@ -150,8 +151,8 @@ class PDAG:
         ]
 
     def lines(self) -> list[str]:
-        """A line of text for each edge, such as "smoke -> lung"."""
-        return [f"{a} {MARKS[kind]} {b}" for a, b, kind in self.named_edges()]
+        """A line of text for each edge, such as "smoke -> lung"; names as from `quoted`."""
+        return [f"{quoted(a)} {MARKS[kind]} {quoted(b)}" for a, b, kind in self.named_edges()]
 
     def named_directed(self) -> list[tuple[str, str]]:
         """The directed edges as (cause, effect), sorted by position."""

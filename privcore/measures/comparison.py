@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from privcore.graphs import PDAG
+from privcore.naming import quoted
+from privcore.text import counted
 
 PairClass = Literal["match", "undirected", "reversed", "extra", "missing"]
 CLASSES: tuple[PairClass, ...] = ("match", "undirected", "reversed", "extra", "missing")
@@ -53,14 +55,13 @@ class Comparison:
         """The counts as text: "7 edges: 4 match, 1 undirected, 1 reversed, 1 extra; 2 missing"."""
         edges = len(self.pairs) - self.count("missing")
         parts = ", ".join(f"{self.count(k)} {k}" for k in CLASSES[:-1])
-        plural = "edge" if edges == 1 else "edges"
-        return f"{edges} {plural}: {parts}; {self.count('missing')} missing"
+        return f"{counted(edges, 'edge')}: {parts}; {self.count('missing')} missing"
 
 
 def edge_text(graph: PDAG, i: int, j: int) -> str:
-    """An edge as text: "a → b", "a ← b", "a — b", "a ↔ b", or "none"."""
+    """An edge as text: "a → b", "a ← b", "a — b", "a ↔ b", or "none"; names as from `quoted`."""
     mark = graph.mark(i, j)
-    return f"{graph.nodes[i]} {_SIGN[mark]} {graph.nodes[j]}" if mark else "none"
+    return f"{quoted(graph.nodes[i])} {_SIGN[mark]} {quoted(graph.nodes[j])}" if mark else "none"
 
 
 def _is_open(here: str, there: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from privcore.measures.comparison import Comparison
+from privcore.text import counted
 
 
 class LinkCount(NamedTuple):
@@ -73,10 +74,9 @@ def noise_sentence(private: LinkCount, title: str, *, begun: bool = False) -> st
     right, wanted, false = private
     lost = f"{wanted - right}" if wanted > right else "none"
     added = f", and adds {_links(false)}" if false else ""
-    links = "link" if wanted == 1 else "links"
     the = "the" if begun else "The"
-    return f"{the} noise costs {lost} of the {wanted} {links} that {title} finds without it{added}."
+    return f"{the} noise costs {lost} of the {_links(wanted)} that {title} finds without it{added}."
 
 
 def _links(count: int) -> str:
-    return f"{count} {'link' if count == 1 else 'links'}"
+    return counted(count, "link")

@@ -12,6 +12,7 @@ from privcore.releases.effect import (
 from privcore.releases.report import (
     non_private_reference,
     price_sentence,
+    reference_name,
     reference_sentence,
     references_of,
     run_report,
@@ -28,6 +29,7 @@ __all__ = [
     "page_command",
     "price_sentence",
     "python_code",
+    "reference_name",
     "reference_sentence",
     "references_of",
     "run_report",

@@ -18,7 +18,7 @@ from privcore.measures.references import Reference
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.guarantee import guessing_bound
 from privcore.releases.promise import for_whom, percent, protected
-from privcore.text import short
+from privcore.text import counted, short
 from privcore.unit import ADDED
 
 _WITHOUT_PRIVACY = {
@@ -119,9 +119,9 @@ def answer_sentence(
     private.  base_title: the name of the algorithm without privacy, or without noise.
     """
     hits, total, invented = link_count(here)
-    right = f"{hits} of {total} true {'link' if total == 1 else 'links'}"
+    right = f"{hits} of {counted(total, 'true link')}"
     if pag and kind == "truth":
-        right = f"{hits} of {total} {'link' if total == 1 else 'links'} of the true PAG"
+        right = f"{hits} of {counted(total, 'link')} of the true PAG"
     if guarantee.calibration == "none":
         return f"Without privacy, {base_title} finds {right} and {_invents(invented)}."
     who = "the private graph"
@@ -139,9 +139,8 @@ def answer_sentence(
     if kind == "same":
         return f"{begin} {noise_sentence(link_count(here), base_title, begun=True)}"
     more = f"adds {invented}" if invented else "adds none"
-    links = "link" if total == 1 else "links"
     return (
-        f"{begin} {who} keeps {hits} of {total} {links} that {base_title} finds without "
+        f"{begin} {who} keeps {hits} of {counted(total, 'link')} that {base_title} finds without "
         f"privacy, and {more}."
     )
 

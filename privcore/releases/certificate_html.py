@@ -11,6 +11,7 @@ from privcore.effects.words import effects_sentence
 from privcore.graphs.exports import from_json_dict, to_svg
 from privcore.graphs.layout import shared_layout
 from privcore.graphs.pdag import SIGNS
+from privcore.naming import quoted
 from privcore.releases.certificate import page_of
 from privcore.releases.effect import STAGES
 from privcore.releases.findings import confidence_text, settled_sentence, verdict_counts
@@ -169,7 +170,8 @@ def _edges(graph: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> str:
     sure = {frozenset(finding["pair"]): confidence_text(finding) for finding in pairs}
     texts = []
     for a, b, kind in from_json_dict(graph).named_edges():
-        edge, words = f"{a} {SIGNS[kind]} {b}", sure.get(frozenset((a, b)))
+        edge = f"{quoted(a)} {SIGNS[kind]} {quoted(b)}"
+        words = sure.get(frozenset((a, b)))
         texts.append(f"{edge} ({words})" if words else edge)
     return ", ".join(texts) or "none"
 

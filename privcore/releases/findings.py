@@ -9,6 +9,7 @@ from typing import Any
 from privcore.algorithms.search.result import Discovery, PairFinding, Verdict
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
+from privcore.text import counted
 
 _NEARLY = 0.9999
 # Pixels of a line: the least, and what a certain edge adds.
@@ -83,7 +84,7 @@ def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
     """
     verdicts = Counter(finding["verdict"] for finding in pairs)
     parts = [
-        f"{count:,} {one if count == 1 else several}"
+        counted(count, one, several)
         for count, one, several in (
             (verdicts["no edge seen"], "probably has no edge", "probably have no edge"),
             (verdicts["not enough budget"], "is inconclusive", "are inconclusive"),
@@ -137,4 +138,4 @@ def edge_notes(
 
 
 def _pairs(count: int) -> str:
-    return f"{count:,} {'pair' if count == 1 else 'pairs'}"
+    return counted(count, "pair")

@@ -14,6 +14,7 @@ from privcore.errors import ParameterError
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_json_dict
 from privcore.graphs.layout import Positions
+from privcore.independence import get_score
 from privcore.measures import compare, evaluate
 from privcore.measures.price import link_count, noise_and_gain_sentence, noise_sentence
 from privcore.measures.references import (
@@ -25,7 +26,7 @@ from privcore.measures.references import (
 from privcore.privacy.mechanisms import NoNoise
 from privcore.releases.effect import one_level_columns
 from privcore.releases.findings import described_pairs
-from privcore.text import short
+from privcore.text import counted, short
 from privcore.version import __version__
 
 # Most tests of PC as a reference, and cells of a test's table: about a minute of work.
@@ -97,7 +98,7 @@ def reference_sentence(result: Discovery, reference: Discovery) -> str:
     same = reference.algorithm == result.algorithm
     if reference.stopped == "work":
         title = get_algorithm(reference.algorithm).title if same else reference.algorithm.upper()
-        return f"{title} without noise was stopped after {reference.tests_run:,} tests."
+        return f"{title} without noise was stopped after {counted(reference.tests_run, 'test')}."
     if same:
         return ""
     order = reference.parameters.get("max_order")
@@ -108,9 +109,25 @@ def reference_sentence(result: Discovery, reference: Discovery) -> str:
     if reference.orders_run <= order:
         return ""
     return (
-        f"PC without noise conditions on no more than {order} columns here: with these levels, "
-        f"tables for larger sets would have more than {_CELLS:,} cells."
+        f"PC without noise conditions on no more than {counted(order, 'column')} here: with these "
+        f"levels, tables for larger sets would have more than {_CELLS:,} cells."
     )
+
+
+def reference_name(result: Discovery, reference: Discovery) -> str:
+    """The reference of a run in words, with PC's test, from `non_private_reference`.
+
+    Example: "PC without privacy, with Priv-PC's test, Z* (stratified Kendall, bounded)".
+    """
+    title = reference.algorithm.upper()
+    if reference.algorithm != "pc":
+        return f"{title} without privacy"
+    stated = reference.parameters["score"]
+    score = get_score(stated or ("fisher-z" if reference.unit == "|Z|" else "g2"))
+    if stated is None or reference is result:
+        return f"{title} without privacy, with the test {score.title}"
+    own = get_algorithm(result.algorithm).title
+    return f"{title} without privacy, with {own}'s test, {score.title}"
 
 
 def references_of(

@@ -11,6 +11,7 @@ import pytest
 from privcore.algorithms import ALGORITHMS
 from privcore.cli import main
 from privcore.data import NETWORKS
+from privcore.independence import get_score
 from privcore.parameter import Parameter
 from tests.cli.schemas import confirmed
 from tests.examples import few
@@ -40,6 +41,28 @@ def refused(capsys, *arguments):
     return err
 
 
+@pytest.mark.parametrize(
+    ("words", "whose", "score"),
+    [
+        (("--algorithm", "priv-pc"), "Priv-PC's test,", "z-star"),
+        (("--algorithm", "lapmech"), "LapMech's test,", "g2"),
+        (("--algorithm", "moment-search"), "the test", "g2"),
+        (("--algorithm", "moment-search", "--epsilon", "0.01"), "Moment search's test,", "lines"),
+        (("--algorithm", "pc"), "the test", "g2"),
+    ],
+)
+def test_a_graph_without_privacy_is_named_with_its_test(capsys, words, whose, score):
+    """PC with another test is another graph."""
+    _, out, _ = run(capsys, "discover", "--network", "cancer", "--rows", "2000", *words)
+    assert shows(out, "against-its-test", whose=whose, score=get_score(score).title)
+
+
+def test_notears_has_no_test(capsys):
+    words = ("--algorithm", "noleaks", "--rows", "500")
+    _, out, _ = run(capsys, "discover", "--network", "cancer", *words)
+    assert shows(out, "against-without-privacy", name="NOTEARS")
+
+
 def test_the_same_algorithm_without_noise_is_compared_where_it_is_wanted(capsys):
     words = ("discover", "--network", "cancer", "--algorithm", "svt-pc", "--rows", "2000")
     _, usual, _ = run(capsys, *words, "--json")
@@ -51,6 +74,8 @@ def test_the_same_algorithm_without_noise_is_compared_where_it_is_wanted(capsys)
     assert both["noise"] == "simulated"
     _, words_of_it, _ = run(capsys, *words, "--reference", "same")
     assert shows(words_of_it, "against-without-noise", name="SVT-PC")
+    title = get_score("z-star").title
+    assert shows(words_of_it, "against-its-test", whose="SVT-PC's test,", score=title)
     assert shows(words_of_it, "algorithm-finds")
     _, plain, _ = run(
         capsys,

@@ -178,7 +178,7 @@ def test_a_pair_that_nobody_asked_about_says_nothing_of_a_v_structure():
         ),
         ({"forbid": "a->a"}, says("one-column-twice", statement="a -> a")),
         ({"forbid": "smoke"}, says("no-edge-in-statement", statement="'smoke'")),
-        ({"forbid": "a->b->c"}, says("no-edge-in-statement", statement="'a->b->c'")),
+        ({"forbid": "a->b->c"}, says("no-edge-in-statement", statement="'a -> b -> c'")),
     ],
 )
 def test_contradictions_are_named(said, named):

@@ -22,7 +22,7 @@ def marginal(levels: tuple[str, ...], counts: list[int], name: str) -> go.Figure
             x=[label(v) for v in levels],
             y=counts,
             marker_color=palette.series[0],
-            hovertemplate="%{x}: %{y:,} rows<extra></extra>",
+            hovertemplate="%{x}: %{y:,} of the rows<extra></extra>",
         )
     )
     figure.update_layout(
@@ -73,7 +73,7 @@ def histogram(values: NDArray[np.float64], bounds: tuple[float, float], name: st
             width=np.diff(edges),
             marker={"color": palette.series[0], "line": {"color": palette.background, "width": 1}},
             customdata=np.column_stack([edges[:-1], edges[1:]]),
-            hovertemplate="%{customdata[0]:.4g} to %{customdata[1]:.4g}: %{y:,} rows"
+            hovertemplate="%{customdata[0]:.4g} to %{customdata[1]:.4g}: %{y:,} of the rows"
             "<extra></extra>",
         )
     )

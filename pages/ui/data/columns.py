@@ -18,7 +18,7 @@ from privcore.data.coding import column_of
 from privcore.data.proposing import LEAVE_OUT, Proposal
 from privcore.data.triage import codes_of, drawn_by_name
 from privcore.errors import DataError, PrivcoreError
-from privcore.text import short
+from privcore.text import counted, short
 
 EDITED = "as edited"
 _MANY = 12
@@ -34,7 +34,7 @@ def summary(schema: Sequence[ColumnSchema], proposals: Sequence[Proposal]) -> st
     )
     review = f" ({to_review} to review)" if to_review else ""
     left_out = f", {len(schema) - used} left out" if used < len(schema) else ""
-    return f"{used} column{'s' * (used != 1)} used{review}{left_out}"
+    return f"{counted(used, 'column')} used{review}{left_out}"
 
 
 def codes(raw: RawTable, proposals: Sequence[Proposal]) -> set[str]:
@@ -49,9 +49,9 @@ def codes(raw: RawTable, proposals: Sequence[Proposal]) -> set[str]:
     st.markdown("**Treated as missing.** Untick codes that are real values.")
     places = st.container(horizontal=True)
     for code, (columns, rows) in sorted(listed.items(), key=lambda item: -item[1][1])[:_MANY]:
-        where = f"{columns} columns" if columns > 1 else "1 column"
+        where = f"{counted(columns, 'column')}, {counted(rows, 'cell')}"
         if not places.checkbox(
-            f"`{code.replace('`', ' ')}` in {where}, {rows:,} cells",
+            f"`{code.replace('`', ' ')}` in {where}",
             value=True,
             key=f"upload_code_{st.session_state['upload_raw'][0][0][:12]}_{code}",
             persist_state="session",

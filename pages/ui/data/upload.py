@@ -37,7 +37,7 @@ from privcore.data.reading import ENDINGS, MAX_BYTES, ReadingOptions
 from privcore.data.schema_file import read_schema
 from privcore.data.triage import choose, triage
 from privcore.errors import DataError, PrivcoreError
-from privcore.text import number_of, short
+from privcore.text import counted, number_of, short
 
 _SEPARATOR = "; "
 # A table as read, by its source: its digest, the file's name, and what its owner
@@ -176,7 +176,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
     bar: the container for messages and the next step.
     """
     triaged: list[Proposal] = st.session_state["upload_triaged"]
-    about = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(triaged)} columns"
+    size = f"{counted(len(raw.frame), 'row')}, {counted(len(triaged), 'column')}"
+    about = f"{short(filename, 60)}: {size}"
     limited = who.choose(raw, triaged)
     raw = who.answered(raw) if limited is None else limited.table
     if raw.unit.column:

@@ -14,6 +14,7 @@ from pages.ui.theme import PALETTES, current
 from privcore.algorithms import Discovery
 from privcore.algorithms.search.result import Iteration
 from privcore.arrays import Matrix, Vector
+from privcore.text import counted
 
 # Above this number, releases are merged into one part of the bar: a run may have a thousand.
 _FEW_RELEASES = 6
@@ -155,7 +156,7 @@ def schedules(lines: Mapping[str, Vector], chosen: str, amount: str) -> go.Figur
         figure.add_scatter(
             x=list(range(1, len(values) + 1)),
             y=values,
-            name=f"{name}: {len(values):,} gradients",
+            name=f"{name}: {counted(len(values), 'gradient')}",
             mode="lines+markers" if len(values) == 1 else "lines",
             line={
                 "color": palette.series[number],

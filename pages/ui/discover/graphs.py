@@ -16,6 +16,7 @@ from privcore.measures import Comparison
 from privcore.measures.references import Reference
 from privcore.releases.answer import class_words
 from privcore.releases.findings import line_texts, line_widths
+from privcore.text import counted
 
 
 class Drawn(NamedTuple):
@@ -46,7 +47,7 @@ def graphs(
     for title, (key, graph, comparison) in drawn.items():
         own = graph is result.graph
         pair_findings = result.findings if own else {}
-        summary = comparison.summary() if comparison else f"{len(graph.skeleton)} edges"
+        summary = comparison.summary() if comparison else counted(len(graph.skeleton), "edge")
         panes.append(
             Pane(
                 key,

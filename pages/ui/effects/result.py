@@ -18,7 +18,7 @@ from privcore.effects import Effect, Effects, Estimate, Question, headline
 from privcore.graphs.drawing import Pane, scene
 from privcore.graphs.pag import PAG
 from privcore.releases import large_delta_sentence
-from privcore.text import percent, short
+from privcore.text import counted, percent, short
 
 # Maximum number of effects in the chart, and of those by other graphs.
 MOST_ROWS, MOST_OTHERS = 8, 3
@@ -89,9 +89,7 @@ def effects_picture(answer: Effects, other: Compared, rows: list[Row], more: int
             "Grey: effects under less probable graphs, with the probability of these graphs."
         )
     if more:
-        lines.append(
-            f"{more} more {'effect is' if more == 1 else 'effects are'} in the table below."
-        )
+        lines.append(f"{counted(more, 'more effect is', 'more effects are')} in the table below.")
     if other.exact or other.truth is not None:
         what = " and ".join(
             word

@@ -9,7 +9,7 @@ from privcore.effects import Effect, Effects, Question
 from privcore.privacy.accounting import Guarantee
 from privcore.releases.answer import promise_sentence
 from privcore.releases.promise import for_whom, protected
-from privcore.text import short
+from privcore.text import counted, short
 
 HOW_TO_READ = (
     "A dot is the best estimate; the line through it is the 95 % interval, which allows for "
@@ -66,7 +66,7 @@ def case(question: Question, group: Sequence[Effect]) -> str:
         return f"if {cause} is caused by {_joined(sets[0])} or by {_joined(sets[1])}"
     verb = "causes" if len(sets[0]) < 2 else "cause"
     more = len(sets) - 1
-    others = f", or {more} other {'case' if more == 1 else 'cases'}" if more else ""
+    others = f", or {counted(more, 'other case')}" if more else ""
     return f"if {_joined(sets[0])} {verb} {cause}{others}"
 
 

@@ -68,7 +68,7 @@ def means(result: Averaging) -> go.Figure:
         mode="lines+markers" if len(result.means) < 40 else "lines",
         name="mean of the first k releases",
         line={"color": palette.series[0], "width": 3},
-        hovertemplate="after %{x:,} releases: %{y:.2f}<extra></extra>",
+        hovertemplate="after release %{x:,}: %{y:.2f}<extra></extra>",
     )
     level_line(figure, VALUE, "exact count")
     figure.update_layout(
@@ -92,7 +92,7 @@ def bill(epsilon: float, releases: int) -> go.Figure:
             mode="lines+markers" if len(counts) < 7 else "lines",
             name=name.split(",")[0],
             line={"color": palette.series[number], "dash": DASHES[number], "width": 3},
-            hovertemplate="%{x:,} releases: ε = %{y:.3g}<extra>%{fullData.name}</extra>",
+            hovertemplate="after release %{x:,}: ε = %{y:.3g}<extra>%{fullData.name}</extra>",
         )
     everything = np.concatenate(list(costs.values()))
     figure.update_layout(

@@ -44,7 +44,7 @@ def composition(curves: CompositionCurves) -> go.Figure:
                 "dash": DASHES[number % len(DASHES)],
                 "width": 4 if curve.name == curves.best else 2,
             },
-            hovertemplate="%{x:,} rounds: ε = %{y:.4g}<extra>%{fullData.name}</extra>",
+            hovertemplate="after round %{x:,}: ε = %{y:.4g}<extra>%{fullData.name}</extra>",
         )
     most = max(int(curve.counts[-1]) for curve in curves.curves)
     # Zero loss cannot be shown on a logarithmic axis.

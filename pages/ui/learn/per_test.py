@@ -46,7 +46,7 @@ def noise_by_columns(budget: PerTestBudget, columns: int) -> go.Figure:
         name="noise of one test",
         line={"color": palette.series[0], "width": 3},
         customdata=budget.all_tests,
-        hovertemplate="%{x} columns, %{customdata:,} tests: noise %{y:.3g}<extra></extra>",
+        hovertemplate="%{x} columns, tests: %{customdata:,}, noise: %{y:.3g}<extra></extra>",
     )
     # A trace, because Plotly misplaces the names of horizontal lines on logarithmic axes.
     figure.add_scatter(

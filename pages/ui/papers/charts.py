@@ -197,7 +197,7 @@ def reliability_figure(edges: Reliability, arrows: Reliability) -> go.Figure:
                 "size": [7 + 11 * math.sqrt(r.many / most) for r in named.ranges],
                 "symbol": _SYMBOLS[number],
             },
-            hovertemplate="stated %{x:.3f}, true %{y:.3f}<br>%{customdata:,} statements"
+            hovertemplate="stated %{x:.3f}, true %{y:.3f}<br>statements: %{customdata:,}"
             f"<extra>{name}</extra>",
         )
     figure.update_xaxes(title_text="stated probability", range=[-0.03, 1.03])

@@ -29,6 +29,7 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Spending, Unit, spending_of
 from privcore.releases.release import owner_of
 from privcore.releases.release_check import Check, check_release
+from privcore.text import counted
 from privcore.unit import ADDED
 
 NEW = "a new budget …"
@@ -267,8 +268,8 @@ def spending(ledger: Ledger, state: Spending) -> None:
     else:
         unit = f"ε = {state.epsilon:.4g} of {budget.epsilon:.4g}"
         unit += f", δ = {state.delta:.3g} of {budget.delta:.3g}"
-    plural = "" if state.charges == 1 else "s"
-    st.progress(min(_share_spent(state), 1.0), f"Spent by {state.charges} charge{plural}: {unit}")
+    spent = f"Spent by {counted(state.charges, 'charge')}: {unit}"
+    st.progress(min(_share_spent(state), 1.0), spent)
     st.caption(
         f"{limit_sentence(state)} The ledger's file is {plain(str(ledger.path))}; set "
         "CAUSALVEIL_DATA_DIR to store the ledger elsewhere."
@@ -389,7 +390,7 @@ def rounds_figure(event: Any, delta: float) -> go.Figure:
                 "color": palette.series[number % len(palette.series)],
                 "dash": ("solid", "dash")[number // len(palette.series)],
             },
-            hovertemplate="%{x} steps: ε = %{y:.3g}<extra>%{fullData.name}</extra>",
+            hovertemplate="after step %{x}: ε = %{y:.3g}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(
         height=360,

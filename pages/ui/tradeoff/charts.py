@@ -71,7 +71,7 @@ def quality(
             customdata=np.column_stack(
                 [np.full(len(part), algorithm), np.full(len(part), calibration), part["runs"]]
             ),
-            hovertemplate="ε = %{x:g}: %{y:.3f} (%{customdata[2]} runs)"
+            hovertemplate="ε = %{x:g}: %{y:.3f} (runs: %{customdata[2]})"
             "<extra>%{fullData.name}</extra>",
         )
         ends.append(LineEnd(name, x[-1], part["mean"].iloc[-1], style.colour))

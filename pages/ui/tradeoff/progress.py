@@ -11,6 +11,7 @@ from pages.ui.messages import problem
 from pages.ui.texts import plain
 from pages.ui.tradeoff.sweeping import BackgroundSweep
 from privcore.extras.lab.sweeps.sweep import Row
+from privcore.text import counted
 
 # A plan with at most this number of runs starts by itself if some of its rows are shipped.
 AT_ONCE = 1_500
@@ -28,17 +29,17 @@ def progress(sweep: BackgroundSweep, key: str) -> None:
         return
     left, right = st.columns([5, 1], vertical_alignment="center")
     if sweep.running:
-        left.progress(done / total, f"{done:,} of {total:,} runs {sweep.left()}")
+        left.progress(done / total, f"{done:,} of {counted(total, 'run')} {sweep.left()}")
         right.button("Cancel", on_click=sweep.cancel, key=f"cancel-{key}", width="stretch")
         return
     if done:
         made = f", {sweep.shipped:,} of them shipped with the product" if sweep.shipped else ""
-        left.progress(done / total, f"{done:,} of {total:,} runs{made}")
+        left.progress(done / total, f"{done:,} of {counted(total, 'run')}{made}")
     else:
         left.info(
             f"No sweep of “{plain(sweep.plan.data[0].label)}” with these settings is shipped with "
-            f"the product. Click Run to compute the {total:,} runs on this machine; the chart "
-            "updates as they finish."
+            f"the product. Click Run to compute {counted(total, 'run')} on this machine; the chart "
+            "updates while they finish."
         )
     right.button(
         "Resume" if done > sweep.shipped else "Run",

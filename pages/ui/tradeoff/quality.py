@@ -20,6 +20,7 @@ from privcore.extras.lab.sweeps.sweep import (
     smallest_epsilon,
     summarise,
 )
+from privcore.text import counted
 
 # Runs of each algorithm at one ε that are needed to name the best one so far.
 ENOUGH = 5
@@ -72,10 +73,10 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
             else ""
         )
         st.caption(
-            f"Each point is the mean of {sweep.plan.seeds} runs{pending}; the band is the 5th–95th "
-            f"percentile. {made}The band shows the variation due to the mechanism's noise on these "
-            "data, not sampling variation. Computed from the exact data and simulated noise: not "
-            "private. Click a point to open one of its runs in Discover."
+            f"Each point is the mean of {counted(sweep.plan.seeds, 'run')}{pending}; the band is "
+            f"the 5th–95th percentile. {made}The band shows the variation due to the mechanism's "
+            "noise on these data, not sampling variation. Computed from the exact data and "
+            "simulated noise: not private. Click a point to open one of its runs in Discover."
         )
         follow(sweep, clicked)
 
@@ -113,7 +114,7 @@ def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
     mean = here["mean"].iloc[0]
     verb = "does best" if len(here) == 1 else "are too close to call and do best"
     done, total = len(sweep.rows), sweep.plan.size
-    so_far = "" if sweep.complete else f"So far ({done:,} of {total:,} runs): "
+    so_far = "" if sweep.complete else f"So far ({done:,} of {counted(total, 'run')}): "
     st.markdown(
         f"{so_far}At ε = {epsilon:g}, {titles} {verb} of these algorithms: {view.title} "
         f"{mean:.2f} on average{'; ' + aside if aside else ''}."

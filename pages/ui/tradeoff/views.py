@@ -16,6 +16,7 @@ from pages.ui.tradeoff.progress import live
 from pages.ui.tradeoff.sweeping import BackgroundSweep, sweep_of
 from privcore.algorithms import ALGORITHMS
 from privcore.extras.lab.sweeps.sweep import Row, SweepPlan, edge_recovery, encode, summarise
+from privcore.text import counted
 
 
 def statistic(title: str, text: str) -> Any:
@@ -57,8 +58,8 @@ def map_view(loaded: Loaded, plan: SweepPlan, view: View) -> None:
             alt=f"{view.title} over ε and {title}",
         )
         st.caption(
-            f"Mean of {made.seeds} runs in each cell; the other parameters are at their defaults. "
-            "Computed from the exact data: not private."
+            f"Mean of {counted(made.seeds, 'run')} in each cell; the other parameters are at their "
+            "defaults. Computed from the exact data: not private."
         )
 
     live(sweep, "map", draw)

@@ -18,6 +18,7 @@ from privcore.extras.audits.neighbours import Pair
 from privcore.extras.audits.outputs import Outcome, Outputs
 from privcore.graphs.pdag import SIGNS
 from privcore.privacy.mechanisms import NoiseSource
+from privcore.text import counted
 
 
 @dataclass(frozen=True)
@@ -104,12 +105,14 @@ def described(outcome: RunOutcome) -> Outcome:
     ]
     words = ", ".join(edges) or "no edges"
     words += f"; separated: {', '.join(sets)}" if sets else ""
-    words += f"; {outcome.tests_run} tests, order {outcome.orders_run}"
+    words += f"; {counted(outcome.tests_run, 'test')}, order {outcome.orders_run}"
     words += f", {outcome.spent.rounds} {outcome.spent.noun}, {outcome.spent.used:.6g} spent"
     words += f", stopped by {outcome.stopped}" if outcome.stopped else ""
     if outcome.unreached:
         left = outcome.unreached
-        words += f", {left.tests} tests of orders {left.first} to {left.last} not reached"
+        words += (
+            f", {counted(left.tests, 'test')} of orders {left.first} to {left.last} not reached"
+        )
     facts = [(f"edge {edge}?", 1.0) for edge in edges]
     facts += [(f"{name[i]} and {name[j]} adjacent?", 1.0) for i, j in sorted(graph.skeleton)]
     facts += [(f"separated: {text}?", 1.0) for text in sets]

@@ -23,7 +23,7 @@ from privcore.extras.lab.reproductions import (
     makers,
     shipped,
 )
-from privcore.text import short
+from privcore.text import counted, short
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -137,11 +137,10 @@ def _listing() -> str:
 
 
 def _words(item: Item, result: Reproduced) -> list[str]:
-    plural = "run" if result.runs == 1 else "runs"
     lines = [
         f"{item.paper.title}, {item.item}",
         item.shows,
-        f"Seed {result.seed}, {result.runs} {plural} per value; mean ± standard deviation.",
+        f"Seed {result.seed}, {counted(result.runs, 'run')} per value; mean ± standard deviation.",
         *([TIMED] if item.timed else []),
         "",
         *aligned(as_texts(item, result.lines)),

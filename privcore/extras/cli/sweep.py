@@ -42,7 +42,7 @@ from privcore.extras.lab.sweeps.sweep import (
     write_rows,
 )
 from privcore.measures.references import Reference
-from privcore.text import short
+from privcore.text import counted, short
 
 # Largest number of values of ε in the table on the screen; the file contains all values.
 _COLUMNS = 7
@@ -175,7 +175,7 @@ def _run(options: argparse.Namespace) -> None:
     journal = Journal(options.out, plan)
     rows = list(journal.rows)
     if rows:
-        print(f"Continuing from {len(rows):,} of {plan.size:,} runs.", file=sys.stderr)
+        print(f"Continuing from {len(rows):,} of {counted(plan.size, 'run')}.", file=sys.stderr)
     done = {row["cell"] for row in rows}
     try:
         with closing(
@@ -196,7 +196,7 @@ def _run(options: argparse.Namespace) -> None:
     print(sweep_table(rows, same=plan.same))
     refused = sum(row["error"] is not None for row in rows)
     noted = f", {refused:,} of them refused (see the error column)" if refused else ""
-    print(f"{len(rows):,} runs{noted}: {options.out}")
+    print(f"{counted(len(rows), 'run')}{noted}: {options.out}")
 
 
 def _command(options: argparse.Namespace) -> str:
@@ -291,7 +291,8 @@ def _watched(coming: Iterator[Row], total: int) -> Iterator[Row]:
         if now - shown >= _SHOWN_EVERY or done == total:
             shown = now
             left = seconds_left(done, total, now - start)
-            print(f"\r{done:,} of {total:,} runs, {_clock(left)} left ", end="", file=sys.stderr)
+            runs = f"{done:,} of {counted(total, 'run')}"
+            print(f"\r{runs}, {_clock(left)} left ", end="", file=sys.stderr)
     print(file=sys.stderr)
 
 

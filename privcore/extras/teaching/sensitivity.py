@@ -16,6 +16,7 @@ from privcore.extras.teaching.panel import Panel, choice, number
 from privcore.independence import SCORES
 from privcore.independence.ranks import concordance, spearman_by_stratum
 from privcore.independence.score import Score, strata_of
+from privcore.text import counted
 
 Record = tuple[int, int, int]
 # Larger than the largest table, for a record below or above all others.
@@ -83,7 +84,9 @@ def sensitivity_playground(
     """
     n = len(rows)
     if not ROWS[0] <= n <= ROWS[1]:
-        raise ParameterError(f"The table has {n} rows; give from {ROWS[0]} to {ROWS[1]} rows.")
+        raise ParameterError(
+            f"The table has {counted(n, 'row')}; give from {ROWS[0]} to {ROWS[1]} rows."
+        )
     if changed_row not in range(n):
         raise ParameterError(f"There is no such record; choose a record from 1 to {n}.")
     table = Playground(tuple(map(_record, rows)), int(changed_row), _record(replacement))

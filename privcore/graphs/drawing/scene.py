@@ -11,7 +11,7 @@ from privcore.graphs.boxes import NAME_LIMIT, wrapped
 from privcore.graphs.layout import matrix_order
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARKS, PDAG, Edge, Kind, ordered
-from privcore.text import short
+from privcore.text import counted, short
 
 # The edges of a PAG in plain words; the last two are shown only if a graph has such edges.
 MARK_WORDS: dict[Kind, str] = {
@@ -65,7 +65,7 @@ class Pane:
             if pair in self.widths:
                 drawn["width"] = round(self.widths[pair], 2)
             pairs.append(drawn)
-        alt = self.alt or f"{self.title}: {len(self.graph.skeleton)} edges"
+        alt = self.alt or f"{self.title}: {counted(len(self.graph.skeleton), 'edge')}"
         pag = {"pag": True} if isinstance(self.graph, PAG) else {}
         return {"key": self.key, "title": self.title, "alt": alt, "pairs": pairs, **pag}
 

@@ -45,7 +45,7 @@ from privcore.releases.promise import (
     protected,
 )
 from privcore.releases.report import references_of
-from privcore.text import short
+from privcore.text import counted, short
 from privcore.version import __version__
 
 # A mark in every picture of the user's own table.
@@ -167,7 +167,7 @@ def _pane(
         key,
         title,
         result.graph,
-        f"{title}: {compared.summary() if compared else f'{edges} edges'}",
+        f"{title}: {compared.summary() if compared else counted(edges, 'edge')}",
         {(pair.i, pair.j): pair.kind for pair in compared.pairs} if compared else {},
         reference if compared else None,
         texts=line_texts(result.findings),

@@ -24,7 +24,7 @@ from privcore.releases.findings import (
 )
 from privcore.releases.interactive.page import algorithm_words, facts, html_page, promised
 from privcore.releases.promise import for_whom, protected
-from privcore.text import short
+from privcore.text import counted, short
 from privcore.version import __version__
 
 _OF_LINKS = (
@@ -104,7 +104,7 @@ def _page(
     check: str,
 ) -> str:
     edges = len(graph.skeleton)
-    count = f"{edges} {'link' if edges == 1 else 'links'}"
+    count = counted(edges, "link")
     pane = Pane(
         "released",
         "Released graph",
