@@ -29,7 +29,7 @@ def start(serve: Callable[[Any], Any], *, gently: bool = False) -> subprocess.Po
     gently: whether the process runs at the lowest priority, so that it uses only idle processor
     time. Raises Lost if the process cannot be started.
     """
-    process = None
+    process, message = None, pickle.dumps(serve)
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "privcore.extras.worker", *(["gently"] if gently else [])],
@@ -37,7 +37,7 @@ def start(serve: Callable[[Any], Any], *, gently: bool = False) -> subprocess.Po
             stdout=subprocess.PIPE,
             env=_environment(),
         )
-        _write(process, pickle.dumps(serve))
+        _write(process, message)
     except OSError:
         end(process)
         raise Lost from None

@@ -29,8 +29,12 @@ from privcore.independence import ScoreMeasure, get_score
 
 def _sub_samples(algorithm: str, parameters: Mapping[str, Any], pair: Pair) -> Trial:
     """Runs of an algorithm's tests on sub-samples, with Z* as the score."""
-    moved = ScoreMeasure(get_score("z-star"), "proven", "z", 0.05).sensitivity
-    return SubSampleTrial(algorithm, parameters, pair, moved)
+    return SubSampleTrial(algorithm, parameters, pair, _moved)
+
+
+def _moved(rows: int) -> float:
+    """The sensitivity of Z* on a sub-sample."""
+    return ScoreMeasure(get_score("z-star"), "proven", "z", 0.05).sensitivity(rows)
 
 
 def _diagonal(norm: float, product: float) -> tuple[tuple[float, float], tuple[float, float]]:

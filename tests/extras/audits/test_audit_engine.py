@@ -1,6 +1,7 @@
 """Audits of mechanisms of which everything is known, and false alarms."""
 
 import math
+import pickle
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,8 +10,12 @@ from scipy.stats import binom
 
 from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.extras.audits import (
+    AUDITS,
     MECHANISMS,
+    PAIRWISE,
     PLANTED,
+    RELEASES,
+    UNITS,
     audit,
     runs_to_catch,
     simulate,
@@ -78,6 +83,12 @@ def test_the_result_follows_from_the_seed_whatever_the_processes():
     results = [audit(RESPONSE, runs=80_000, seed=7, processes=k) for k in (1, 3)]
     assert results[0].events == results[1].events
     assert audit(RESPONSE, runs=80_000, seed=8).events != results[0].events
+
+
+@pytest.mark.parametrize("cases", [AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES, UNITS])
+def test_every_trial_can_be_sent_to_another_process(cases):
+    for case in cases.values():
+        pickle.dumps(case.make(case.epsilon, case.delta))
 
 
 def test_batches_have_noise_of_their_own():
