@@ -2,13 +2,14 @@
 
 Both open Discover at the largest ε of the slider, go down one step with each move (and from the
 smallest to the largest), change the algorithm with every fifth move instead, and wait until the
-page shows this next to a graph.  The WebSocket one speaks Streamlit's own messages as its front end
-does, so that many of them cost the machine little compared with the server. The browser measures
-the experience of a person, including drawing.
+page shows the graph of that run, as `data-run` of the drawing says.  The WebSocket one speaks
+Streamlit's own messages as its front end does, so that many of them cost the machine little
+compared with the server. The browser measures the experience of a person, including drawing.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from itertools import count, cycle
@@ -33,12 +34,11 @@ _RUNS_HELD = 2
 _FINISHED = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
 _LONGEST_MS = 600_000
 
-# The script has ended, nothing is left of the run before, and the page says what was requested.
-_SHOWN = """text => {
+# The script has ended, and nothing is left of the run before.
+_ENDED = """() => {
     const app = document.querySelector('[data-testid=stApp]');
     return app && app.dataset.testScriptState === 'notRunning'
-        && !document.querySelector('[data-stale=true], [data-testid=stSkeleton]')
-        && document.body.innerText.includes(text);
+        && !document.querySelector('[data-stale=true], [data-testid=stSkeleton]');
 }"""
 
 
@@ -55,20 +55,28 @@ class Session(Protocol):
         """Leave, as by closing the window."""
 
 
-def moves() -> Iterator[tuple[str, str]]:
-    """The control and its new value, without end; at the largest ε to begin with."""
+def run_of(algorithm: str, epsilon: str) -> str:
+    """What the drawing of this run has as `data-run`."""
+    return f"{algorithm} {float(epsilon)}"
+
+
+FIRST = run_of(_SWITCHES[-1], EPSILONS[0])
+
+
+def moves() -> Iterator[tuple[str, str, str]]:
+    """The key of a control, its new value, and the run that follows, without end.
+
+    They begin after the run `FIRST`.
+    """
     epsilons, switches = cycle(EPSILONS), cycle(_SWITCHES)
-    next(epsilons)
+    epsilon, algorithm = next(epsilons), _SWITCHES[-1]
     for number in count(1):
         if number % _SWITCH_EVERY:
-            yield "slider", next(epsilons)
+            epsilon = next(epsilons)
+            yield "epsilon", epsilon, run_of(algorithm, epsilon)
         else:
-            yield "selectbox", next(switches)
-
-
-def promise(epsilon: str) -> str:
-    """How the page says what ε is."""
-    return f"(ε = {epsilon},"
+            algorithm = next(switches)
+            yield "algorithm", algorithm, run_of(algorithm, epsilon)
 
 
 class WireSession:
@@ -89,17 +97,17 @@ class WireSession:
         self._socket = await connect(
             f"ws://{self._address}/_stcore/stream", subprotocols=["streamlit"], max_size=None
         )
-        await self._run(promise(EPSILONS[0]))
+        await self._run(FIRST)
         return time.perf_counter() - start
 
     async def move(self) -> float:
-        kind, value = next(self._moves)
-        label = _EPSILON.title if kind == "slider" else "Algorithm"
-        widgets = [getattr(e, kind) for e in self._elements if e.WhichOneof("type") == kind]
-        identity = next(w.id for w in widgets if w.label.startswith(label))
-        self._controls[identity] = kind, value
+        key, value, run = next(self._moves)
+        kind = "slider" if key == "epsilon" else "selectbox"
+        widgets = (getattr(e, kind) for e in self._elements if e.WhichOneof("type") == kind)
+        identity = next(widget.id for widget in widgets if widget.id.endswith(f"-{key}"))
+        self._controls[identity] = kind, value if kind == "slider" else ALGORITHMS[value].title
         start = time.perf_counter()
-        await self._run(promise(value) if kind == "slider" else f"**{ALGORITHMS[value].title}.**")
+        await self._run(run)
         return time.perf_counter() - start
 
     async def close(self) -> None:
@@ -107,9 +115,9 @@ class WireSession:
             await self._socket.close()
 
     async def _run(self, expected: str) -> None:
-        """Send what the controls say, and take in messages until the page shows what is expected.
+        """Send what the controls say, and take in messages until the script has ended.
 
-        Raises RuntimeError if it does not.
+        Raises RuntimeError unless the page then shows the graphs of the expected run.
         """
         if self._socket is None:
             raise RuntimeError("Open the session before anything is moved.")
@@ -145,11 +153,12 @@ class WireSession:
                         raise RuntimeError(f"The script ended with status {ended}.")
         self._held = [held, *self._held][:_RUNS_HELD]
         self._elements = elements
-        kinds = [e.WhichOneof("type") for e in elements]
-        if "exception" in kinds or "bidi_component" not in kinds:
-            raise RuntimeError("The answer shows an error, or no graph.")
-        if not any(expected in e.markdown.body for e in elements):
-            raise RuntimeError(f"The answer does not say {expected!r}.")
+        if any(e.WhichOneof("type") == "exception" for e in elements):
+            raise RuntimeError("The answer shows an error.")
+        drawn = [e.bidi_component for e in elements if e.WhichOneof("type") == "bidi_component"]
+        runs = [json.loads(each.json).get("run") for each in drawn if each.json]
+        if expected not in runs:
+            raise RuntimeError(f"The answer has no graph of the run {expected}; it has {runs}.")
 
 
 class BrowserSession:
@@ -166,36 +175,36 @@ class BrowserSession:
         context = await self._browser.new_context(viewport={"width": 1400, "height": 1000})
         self._page = await context.new_page()
         await self._page.goto(self._url)
-        await self._shown(self._page, promise(EPSILONS[0]))
+        await self._shown(self._page, FIRST)
         return time.perf_counter() - start
 
     async def move(self) -> float:
         if self._page is None:
             raise RuntimeError("Open the session before anything is moved.")
-        kind, value = next(self._moves)
-        if kind == "slider":
-            slider = self._page.get_by_role("slider", name=_EPSILON.title)
+        key, value, run = next(self._moves)
+        control = self._page.locator(f".st-key-{key}")
+        if key == "epsilon":
+            slider = control.get_by_role("slider")
             await slider.focus()
             start = time.perf_counter()
             await slider.press("End" if value == EPSILONS[0] else "ArrowLeft")
-            await self._shown(self._page, promise(value))
         else:
-            box = self._page.get_by_role("combobox", name="Algorithm").first
+            title = ALGORITHMS[value].title
+            box = control.get_by_role("combobox")
             await box.click()
-            await box.fill(value)
-            option = self._page.get_by_role("option", name=value, exact=True)
+            await box.fill(title)
+            option = self._page.get_by_role("option", name=title, exact=True)
             start = time.perf_counter()
             await option.click()
-            chosen = ALGORITHMS[value]
-            await self._shown(self._page, f"{chosen.title}. {chosen.summary}")
+        await self._shown(self._page, run)
         return time.perf_counter() - start
 
     async def close(self) -> None:
         if self._page:
             await self._page.context.close()
 
-    async def _shown(self, page: Page, text: str) -> None:
-        """Wait for the text, and for the private graph to be drawn."""
-        await page.wait_for_function(_SHOWN, arg=text, timeout=_LONGEST_MS)
-        drawn = page.locator(".cv[data-ready] .pane").first
+    async def _shown(self, page: Page, run: str) -> None:
+        """Wait for the graphs of the run, and for the end of the script."""
+        drawn = page.locator(f'.cv[data-ready][data-run="{run}"] .pane').first
         await drawn.wait_for(timeout=_LONGEST_MS)
+        await page.wait_for_function(_ENDED, timeout=_LONGEST_MS)

@@ -59,10 +59,14 @@ def metric(app: AppTest, label: str) -> str:
     return str(next(m.value for m in app.metric if m.label == label))
 
 
-def scenes(app: AppTest) -> list[dict[str, Any]]:
-    """What the components of graphs on the page draw."""
+def drawings(app: AppTest) -> list[dict[str, Any]]:
+    """What the components of graphs on the page are given."""
     drawn = [c.proto for c in app.get("bidi_component")]
-    return [json.loads(p.json)["scene"] for p in drawn if p.component_name == "causalveil_graphs"]
+    return [json.loads(p.json) for p in drawn if p.component_name == "causalveil_graphs"]
+
+
+def scenes(app: AppTest) -> list[dict[str, Any]]:
+    return [drawing["scene"] for drawing in drawings(app)]
 
 
 def graphs(app: AppTest) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from privcore.algorithms import count, discover
 from privcore.data import load_network
 from privcore.extras.lab.repeat import Repeat, Roll
 from tests.messages import begins, label, shows
-from tests.pages.opening import clean, graphs, start
+from tests.pages.opening import clean, drawings, graphs, start
 
 _WANT = Background.want
 
@@ -147,6 +147,15 @@ def test_an_algorithm_is_chosen_by_its_title_and_addressed_by_its_name():
     assert "algorithm" not in clean(app).query_params
     app.selectbox(key="algorithm").set_value("svt-pc").run()
     assert clean(app).query_params["algorithm"] == "svt-pc"
+
+
+def test_the_graphs_say_of_which_run_they_are():
+    app = clean(start(algorithm="em-pc", data="cancer", rows="1000", epsilon="0.3"))
+    assert [drawing["run"] for drawing in drawings(app)] == ["em-pc 0.3"]
+    app.select_slider(key="epsilon").set_value("1").run()
+    assert [drawing["run"] for drawing in drawings(clean(app))] == ["em-pc 1.0"]
+    app.selectbox(key="algorithm").set_value("pc").run()
+    assert [drawing["run"] for drawing in drawings(clean(app))] == ["pc"]
 
 
 @pytest.mark.long

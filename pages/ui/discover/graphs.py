@@ -70,7 +70,8 @@ def graphs(
     )
     # The scene refers to columns by number.
     hidden = "".join(f" without {name}" for name in loaded.dataset.hidden)
-    show_graphs(made, key="graphs", of=f"{loaded.dataset.name}{hidden}")
+    run = f"{result.algorithm} {result.parameters.get('epsilon', '')}".strip()
+    show_graphs(made, key="graphs", of=f"{loaded.dataset.name}{hidden}", run=run)
 
 
 def selected_edge(comparisons: list[Comparison]) -> tuple[int, int] | None:

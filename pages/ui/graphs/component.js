@@ -16,5 +16,6 @@ export default function (component) {
     },
     onPair: (pair) => dispatchEvent(new CustomEvent("causalveil-pair", { detail: pair })),
   });
+  root.dataset.run = data.run;
   shown.set(root, { state, said: data.view });
 }

@@ -29,12 +29,15 @@ _WORDS = {
 _DRAWN_AS = {"focus": "focus", "view": "as", "links": "links"}
 
 
-def show_graphs(scene: Mapping[str, Any], *, key: str, of: str = "", focus: str = "") -> None:
+def show_graphs(
+    scene: Mapping[str, Any], *, key: str, of: str = "", focus: str = "", run: str = ""
+) -> None:
     """Draw a scene of `privcore.graphs.drawing`.
 
     of: a name for the content of the graphs. With a name, the URL stores the user's view, and a new
     name resets the focus. Without a name, only the browser stores the view. focus: the initial
-    focus of a view without a name.
+    focus of a view without a name. run: the run that the graphs show; its name is an attribute of
+    the drawing, so that a program can wait for it.
     """
 
     def looked() -> None:
@@ -51,6 +54,7 @@ def show_graphs(scene: Mapping[str, Any], *, key: str, of: str = "", focus: str 
             data={
                 "scene": {**scene, "theme": current()},
                 "view": _view(of) if of else {"focus": focus},
+                "run": run,
             },
             on_view_change=looked,
         )
