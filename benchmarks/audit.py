@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
+from benchmarks import parsed
 from privcore.extras.audits import (
     AUDITS,
     MECHANISMS,
@@ -38,16 +39,17 @@ def main() -> None:
     parser.add_argument("--processes", default="2")
     parser.add_argument("--alarms", type=int, default=2000, help="audits of each correct mechanism")
     parser.add_argument("--releases", action="store_true", help="the released numbers alone")
-    options = parser.parse_args()
+    options = parsed(parser, runs="40", alarms=1)
     runs = None if options.runs is None else RUNS.parse(options.runs)
     seed, processes = SEED.parse(options.seed), PROCESSES.parse(options.processes)
 
     if options.releases:
         _table("release of numbers", RELEASES.values(), runs, seed, processes)
         return
+    most = {"most": 250} if options.smallest else {}
     print("| planted bug | caught | audits | runs in the last | shown ε ≥ |\n|---|---|---|---|---|")
     for case in PLANTED.values():
-        result = runs_to_catch(case, seed=seed, processes=processes)
+        result = runs_to_catch(case, seed=seed, processes=processes, **most)
         caught = "yes" if result.verdict == "violated" else "no"
         print(
             f"| {case.title} | {caught} | {result.seed - seed + 1} | {result.runs:,} "

@@ -24,6 +24,7 @@ from statistics import mean
 
 import numpy as np
 
+from benchmarks import parsed
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.moment_search.features import pair_features_sensitivity
 from privcore.data import Dataset, load_network
@@ -161,7 +162,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--worth", action="store_true")
     parser.add_argument("--sensitivity", action="store_true")
-    options = parser.parse_args()
+    options = parsed(parser, data="cancer", rows=1_000, seeds=1, epsilons="1")
     if options.sensitivity:
         sensitivity()
     elif options.worth:

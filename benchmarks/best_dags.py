@@ -13,6 +13,7 @@ import argparse
 from itertools import islice, product
 from time import process_time
 
+from benchmarks import parsed
 from benchmarks.random_networks import networks_from
 from privcore.algorithms import count
 from privcore.algorithms.moment_search.budget import plan_whole
@@ -30,7 +31,7 @@ def main() -> None:
     parser.add_argument("--cells", default="0,2047")
     parser.add_argument("--rows", default="20000,100000")
     parser.add_argument("--epsilons", default="0.1,1,10")
-    options = parser.parse_args()
+    options = parsed(parser, random=1, rows="1000", epsilons="1")
     rows, epsilons = options.rows.split(","), options.epsilons.split(",")
     networks = islice(networks_from(options.first, options.cells), options.random)
     for network, n, epsilon in product(networks, rows, epsilons):

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 from statistics import mean, median
 
+from benchmarks import parsed
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.data import load_network
 from privcore.errors import PrivcoreError
@@ -35,7 +36,7 @@ def main() -> None:
         "--algorithms", default=",".join(n for n, a in ALGORITHMS.items() if a.private)
     )
     parser.add_argument("--calibrations", default="proven,published")
-    options = parser.parse_args()
+    options = parsed(parser, rows=1_000, seeds=1, epsilons="1", networks="cancer")
     epsilons = [float(e) for e in options.epsilons.split(",")]
     networks = options.networks.split(",")
     sources, truths = {}, {}

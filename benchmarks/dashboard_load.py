@@ -35,6 +35,7 @@ import numpy as np
 import psutil
 from playwright.async_api import async_playwright
 
+from benchmarks import parsed
 from benchmarks.dashboard_sessions import BrowserSession, Session, WireSession
 from privcore.releases.ledger.ledger import VARIABLE
 
@@ -152,7 +153,7 @@ class Load:
                 await self._moves(f"{len(sessions)}, pauses of {pause:g} s", sessions, pause)
             many = self._memory()
             await asyncio.gather(*(session.close() for session in sessions))
-        await asyncio.sleep(_KEPT_SECONDS)
+        await asyncio.sleep(0 if self._options.smallest else _KEPT_SECONDS)
         others = [WireSession(self._address, self._query()) for _ in sessions]
         await others[0].open()
         await others[0].close()
@@ -208,7 +209,7 @@ def main() -> None:
     parser.add_argument("--data", default="asia")
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--own-data", action="store_true", help="a sample for each session")
-    options = parser.parse_args()
+    options = parsed(parser, sessions=3, moves=5, pauses="0")
     options.pauses = [float(pause) for pause in options.pauses.split(",")]
     if options.sessions < 3:
         parser.error("--sessions must be at least 3.")

@@ -11,6 +11,7 @@ import time
 from multiprocessing import get_context
 from pathlib import Path
 
+from benchmarks import parsed
 from privcore.extras.pairs import GENERATORS, direction_results, infer
 from privcore.extras.pairs.direction_results import accuracy_json
 from privcore.extras.pairs.directions import Accuracy, accuracy
@@ -67,7 +68,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", action="store_true", help="ship the table with the product")
-    options = parser.parse_args()
+    options = parsed(parser, rows=300, datasets=1, repeats=1, write=False)
 
     pair = PairGenerator("polynomial").sample(8_000, seed=1)
     infer(pair, seed=1)

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks import parsed
 from benchmarks.random_networks import networks_from, random_network
 from privcore.algorithms import count, discover
 from privcore.data import StructuralExample
@@ -131,7 +132,7 @@ def main() -> None:
     parser.add_argument("--numbers", action="store_true")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--figure", default=None)
-    options = parser.parse_args()
+    options = parsed(parser, random=1, rows="20000", epsilons="10", write=False)
     if options.figure:
         draw(options.figure)
         return

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks import parsed
 from benchmarks.effects import questions_of
 from benchmarks.peers.environments import default_folder, interpreter
 from benchmarks.private_rows import COSTS, NotMade, synthetic
@@ -153,7 +154,7 @@ def main() -> None:
     parser.add_argument("--epsilons", default="0.3,1,3")
     parser.add_argument("--limit", type=int, default=300)
     parser.add_argument("--environments", type=Path, default=default_folder())
-    options = parser.parse_args()
+    options = parsed(parser, data="cancer", rows=1_000, seeds=1, questions=1, epsilons="1")
     python = interpreter("dpmm", options.environments)
     print("| data | ε | method | coverage | width | distance | left open |")
     print("|---|---|---|---|---|---|---|")

@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks import parsed
 from benchmarks.random_networks import networks_from, random_network
 from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.budget import plan_whole
@@ -218,7 +219,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--figure", type=Path)
     parser.add_argument("files", type=Path, nargs="*")
-    options = parser.parse_args()
+    few = {"random": 1, "seeds": 1, "questions": 1}
+    options = parsed(parser, data="cancer", rows="1000", epsilons="1", out=None, **few)
     if options.figure is not None:
         draw(options.figure, options.files)
         return

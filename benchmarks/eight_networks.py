@@ -15,7 +15,7 @@ there.
 from __future__ import annotations
 
 import argparse
-import shutil
+import os
 import sys
 import tempfile
 from collections.abc import Collection, Sequence
@@ -23,8 +23,10 @@ from contextlib import closing
 from pathlib import Path
 
 import plotly.graph_objects as go
-from playwright.sync_api import ViewportSize, sync_playwright
+from playwright.sync_api import ViewportSize
 
+from benchmarks import parsed
+from benchmarks.screenshots import browser
 from pages.ui.papers import charts as paper_charts
 from pages.ui.theme import PALETTES
 from privcore.data import load_network
@@ -109,19 +111,14 @@ def save(figure: go.Figure, path: str, height: int = 760) -> None:
         margin={"l": 60, "r": 20, "t": 90, "b": 60},
         **size,
     )
-    browser_path = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, browser() as running:
         page_path = Path(folder) / "figure.html"
         figure.write_html(page_path, include_plotlyjs=True, config={"displayModeBar": False})
-        browser = playwright.chromium.launch(
-            executable_path=browser_path, args=["--no-sandbox", "--disable-gpu", "--disable-quic"]
-        )
-        context = browser.new_context(viewport=size, device_scale_factor=2)
+        context = running.new_context(viewport=size, device_scale_factor=2)
         page = context.new_page()
         page.goto(page_path.as_uri())
         page.locator(".plotly-graph-div .main-svg").first.wait_for()
-        page.locator(".plotly-graph-div").screenshot(path=path)
-        browser.close()
+        Path(path).write_bytes(page.locator(".plotly-graph-div").screenshot())
 
 
 def _names(text: str | None, known: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
@@ -142,7 +139,7 @@ def main() -> None:
     parser.add_argument("--draw-only", action="store_true", help="make no rows")
     parser.add_argument("--references", action="store_true", help="make only references again")
     parser.add_argument("--out", default="docs/images/eight_networks.png")
-    options = parser.parse_args()
+    options = parsed(parser, draw_only=True, out=os.devnull)
     known = plan_of(eight_networks().command).algorithms
     algorithms = _names(options.algorithms, known, parser)
     networks = _names(options.networks, NETWORKS, parser)

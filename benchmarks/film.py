@@ -10,11 +10,13 @@ with the true graph.  Writes docs/images/asia_epsilon.gif, or FILE.
 from __future__ import annotations
 
 import argparse
+import os
 from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
 
+from benchmarks import parsed
 from pages.ui.controls.data import layout_of
 from pages.ui.pictures import RunPictures, graph_picture
 from privcore.algorithms import count, discover
@@ -61,9 +63,10 @@ def film(epsilons: tuple[float, ...] = EPSILONS) -> bytes:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("file", type=Path, nargs="?", default=_FILE)
-    path = parser.parse_args().file
-    path.write_bytes(film())
-    print(f"{path}: {path.stat().st_size // 1000} kB")
+    options = parsed(parser, file=Path(os.devnull))
+    made = film(EPSILONS[:1] if options.smallest else EPSILONS)
+    options.file.write_bytes(made)
+    print(f"{options.file}: {len(made) // 1000} kB")
 
 
 if __name__ == "__main__":

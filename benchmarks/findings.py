@@ -21,6 +21,7 @@ from itertools import islice, product
 from statistics import mean
 from typing import NamedTuple
 
+from benchmarks import parsed
 from benchmarks.linear_gaussian import linear_gaussian
 from benchmarks.random_networks import networks_from
 from privcore.algorithms import count, discover
@@ -114,7 +115,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--epsilons", default="0.1,0.3,1,3")
     parser.add_argument("--numbers", type=int, default=12)
-    options = parser.parse_args()
+    options = parsed(parser, random=1, rows=1_000, epsilons="1", numbers=1)
     if options.first <= _CHOSEN_ON:
         parser.error(f"--first must be above {_CHOSEN_ON}: defaults were chosen on those before.")
     epsilons = [float(word) for word in options.epsilons.split(",")]

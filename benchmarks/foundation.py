@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 from statistics import mean, median
 
+from benchmarks import parsed
 from privcore.algorithms import count, discover
 from privcore.data import NETWORKS, load_network
 from privcore.graphs import cpdag_of_names
@@ -23,7 +24,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--epsilons", default="0.1,1,10")
-    options = parser.parse_args()
+    options = parsed(parser, rows=1_000, seeds=1, epsilons="1")
     epsilons = [float(e) for e in options.epsilons.split(",")]
     print(f"n = {options.rows:,}, delta = 1e-6, {options.seeds} noise seeds, data seed 1")
     print(f"{'network':<11} {'algorithm':<22} skeleton  CPDAG  seconds   first")

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import parsed
 from benchmarks.screenshots import browser
 from privcore.data import load_network
 from privcore.graphs import PDAG
@@ -86,7 +87,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--columns", default="20,37,76,200")
     parser.add_argument("--folder", type=Path)
-    options = parser.parse_args()
+    options = parsed(parser, columns="20", folder=None)
     print("| columns | links | places | crossings | names that meet | letters, px | names drawn |")
     print("|---|---|---|---|---|---|---|")
     with browser() as running:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import privcore
+from benchmarks import parsed
 from privcore.algorithms import count, discover
 from privcore.algorithms.search.result import Edge
 from privcore.counts import InMemoryCounts
@@ -72,7 +73,7 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--epsilons", default="0.3,1,3,10")
     parser.add_argument("--splits", type=int, default=4)
-    options = parser.parse_args()
+    options = parsed(parser, epsilons="1", splits=1)
     epsilons = [float(word) for word in options.epsilons.split(",")]
     print(
         "| table | ε | seen by | stated | seen | error | of those over .99 | of those below .01 |"

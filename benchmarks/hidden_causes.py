@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 import numpy as np
 
+from benchmarks import parsed
 from benchmarks.random_networks import random_network
 from privcore.algorithms import discover
 from privcore.data import Dataset
@@ -134,7 +135,7 @@ def main() -> None:
     parser.add_argument("--rows", default="100000,10000")
     parser.add_argument("--epsilons", default="0.3,1,10,none")
     parser.add_argument("--arrows", action="store_true", help="list false arrows of PC instead")
-    options = parser.parse_args()
+    options = parsed(parser, random=1, rows="1000", epsilons="1")
     some = list(itertools.islice(examples(options.first), options.random))
     if options.arrows:
         _list_arrows(some, int(options.rows.split(",")[0]))

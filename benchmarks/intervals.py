@@ -17,6 +17,7 @@ from statistics import mean
 
 import numpy as np
 
+from benchmarks import parsed
 from benchmarks.moment_search import scores, truth_of
 from privcore.algorithms import discover
 from privcore.data import NUMERIC_EXAMPLES, Dataset, StructuralExample, discretise
@@ -49,7 +50,7 @@ def main() -> None:
     parser.add_argument("--rows", default="5000,20000,50000")
     parser.add_argument("--epsilons", default="1")
     parser.add_argument("--intervals", default="0,2,3,4,6,8")
-    options = parser.parse_args()
+    options = parsed(parser, graphs=1, rows="1000")
     parts = [int(k) for k in options.intervals.split(",")]
     seeds = range(options.first, options.first + options.graphs)
     print("| rows, ε | " + " | ".join(map(str, parts)) + " | chosen |")

@@ -17,16 +17,20 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 import pandas as pd
 
+from benchmarks import parsed
+
 _BATCH = 20_000
 _ANSWERS = np.array(["never", "rarely", "sometimes", "often", "always"])
 _WARDS = np.array([f"ward {k}" for k in range(30)])
 READERS = {"csv": ("privcore", "duckdb"), "xlsx": ("privcore", "calamine")}
+_NEEDS = {"csv": ("duckdb",), "xlsx": ("python_calamine", "xlsxwriter")}
 
 
 def rows(first: int, count: int) -> pd.DataFrame:
@@ -128,10 +132,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", choices=tuple(READERS))
     parser.add_argument("--read", nargs=2, metavar=("READER", "FILE"), help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parsed(parser, megabytes=1.0, runs=1)
     if options.read:
         _measured(options.read[0], Path(options.read[1]))
         return
+    for ending, modules in _NEEDS.items():
+        for module in modules if options.only in (None, ending) else ():
+            import_module(module)
     print("| file | reader | rows | seconds | CPU seconds | peak MB |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for ending, write in (("csv", write_csv), ("xlsx", write_xlsx)):

@@ -16,6 +16,7 @@ import time
 from itertools import product
 from statistics import mean, median
 
+from benchmarks import parsed
 from benchmarks.moment_search import scores, truth_of
 from privcore.algorithms import count, discover
 from privcore.counts import MomentSource
@@ -49,7 +50,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=5000)
     parser.add_argument("--epsilons", default="0.1,0.3,1,3,10")
     parser.add_argument("--algorithms", default="moment-search,privpc-star,moment-notears")
-    options = parser.parse_args()
+    options = parsed(parser, graphs=1, epsilons="1", algorithms="moment-search")
     epsilons = [float(word) for word in options.epsilons.split(",")]
     print("| density, rows | algorithm | " + options.epsilons.replace(",", " | ") + " | seconds |")
     print("|---|---|" + "---|" * (len(epsilons) + 1))

@@ -16,6 +16,7 @@ import time
 
 import numpy as np
 
+from benchmarks import parsed
 from benchmarks.moment_search import permuted, scores, truth_of
 from benchmarks.random_networks import drawn_variable, parents_among
 from privcore.algorithms import count, discover
@@ -65,7 +66,7 @@ def main() -> None:
     parser.add_argument("--columns", default="100,223,450")
     parser.add_argument("--rows", default="20000,100000")
     parser.add_argument("--epsilon", type=float, default=1.0)
-    options = parser.parse_args()
+    options = parsed(parser, columns="20", rows="1000")
     print("| table | rows | seconds | largest memory | edges | skeleton F1 | CPDAG F1 |")
     print("|---" * 7 + "|")
     alone = multiprocessing.get_context("spawn")

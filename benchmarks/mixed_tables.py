@@ -21,6 +21,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks import parsed
 from benchmarks.intervals import cut_evenly
 from benchmarks.moment_search import scores
 from privcore.algorithms import discover
@@ -92,7 +93,7 @@ def main() -> None:
     parser.add_argument("--epsilons", default="0.3,1")
     parser.add_argument("--levels", type=int, default=2)
     parser.add_argument("--bent", action="store_true")
-    options = parser.parse_args()
+    options = parsed(parser, graphs=1, rows="1000", epsilons="1")
     print("| rows, ε, intervals | equal width | cut evenly | as numbers | as it is | cut |")
     print("|---|---|---|---|---|---|")
     for rows in map(int, options.rows.split(",")):

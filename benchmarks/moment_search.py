@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import parsed
 from benchmarks.dense_networks import dense_network
 from benchmarks.hub_networks import hub_network, strong_hub_network
 from benchmarks.random_networks import networks_from
@@ -90,7 +91,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cells", default=None)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
-    options = parser.parse_args()
+    options = parsed(parser, data="cancer", rows=1_000, seeds=1, epsilons="1", random=1)
     epsilons = [float(word) for word in options.epsilons.split(",") if word]
     given = {name: float(value) for name, value in (word.split("=") for word in options.set)}
     print(

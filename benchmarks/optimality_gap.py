@@ -12,6 +12,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from benchmarks import parsed
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.data import load_network
 from privcore.extras.lab.planning.optimality_gap import optimality_gap
@@ -52,7 +53,7 @@ def table(rows: Sequence[int], *, own: bool) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", default="1000,10000,100000", help="comma-separated")
-    rows = [int(word) for word in parser.parse_args().rows.split(",")]
+    rows = [int(word) for word in parsed(parser, rows="1000").rows.split(",")]
     for own, title in ((False, "Public surrogates"), (True, "The networks' own edges")):
         print(f"\n### {title}\n")
         print("\n".join(table(rows, own=own)))

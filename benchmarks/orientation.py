@@ -31,6 +31,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import parsed
 from benchmarks.dense_networks import dense_network
 from benchmarks.hub_networks import hub_network, strong_hub_network
 from benchmarks.moment_search import truth_of
@@ -235,7 +236,8 @@ def main() -> None:
     parser.add_argument("--private", action="store_true")
     parser.add_argument("--algorithms", default=_BY_SETS)
     parser.add_argument("--epsilons", default="1,10")
-    options = parser.parse_args()
+    few = {"samples": 1, "rows": 1_000, "random": 1, "random_rows": "1000"}
+    options = parsed(parser, data="cancer", epsilons="1", **few)
     kernels.load()
     if options.published:
         for line in published(options.published):

@@ -10,6 +10,7 @@ that comes with the product.
 from __future__ import annotations
 
 import argparse
+import os
 
 import matplotlib as mpl
 
@@ -19,6 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 
 import privcore
+from benchmarks import parsed
 from privcore.extras.lab.sweeps.eight_networks import (
     eight_networks_means,
 )
@@ -103,7 +105,7 @@ def draw_curves(axes: Axes) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", default="docs/images/overview.png")
-    options = parser.parse_args()
+    options = parsed(parser, out=os.devnull)
     data = privcore.load_network("asia").sample(100_000, seed=1)
     truth = privcore.PDAG.from_names(data.names, data.true_edges)
     private = typical(data, truth)

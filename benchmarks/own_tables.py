@@ -23,9 +23,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-from benchmarks.dashboard_load import chromium, free_port, server
+from benchmarks import parsed
+from benchmarks.dashboard_load import free_port, server
+from benchmarks.screenshots import browser
 
 _PATIENCE = 120_000
 ENDINGS = {".csv", ".tsv", ".txt", ".parquet"}
@@ -38,19 +40,17 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--epsilon", default="1")
     parser.add_argument("--seed", default="1")
-    options = parser.parse_args()
+    options = parsed(parser)
     print(
         "| table | rows | columns used | left out | seconds, engine | skeleton F1, CPDAG F1 "
         "| against its graph: private, PC | page, seconds |"
     )
     print("|---" * 8 + "|")
-    with server(port := free_port()), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    with server(port := free_port()), browser() as running:
         for path in sorted(options.folder.iterdir()):
             if path.suffix.lower() in ENDINGS and "graph" not in path.name:
                 row = _row(path, options.epsilon, options.seed)
-                print(row, on_page(browser, port, path), "|", flush=True)
-        browser.close()
+                print(row, on_page(running, port, path), "|", flush=True)
 
 
 def on_page(browser: Browser, port: int, path: Path) -> str:

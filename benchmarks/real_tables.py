@@ -22,6 +22,7 @@ import warnings
 from pathlib import Path
 
 import privcore
+from benchmarks import parsed
 from privcore import kernels
 from privcore.algorithms import discover, get_algorithm
 from privcore.data import Dataset
@@ -60,7 +61,7 @@ def main() -> None:
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--limit", type=float, default=60.0)
-    given = parser.parse_args()
+    given = parsed(parser, algorithms="pc")
     warnings.simplefilter("ignore")
     kernels.load()
     with tempfile.TemporaryDirectory() as made:

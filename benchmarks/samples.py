@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
+from benchmarks import parsed
 from privcore.data.samples import SAMPLES
 
 _SEED = 2024
@@ -359,11 +360,12 @@ def graph_of(name: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="a directory (where the samples are)")
-    out = parser.parse_args().out
+    options = parsed(parser)
     for name, sample in SAMPLES.items():
         for path, text in ((sample.path, table_of(name)), (sample.graph, graph_of(name))):
-            target = path if out is None else out / path.name
-            target.write_bytes(text.encode())
+            target = path if options.out is None else options.out / path.name
+            if not options.smallest:
+                target.write_bytes(text.encode())
             print(target)
 
 

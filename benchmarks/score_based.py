@@ -17,6 +17,7 @@ import argparse
 from statistics import mean, median
 from typing import Any, NamedTuple
 
+from benchmarks import parsed
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.counts import MomentSource
 from privcore.data import EXAMPLES, StructuralExample, load_network
@@ -98,7 +99,7 @@ def main() -> None:
     parser.add_argument("--example-rows", type=int, default=10_000)
     parser.add_argument("--nodes", type=int, default=20)
     parser.add_argument("--choices", action="store_true")
-    options = parser.parse_args()
+    options = parsed(parser, data="cancer", rows=1_000, seeds=1, epsilons="1")
     epsilons = [float(e) for e in options.epsilons.split(",")]
     names = options.data.split(",")
     data = {

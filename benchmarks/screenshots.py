@@ -11,6 +11,7 @@ documentation anew, in `docs/images`, with 256 colours each.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -19,6 +20,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks import lacking, parsed
 from benchmarks.dashboard_load import chromium, free_port, server
 
 PAGES = {
@@ -69,10 +71,10 @@ _DRAWN = """all => {
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """A browser without a window; raises SystemExit if there is none."""
+    """A browser without a window; ends with code 2 and a sentence if there is none."""
     path = chromium()
     if path is None:
-        raise SystemExit("No Chromium was found on the path; install it, and start again.")
+        lacking("Chromium", "put it on the path")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path)
         yield running
@@ -129,7 +131,7 @@ def main() -> None:
     parser.add_argument("--pages", default=",".join(PAGES))
     parser.add_argument("--whole", action="store_true", help="as high as the page")
     parser.add_argument("--docs", action="store_true", help="the pictures of the documentation")
-    options = parser.parse_args()
+    options = parsed(parser, widths="390", pages="data")
     if (options.folder is None) is not options.docs:
         parser.error("Give a folder, or --docs.")
     jobs: list[tuple[Path, str, str, tuple[int, int]]] = []
@@ -144,13 +146,15 @@ def main() -> None:
                     path = options.folder / f"{name}-{theme}-{width}.png"
                     size = (width, HEIGHTS.get(width, 900))
                     jobs.append((path, PAGES[name], theme, size))
+    if options.smallest:
+        jobs = [(Path(os.devnull), *job[1:]) for job in jobs[:1]]
     port = free_port()
     with server(port), browser() as running:
         for path, address, theme, size in jobs:
             url = f"http://127.0.0.1:{port}/{address}"
             taken = picture(running, url, theme, size, options.whole)
-            path.write_bytes(small(taken) if options.docs else taken)
-            print(f"{path}: {path.stat().st_size // 1000} kB", flush=True)
+            written = path.write_bytes(small(taken) if options.docs else taken)
+            print(f"{path}: {written // 1000} kB", flush=True)
 
 
 if __name__ == "__main__":

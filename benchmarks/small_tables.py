@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import parsed
 from benchmarks.mixed_tables import drawn
 from privcore import kernels
 from privcore.algorithms import ALGORITHMS, discover, get_algorithm
@@ -136,7 +137,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=900, help="seed of the first graph")
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--algorithms", help="names with commas, or all; else the shapes")
-    given = parser.parse_args()
+    given = parsed(parser, graphs=1)
     kernels.load()
     seeds = range(given.first, given.first + given.graphs)
     if given.algorithms is None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from benchmarks import parsed
 from privcore import load_network
 from privcore.algorithms.engine import count, discover, search_again
 from privcore.algorithms.moment_search.released import together
@@ -122,7 +123,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1, help="the first seed (1)")
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--write", action="store_true", help="into docs/experiments/steps.md")
-    options = parser.parse_args()
+    options = parsed(parser, rows=1_000, seeds=2, networks="cancer", write=False)
     with one_thread():
         seeds = range(options.first, options.first + options.seeds)
         text = table(options.rows, seeds, options.networks.split(","), print)

@@ -18,6 +18,7 @@ import time
 import numpy as np
 import pandas as pd
 
+from benchmarks import parsed
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan, processors, run_sweep
 
 _NETWORKS = "cancer,earthquake,survey,asia,sachs,child"
@@ -32,7 +33,7 @@ def main() -> None:
     parser.add_argument("--epsilons", type=int, default=21)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--workers", type=int, default=processors())
-    options = parser.parse_args()
+    options = parsed(parser, networks="cancer", rows=1_000, epsilons=1, seeds=1)
     plan = SweepPlan(
         tuple(NetworkData(name) for name in options.networks.split(",")),
         tuple(options.algorithms.split(",")),

@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from statistics import mean, median
 
+from benchmarks import parsed
 from benchmarks.moment_search import scores, truth_of
 from benchmarks.peers.environments import default_folder, interpreter
 from benchmarks.private_rows import COSTS, DELTA, NotMade, synthetic
@@ -158,7 +159,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--same-neighbours", action="store_true")
     parser.add_argument("--environments", type=Path, default=default_folder())
-    options = parser.parse_args()
+    few = {"rows": 1_000, "seeds": 1, "aim_seeds": 0}
+    options = parsed(parser, data="cancer", epsilons="1", out=None, **few)
     python = interpreter("dpmm", options.environments)
     if options.out:
         options.out.unlink(missing_ok=True)

@@ -907,6 +907,9 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "column-of-persons": "Column that identifies the person",
         "moment-search-sees": "moment search detects",
     },
+    "Benchmarks": {
+        "benchmark-lacks": "This benchmark needs {what}, which was not found; {how}.",
+    },
 }
 MESSAGES = dict(chain.from_iterable(section.items() for section in _SECTIONS.values()))
 _OPEN = re.compile(r"\{([a-z_]+)\}| ?… ?")

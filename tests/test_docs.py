@@ -50,8 +50,8 @@ class Shell:
             "MPLBACKEND": "Agg",
         }
 
-    def __call__(self, command: list[str], text: str) -> None:
-        done = subprocess.run(
+    def ended(self, command: list[str], text: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             command,
             input=text,
             cwd=self.home,
@@ -59,6 +59,9 @@ class Shell:
             capture_output=True,
             text=True,
         )
+
+    def __call__(self, command: list[str], text: str) -> None:
+        done = self.ended(command, text)
         assert done.returncode == 0, f"{text}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
 
 

@@ -127,6 +127,8 @@ def test_a_name_that_exists_is_not(text: str) -> None:
         "causalveil invent",
         "python -m benchmarks.nothing",
         "python -m benchmarks.overview --in file",
+        "python -m benchmarks.dense_networks",
+        "python -m pytest tests/nowhere",
         "make tea",
     ],
 )

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
+from benchmarks import parsed
 from benchmarks.file_kinds import KINDS
 from benchmarks.file_kinds.model import Kind
 from benchmarks.file_kinds.surfaces import in_python, on_command_line, on_page, what_happens
@@ -26,9 +27,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--write", action="store_true", help=f"write {MANUAL.name} of the manual")
-    options = parser.parse_args()
+    options = parsed(parser, write=False)
     lines = []
-    for row in chain([_HEAD], map(_row, KINDS)):
+    for row in chain([_HEAD], map(_row, KINDS[:2] if options.smallest else KINDS)):
         lines.append(_line(row))
         print(lines[-1], end="", flush=True)
     if options.write:

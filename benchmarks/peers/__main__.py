@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import parsed
 from benchmarks.peers.comparison import differences, theirs
 from benchmarks.peers.environments import PEERS, default_folder, interpreter
 from privcore.algorithms import count, discover
@@ -117,10 +118,13 @@ def main() -> None:
     parser.add_argument("--environments", type=Path, default=default_folder())
     parser.add_argument("--fixture", type=Path)
     parser.add_argument("--full", action="store_true")
-    options = parser.parse_args()
+    # No other library's environment is made.
+    small = {"data": "cancer", "rows": "1000", "repeats": 1, "full": False}
+    options = parsed(parser, peers="", fixture=None, **small)
     names = list(NETWORKS) if options.full else options.data.split(",")
     sizes = [10_000, 100_000, 1_000_000] if options.full else map(int, options.rows.split(","))
-    pythons = {peer: interpreter(peer, options.environments) for peer in options.peers.split(",")}
+    peers = filter(None, options.peers.split(","))
+    pythons = {peer: interpreter(peer, options.environments) for peer in peers}
     pythons |= {"ours": Path(sys.executable), "ours, cached": Path(sys.executable)}
     processor = max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     lines: dict[str, list[str]] = {"chi2": [], "g2": []}

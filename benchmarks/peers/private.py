@@ -21,6 +21,7 @@ from collections.abc import Callable
 from math import inf
 from statistics import median
 
+from benchmarks import parsed
 from benchmarks.papers.wang import Recounted
 from privcore import kernels
 from privcore.algorithms import ALGORITHMS, count, discover
@@ -55,7 +56,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--algorithms", default=_COUNTED)
     parser.add_argument("--limit", type=float, default=60.0)
-    options = parser.parse_args()
+    options = parsed(parser, data="cancer", rows=1_000, repeats=1)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     kernels.load()

@@ -20,9 +20,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 from pathlib import Path
 
+from benchmarks import parsed
 from benchmarks.scale.rows import against_rows, one
 
 _DATA = "alarm,hailfinder,hepar2,win95pts,20,50,100,150,200"
@@ -37,7 +39,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=100_000)
     parser.add_argument("--out")
     parser.add_argument("--one", nargs=2, metavar=("WAY", "FILE"), help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parsed(parser, rows="1000", data="5", limit=100, out=os.devnull)
     if options.one:
         way, path = options.one
         print(json.dumps(one(path, way)))

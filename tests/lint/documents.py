@@ -30,7 +30,8 @@ _FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 # Code within a sentence, on one line or broken over two.
-_INLINE = re.compile(r"(?<!`)`((?:python -m |causalveil |make )[^`]+)`(?!`)")
+_INLINE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
+_COMMAND = re.compile(r"(?:\S*/)?(?=python -m |causalveil |make )")
 
 
 class Block(NamedTuple):
@@ -55,16 +56,29 @@ def blocks(page: Path) -> tuple[Block, ...]:
     return tuple(found)
 
 
-def commands(page: Path) -> list[str]:
-    """Every command of a page, whether it is run or not."""
+def commands(page: Path, *, run: bool = True) -> list[str]:
+    """Every command of a page; run: with those that the page's own test runs.
+
+    After a benchmark, options alone are the same benchmark again, up to the end of the paragraph.
+    """
     found = [
-        line.strip()
+        line
         for block in blocks(page)
-        if block.language == "sh"
+        if block.language == "sh" and (run or block.not_run)
         for line in block.text.replace("\\\n", " ").splitlines()
     ]
-    found += [" ".join(inline.split()) for inline in _INLINE.findall(page.read_text("utf-8"))]
-    return [line for line in found if line.startswith(("python -m ", "causalveil ", "make "))]
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    for paragraph in text.split("\n\n"):
+        benchmark = ""
+        for inline in _INLINE.findall(paragraph):
+            words = inline.split()
+            if words[:1] == ["python"] and words[2].startswith("benchmarks."):
+                benchmark = " ".join(words[:3])
+            if words and words[0].startswith("--") and benchmark:
+                words.insert(0, benchmark)
+            found.append(" ".join(words))
+    matches = [(_COMMAND.match(line), line) for line in (" ".join(f.split()) for f in found)]
+    return [line[match.end() :].split(" #")[0] for match, line in matches if match]
 
 
 @cache
@@ -109,8 +123,13 @@ def fault(command: str) -> str:
         if not files:
             return f"there is no module {words[2]}"
         source = "".join(file.read_text(encoding="utf-8") for file in files)
+        if words[2].startswith("benchmarks.") and "parsed(" not in source:
+            return f"{words[2]} has no smallest form, which `benchmarks.parsed` makes"
         known = frozenset(re.findall(r'"(--[a-z0-9-]+)"', source))
         rest = words[3:]
+    elif words[2] == "pytest":
+        lost = [word for word in words[3:] if "/" in word and not (ROOT / word).exists()]
+        return f"there is no {lost[0]}" if lost else ""
     else:
         return ""
     unknown = [
