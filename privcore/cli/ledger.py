@@ -67,7 +67,7 @@ def _list(options: argparse.Namespace) -> None:
         for charge in ledger.charges(budget.name):
             print(
                 f"  {charge.sequence:>4} {charge.time} {charge.algorithm} epsilon "
-                f"{charge.epsilon:g} delta {charge.delta:g} {charge.state}{_details(charge)}"
+                f"{charge.epsilon:g} delta {charge.delta:g} {charge.state_words}{_details(charge)}"
             )
 
 

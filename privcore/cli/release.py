@@ -18,7 +18,7 @@ from privcore.cli.ledger import describe, open_ledger
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.effects import EffectPlan
 from privcore.effects.words import effects_sentence
-from privcore.errors import ParameterError, ReleaseError
+from privcore.errors import LedgerError, ParameterError, ReleaseError
 from privcore.files import write_whole
 from privcore.releases.certificate import certificate_json
 from privcore.releases.certificate_html import certificate_html
@@ -96,28 +96,33 @@ def print_release(
 ) -> None:
     """Print what was released, the remaining budget, and where the files are.
 
-    Raises ReleaseError if no file could be written.
+    What is in no file is printed itself.  Raises ReleaseError if no file could be written.
     """
     # Printed last: what was paid for is already in files, even if printing fails.
     print(_words(made))
-    budget = ledger.budget(name)
-    print(f"{budget.name}: {describe(budget, ledger.spending(budget.name))}")
+    try:
+        budget = ledger.budget(name)
+        print(f"{budget.name}: {describe(budget, ledger.spending(budget.name))}")
+    except LedgerError as error:
+        print(error)
     if made.path is not None:
         print(f"a copy of the certificate is kept in {made.path}")
     if written:
         print("\n".join(map(str, written)))
-    elif made.path is None:
+        return
+    if made.numbers is not None and made.numbers_path is None:
+        print(file_text(made.numbers), end="")
+    if made.path is None:
         print(certificate_json(made.certificate), end="")
         raise ReleaseError(
             f"The release was made and charged, but nothing can be written to "
             f"{short(directory, 200)!r} or next to the ledger; save the certificate that was "
             "printed."
         )
-    else:
-        raise ReleaseError(
-            f"The release was made and charged, but the certificate cannot be written to "
-            f"{short(directory, 200)!r}; use the copy in {short(made.path, 200)!r}."
-        )
+    raise ReleaseError(
+        f"The release was made and charged, but the certificate cannot be written to "
+        f"{short(directory, 200)!r}; use the copy in {short(made.path, 200)!r}."
+    )
 
 
 def _effect(options: argparse.Namespace) -> EffectPlan | None:

@@ -73,7 +73,7 @@ class Release:
     note: why the search ended early, or empty; the reason depends only on the noisy answers.
     certificate: the signed certificate, which contains the values above except the convergence.
     path: path of the certificate's copy; None if the copy could not be written.
-    numbers: the signed release file, if requested; see `release_file`.
+    numbers: the signed release file, if requested; see `release_file`.  numbers_path: as `path`.
     """
 
     graph: PDAG
@@ -89,6 +89,7 @@ class Release:
     effects: Mapping[str, Any] | None = field(default=None, repr=False)
     path: Path | None = field(default=None, compare=False)
     numbers: Mapping[str, Any] | None = field(default=None, repr=False)
+    numbers_path: Path | None = field(default=None, compare=False)
 
 
 def release(
@@ -210,26 +211,26 @@ def release(
             "shown, because it could depend on the data; try the settings on simulated data."
         ) from None
     checkpoint("certified")
-    warnings, path = check.warnings, None
+    warnings, path, numbers_path = check.warnings, None, None
     if result.rows is not None:
         # The sentences of the check state the exact number of rows, which is private.
         warnings = size_warnings(check.epsilon, check.delta, result.rows)
     try:
         path = keep(ledger.certificates, document)
-        if numbers is not None:
-            keep_file(ledger.certificates, numbers)
     except OSError:
-        warnings = (
-            *warnings,
-            "No copy of the certificate could be written next to the ledger; save the certificate "
-            "now.",
-        )
+        warnings = (*warnings, _unkept("certificate"))
+    if numbers is not None:
+        try:
+            numbers_path = keep_file(ledger.certificates, numbers)
+        except OSError:
+            warnings = (*warnings, _unkept("released numbers"))
     try:
         ledger.finish(charge.sequence, "released")
     except LedgerError as error:
         warnings = (
             *warnings,
-            f"The release was charged and made, but the ledger does not record it as made: {error}",
+            "The release was charged and made, but the ledger does not record it as made, and "
+            f"lists it as charged: {error}",
         )
     warnings = (*warnings, *_mixed(ledger, charge))
     checkpoint("released")
@@ -247,7 +248,12 @@ def release(
         effects=None if answer is None else answer.as_dict(),
         path=path,
         numbers=numbers,
+        numbers_path=numbers_path,
     )
+
+
+def _unkept(what: str) -> str:
+    return f"No copy of the {what} could be written next to the ledger; save the {what} now."
 
 
 def _mixed(ledger: Ledger, charge: Charge) -> tuple[str, ...]:

@@ -12,7 +12,9 @@ import pytest
 
 from privcore.cli import main
 from privcore.cli import release as release_command
+from privcore.errors import LedgerError
 from privcore.releases import archive
+from privcore.releases.ledger.ledger import Ledger
 from tests.cli.schemas import confirmed
 from tests.cli.test_cli import refused, run
 from tests.messages import begins, shows
@@ -160,6 +162,31 @@ def test_a_full_disk_at_the_directory_asked_for_names_the_copy(files, capsys, mo
     assert shows(err, "save-certificate")
     (files / "saved.json").write_text(out[out.index('{\n "schema"') :])
     assert run(capsys, "verify", str(files / "saved.json"))[0] == 0
+
+
+def test_what_is_in_no_file_is_printed_and_listed_as_what_may_be_out(files, capsys, monkeypatch):
+    """The disk is full after the charge, and the ledger cannot be read either."""
+
+    def unwritable(ledger, sequence, state):
+        raise LedgerError("The disk is full.")
+
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "1e-5")
+    words = asked(files, "--algorithm", "moment-search", "--epsilon", "0.5", "--keep-numbers")
+    with monkeypatch.context() as patch:
+        patch.setattr(release_command, "write_whole", full)
+        patch.setattr(archive, "write_whole", full)
+        patch.setattr(Ledger, "finish", unwritable)
+        patch.setattr(Ledger, "budget", lambda ledger, name: unwritable(ledger, 0, ""))
+        code, out, err = run(capsys, *words)
+    assert code == 2
+    assert shows(err, "save-certificate")
+    begin, middle = out.index('{"schema"'), out.index('{\n "schema"')
+    for name, content in (("numbers", out[begin:middle]), ("certificate", out[middle:])):
+        (files / f"{name}.json").write_text(content)
+        assert run(capsys, "verify", str(files / f"{name}.json"))[0] == 0
+    listed = run(capsys, "ledger", "list")[1]
+    assert shows(listed, "maybe-handed-out")
+    assert "spent epsilon 0.5" in listed
 
 
 def test_interrupted_after_the_charge_one_sentence_says_where_to_look(files, capsys, monkeypatch):

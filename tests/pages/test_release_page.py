@@ -86,6 +86,15 @@ def test_a_certificate_is_there_in_another_session(ledger):
     assert not start().exception
 
 
+def test_a_charge_whose_end_is_not_recorded_is_listed_as_one_that_may_be_out(ledger):
+    ledger.set_total("study", 2.0, 1e-5)
+    ledger.reserve("study", [], algorithm="lapmech", parameters={}, epsilon=0.5, delta=0.0)
+    app = start()
+    assert not app.exception
+    table = next(d.value for d in app.dataframe if "state" in d.value)
+    assert shows(list(table["state"]), "maybe-handed-out")
+
+
 def test_a_release_that_would_overspend_is_refused_and_nothing_is_lost(ledger):
     app = name_budget(start(), epsilon=1.1)
     app.selectbox(key="algorithm").set_value("laplace-pc").run()

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sqlite3
 from dataclasses import fields, replace
 
 import pytest
@@ -23,9 +24,11 @@ from privcore.releases import release as module
 from privcore.releases import release_check
 from privcore.releases.archive import keep, stored_certificates, stored_document
 from privcore.releases.certificate import certificate_json
+from privcore.releases.ledger import store as ledger_store
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import STEPS, Release, release
 from privcore.releases.release_check import check_release
+from privcore.releases.release_file import file_text, parsed_file
 from privcore.releases.verification import verify
 from tests.examples import few
 from tests.messages import says, shows
@@ -75,6 +78,7 @@ def test_only_what_is_covered_is_kept():
         "settled",
         "effects",
         "numbers",
+        "numbers_path",
         "path",
     }
 
@@ -121,6 +125,37 @@ def test_a_copy_that_cannot_be_written_is_a_warning_and_no_lost_release(asia, le
     assert made.graph.nodes == asia.names
     assert [w for w in made.warnings if shows(w, "save-it-yourself")]
     assert ledger.charges()[0].state == "released"
+
+
+def test_a_release_that_no_disk_records_is_charged_and_handed_out(asia, ledger, monkeypatch):
+    """Neither the copy nor the end can be written: what is known is that it may be out."""
+    (ledger.certificates).write_text("in the way")
+    real = sqlite3.connect
+
+    def full(step):
+        def connect(*arguments, **options):
+            connection = real(*arguments, **options)
+            connection.execute("PRAGMA query_only = ON")
+            return connection
+
+        if step == "certified":
+            monkeypatch.setattr(ledger_store.sqlite3, "connect", connect)
+
+    asked = {"ledger": ledger, "budget": "clinic", "keep_numbers": True, "checkpoint": full}
+    made = release(asia, "moment-search", {"epsilon": 0.5}, **asked)
+    monkeypatch.undo()
+    assert verify(certificate_json(made.certificate)).verified
+    assert parsed_file(file_text(made.numbers).encode()).guarantee == made.guarantee
+    assert (made.path, made.numbers_path) == (None, None)
+    assert sum(shows(warning, "save-it-yourself") for warning in made.warnings) == 1
+    assert sum(shows(warning, "save-numbers-yourself") for warning in made.warnings) == 1
+    assert sum(shows(warning, "not-recorded-as-made") for warning in made.warnings) == 1
+    (charge,) = ledger.charges()
+    assert (charge.state, charge.epsilon) == ("charged", 0.5)
+    assert shows(charge.state_words, "maybe-handed-out")
+    assert ledger.spending("clinic").epsilon == 0.5
+    ledger.finish(charge.sequence, "released")
+    assert ledger.charges()[0].state_words == "released"
 
 
 def test_a_half_written_copy_is_not_left(asia, ledger, monkeypatch):

@@ -421,7 +421,7 @@ def history(ledger: Ledger) -> None:
                     "ε": c.epsilon,
                     "δ": c.delta,
                     "ρ": c.rho,
-                    "state": c.state,
+                    "state": c.state_words,
                 }
                 for c in reversed(charges)
             ]

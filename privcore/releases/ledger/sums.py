@@ -39,7 +39,8 @@ class Charge:
     """The charge of one release; `sequence` orders charges, as a clock may be wrong.
 
     state: "charged" until the run ends, then "released" or "failed".  A charge whose process was
-    killed stays "charged".  rho: the cost in zCDP; None if only (ε, δ) is known.
+    killed, or whose end could not be recorded, stays "charged"; its release may have been handed
+    out.  rho: the cost in zCDP; None if only (ε, δ) is known.
     """
 
     sequence: int
@@ -52,6 +53,13 @@ class Charge:
     rho: float | None
     state: State
     certificate: str
+
+    @property
+    def state_words(self) -> str:
+        """The state, and for "charged" what it leaves open."""
+        if self.state != "charged":
+            return self.state
+        return "charged (not recorded as finished; a release may have been handed out)"
 
 
 def protected_by(charge: Charge) -> str:
