@@ -3,28 +3,33 @@
 P. Spirtes, C. Glymour and R. Scheines, Causation, Prediction, and Search, 2000, chapter 6; the
 orientation rules R1 to R10 are from J. Zhang, On the completeness of orientation rules for
 causal discovery in the presence of latent confounders and selection bias, Artificial Intelligence
-172, 1873-1896, 2008.  The skeleton is found with conditioning sets of increasing size and does not
-depend on the order of the columns (Colombo & Maathuis 2014).
+172, 1873-1896, 2008.
+
+The result does not depend on the order of the columns.  The skeleton is found with conditioning
+sets of increasing size (Colombo & Maathuis 2014), and all separating sets of the smallest size
+count.  Each rule is applied everywhere at once, and where its applications contradict one another,
+circles remain (`_Marks.settle`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from itertools import combinations, pairwise
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
+from itertools import combinations
 from math import comb
+from typing import Literal
 
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.meek import Triple
-from privcore.graphs.orientation import ColliderRule, Triples, read_triples
+from privcore.graphs.orientation import ColliderRule, Sets, Triples, is_collider, read_triples
 from privcore.graphs.pag import PAG, End
 from privcore.graphs.pdag import PDAG, Edge, ordered
 
 # Whether x and y are independent given a set of columns.
 Independent = Callable[[int, int, tuple[int, ...]], bool]
-Separating = Mapping[Edge, frozenset[int]]
 Neighbours = list[set[int]]
-# Most paths that a rule searches; after that a circle remains where a tail might be proven.
-_MOST_PATHS = 20_000
+# The separating sets of each pair without an edge that decide on its triples.
+Separating = dict[Edge, Collection[Collection[int]]]
 
 
 def fci(
@@ -45,7 +50,7 @@ def fci(
         ('o->', 'o->', None)
     """
     neighbours: Neighbours = [set(range(len(nodes))) - {node} for node in range(len(nodes))]
-    separating: dict[Edge, frozenset[int]] = {}
+    separating: Separating = {}
     _separate(neighbours, separating, independent, max_order)
     separate_along_paths(
         neighbours, separating, independent, triples_of(neighbours, separating), max_order
@@ -54,7 +59,7 @@ def fci(
 
 
 def triples_of(
-    neighbours: Neighbours, separating: Separating, rule: ColliderRule = "first"
+    neighbours: Neighbours, separating: Sets, rule: ColliderRule = "conservative"
 ) -> Triples:
     """The unshielded triples that are colliders or ambiguous, from the separating sets."""
     skeleton = PDAG(
@@ -63,7 +68,7 @@ def triples_of(
             (i, j) for i, around in enumerate(neighbours) for j in around if i < j
         ),
     )
-    return read_triples(skeleton, {pair: {held} for pair, held in separating.items()}, rule)
+    return read_triples(skeleton, separating, rule)
 
 
 def possible_d_sep(neighbours: Neighbours, triples: Triples) -> list[set[int]]:
@@ -74,7 +79,7 @@ def possible_d_sep(neighbours: Neighbours, triples: Triples) -> list[set[int]]:
     path (Spirtes, Glymour & Scheines 2000, Section 6.7).
     """
     marks = _Marks(neighbours)
-    marks.point(triples.colliders)
+    marks.settle(_pointed(triples.colliders))
     return [_reached(marks, node) for node in marks.nodes]
 
 
@@ -92,7 +97,7 @@ def count_path_tests(neighbours: Neighbours, triples: Triples, max_order: int | 
 
 def separate_along_paths(
     neighbours: Neighbours,
-    separating: dict[Edge, frozenset[int]],
+    separating: Separating,
     independent: Independent,
     triples: Triples,
     max_order: int | None,
@@ -108,60 +113,66 @@ def separate_along_paths(
         if (x, y) in held:
             continue
         pools = reach[x] - {x, y}, reach[y] - {x, y}
-        separator = _separated(x, y, pools, independent, max_order)
-        if separator is not None:
-            cut(neighbours, separating, x, y, separator)
+        most = max(map(len, pools)) if max_order is None else max_order
+        sets = _smallest(x, y, pools, independent, range(1, most + 1))
+        if sets:
+            cut(neighbours, separating, x, y, sets)
 
 
 def cut(
     neighbours: Neighbours,
-    separating: dict[Edge, frozenset[int]],
+    separating: Separating,
     x: int,
     y: int,
-    held: Collection[int],
+    sets: Collection[Collection[int]],
 ) -> None:
-    """Remove the edge between x and y, and record `held` as their separating set."""
-    separating[ordered(x, y)] = frozenset(held)
+    """Remove the edge between x and y, and record their separating sets."""
+    separating[ordered(x, y)] = sets
     neighbours[x].discard(y)
     neighbours[y].discard(x)
 
 
 def confirm_triples(
     neighbours: Neighbours,
-    separating: dict[Edge, frozenset[int]],
+    separating: Separating,
     independent: Independent,
     held: Collection[Edge] = (),
 ) -> None:
-    """Test the edges of unshielded triples given the separating set of the triple's ends.
+    """Test the edges of unshielded triples given the smallest separating sets of the triple's ends.
 
     An edge is removed if its ends are independent.  RFCI (Colombo, Maathuis, Kalisch & Richardson
     2012, Lemma 3.1) makes these tests in place of `separate_along_paths`.  Afterwards the colliders
     among these triples are correct, but edges may remain whose ends are independent only given more
-    distant columns.  held: pairs that are not tested.
+    distant columns.  All triples are tested before an edge is removed.  held: pairs that are not
+    tested.
     """
-    changed = True
-    while changed:
-        changed = False
-        for z in range(len(neighbours)):
-            for x, y in combinations(sorted(neighbours[z]), 2):
-                if y in neighbours[x] or ordered(x, y) not in separating:
-                    continue
-                between = separating[ordered(x, y)] - {z}
-                for end in (x, y):
-                    pool = between - {end}
-                    if z not in neighbours[end] or ordered(end, z) in held:
-                        continue
-                    if independent(*ordered(end, z), tuple(sorted(pool))):
-                        smaller = _separated(*ordered(end, z), (pool, set()), independent, None, 0)
-                        cut(neighbours, separating, end, z, pool if smaller is None else smaller)
-                        changed = True
+    independent = cache(independent)
+    while True:
+        cuts: dict[Edge, set[frozenset[int]]] = {}
+        for z, around in enumerate(neighbours):
+            for x, y in combinations(sorted(around), 2):
+                sets = () if y in neighbours[x] else separating.get((x, y), ())
+                for between in smallest(sets):
+                    pool = between - {z}
+                    for pair in {ordered(x, z), ordered(y, z)}.difference(held):
+                        if independent(*pair, tuple(sorted(pool))):
+                            orders = range(len(pool) + 1)
+                            found = _smallest(*pair, (pool,), independent, orders)
+                            cuts.setdefault(pair, set()).update(found)
+        if not cuts:
+            return
+        for pair, found in cuts.items():
+            cut(neighbours, separating, *pair, smallest(found))
+
+
+def smallest(sets: Collection[Collection[int]]) -> set[frozenset[int]]:
+    """The sets with the fewest columns."""
+    fewest = min(map(len, sets), default=0)
+    return {frozenset(each) for each in sets if len(each) == fewest}
 
 
 def _separate(
-    neighbours: Neighbours,
-    separating: dict[Edge, frozenset[int]],
-    independent: Independent,
-    max_order: int | None,
+    neighbours: Neighbours, separating: Separating, independent: Independent, max_order: int | None
 ) -> None:
     """Remove edges by tests given sets of increasing size; neighbours are fixed for each size."""
     order = 0
@@ -171,71 +182,73 @@ def _separate(
         if all(max(len(held[x]), len(held[y])) - 1 < order for x, y in pairs):
             return
         for x, y in pairs:
-            for pool in (held[x] - {y}, held[y] - {x}):
-                sets = combinations(sorted(pool), order)
-                separator = next((s for s in sets if independent(x, y, s)), None)
-                if separator is not None:
-                    cut(neighbours, separating, x, y, separator)
-                    break
+            sets = _smallest(x, y, (held[x] - {y}, held[y] - {x}), independent, [order])
+            if sets:
+                cut(neighbours, separating, x, y, sets)
         order += 1
 
 
-def _separated(
+def _smallest(
     x: int,
     y: int,
-    pools: tuple[Collection[int], Collection[int]],
+    pools: Iterable[Collection[int]],
     independent: Independent,
-    max_order: int | None,
-    first: int = 1,
-) -> frozenset[int] | None:
-    """The smallest separating set with at least `first` columns from one pool, or None."""
-    most = max(map(len, pools))
-    most = most if max_order is None else min(most, max_order)
-    for order in range(first, most + 1):
-        for pool in pools:
-            for held in combinations(sorted(pool), order):
-                if independent(x, y, held):
-                    return frozenset(held)
-    return None
+    orders: Iterable[int],
+) -> set[frozenset[int]]:
+    """All separating sets from one pool that have the first size of which there are any."""
+    for order in orders:
+        tried = {held for pool in pools for held in combinations(sorted(pool), order)}
+        if found := {frozenset(held) for held in tried if independent(x, y, held)}:
+            return found
+    return set()
 
 
 def orient_pag(
     nodes: tuple[str, ...],
     neighbours: Neighbours,
-    separating: Separating,
+    separating: Sets,
     triples: Triples,
+    rule: ColliderRule = "conservative",
     *,
     known: Constraints | None = None,
     discriminating: bool = True,
 ) -> PAG:
     """Orient a skeleton by background knowledge, by colliders, and by rules R1 to R10.
 
-    neighbours: the neighbours of each column.  separating: the separating set of each pair (i, j),
-    i < j, that is not adjacent.  triples: the colliders and the ambiguous triples; no rule treats
-    the middle of an ambiguous triple as a non-collider.  known: background knowledge.  As in
-    Tetrad, an arrow i → j that is ruled out puts an arrowhead at i, and a required arrow i → j puts
-    a tail at i.  discriminating: whether to use R4, which RFCI allows only after further tests.
+    neighbours: the neighbours of each column.  separating: the separating sets of each pair (i, j),
+    i < j, that is not adjacent, which R4 reads by the given rule (see `read_triples`).  triples:
+    the colliders and the ambiguous triples; no rule treats the middle of an ambiguous triple as a
+    non-collider.  known: background knowledge.  As in Tetrad, an arrow i → j that is ruled out puts
+    an arrowhead at i, and a required arrow i → j puts a tail at i.  No rule changes these marks.
+    discriminating: whether to use R4, which RFCI allows only after further tests.
     """
     marks = _Marks(neighbours, triples.ambiguous)
     if known is not None:
-        marks.obey(known)
-    marks.point(triples.colliders)
-    rules: list[Callable[[_Marks], bool]] = [_away, _transitive, _double]
+        marks.settle(_fixed(marks, known))
+    marks.settle(_pointed(triples.colliders))
+    rules: list[_Rule] = [_away, _transitive, _double]
     if discriminating:
-        rules.append(_discriminating(separating))
-    while any(rule(marks) for rule in rules):
+        rules.append(lambda m: _discriminating(m, separating, rule))
+    while any(marks.settle(each(marks)) for each in rules):
         pass
-    _undirected(marks)
-    while any(rule(marks) for rule in (_tails, _no_circle_cause, _along_paths, _two_paths)):
+    marks.settle(_undirected(marks))
+    while any(marks.settle(each(marks)) for each in (_tails, _no_circle_cause, _along_walks)):
         pass
     return marks.graph(nodes)
 
 
+# What one application of a rule concludes: (i, j, mark) for a mark at j of the edge i *-* j.
+_Application = tuple[tuple[int, int, End], ...]
+
+
 class _Marks:
-    """Marks during orientation: at[i][j] is the mark at j of the edge between i and j."""
+    """Marks during orientation: at[i][j] is the mark at j of the edge between i and j.
+
+    "?" is a circle on which applications of a rule disagree; no rule uses or changes it.
+    """
 
     def __init__(self, neighbours: Neighbours, ambiguous: Collection[Triple] = ()) -> None:
-        self.at: list[dict[int, End]] = [
+        self.at: list[dict[int, End | Literal["?"]]] = [
             dict.fromkeys(sorted(others), "o") for others in neighbours
         ]
         self._ambiguous = frozenset(ambiguous)
@@ -244,39 +257,33 @@ class _Marks:
     def nodes(self) -> range:
         return range(len(self.at))
 
-    def end(self, i: int, j: int) -> End | None:
-        return self.at[i].get(j)
-
     def is_edge(self, i: int, j: int, here: str, there: str) -> bool:
-        """Whether i and j are adjacent, with a mark in `here` at i and a mark in `there` at j.
+        """Whether i and j are adjacent, with a mark in `here` at i and a mark in `there` at j."""
+        return j in self.at[i] and self.at[j][i] in here and self.at[i][j] in there
 
-        "*" stands for any mark.
+    def settle(self, applications: Iterable[_Application]) -> bool:
+        """Replace circles by the marks of all applications at once; whether any was replaced.
+
+        This is the only place that writes marks.  An application that contradicts a mark is void.
+        If two applications disagree on an end, this end stays a circle for good, and neither of the
+        two has any effect.  The result does not depend on the order of the applications.
         """
-        first, second = self.at[j].get(i), self.at[i].get(j)
-        if first is None or second is None:
-            return False
-        return (here == "*" or first in here) and (there == "*" or second in there)
-
-    def put(self, i: int, j: int, mark: End) -> bool:
-        """Replace a circle at j by the mark; returns whether there was a circle."""
-        if self.at[i][j] != "o":
-            return False
-        self.at[i][j] = mark
-        return True
-
-    def obey(self, known: Constraints) -> None:
-        for i in self.nodes:
-            for j in self.at[i]:
-                if not known.allowed[j, i]:
-                    self.at[i][j] = ">"
-                    if ordered(i, j) in known.required:
-                        self.at[j][i] = "-"
-
-    def point(self, colliders: Collection[Triple]) -> None:
-        """Put arrowheads at the middle of colliders, except where a tail is required."""
-        for x, z, y in colliders:
-            if "-" not in (self.at[x][z], self.at[y][z]):
-                self.at[x][z] = self.at[y][z] = ">"
+        valid = [
+            each for each in applications if all(self.at[i][j] in ("o", to) for i, j, to in each)
+        ]
+        wanted: dict[Edge, set[End]] = {}
+        for i, j, to in (conclusion for each in valid for conclusion in each):
+            wanted.setdefault((i, j), set()).add(to)
+        contested = {end for end, marks in wanted.items() if len(marks) > 1}
+        changed = bool(contested)
+        for each in valid:
+            if all((i, j) not in contested for i, j, _ in each):
+                for i, j, to in each:
+                    changed |= self.at[i][j] != to
+                    self.at[i][j] = to
+        for i, j in contested:
+            self.at[i][j] = "?"
+        return changed
 
     def passes(self, a: int, b: int, c: int) -> bool:
         """Whether the triple a, b, c is unshielded and not ambiguous."""
@@ -290,9 +297,43 @@ class _Marks:
                     if a != c and c not in self.at[a]:
                         yield a, b, c
 
+    def corners(self) -> Iterator[tuple[int, int, int]]:
+        """Every (a, b, c) in which a and c are neighbours of b and of each other."""
+        for b in self.nodes:
+            for a in self.at[b]:
+                for c in self.at[b]:
+                    if c in self.at[a]:
+                        yield a, b, c
+
+    def walks(self, a: int, b: int, here: str, there: str) -> set[Edge]:
+        """The steps of all uncovered walks that begin with a, b.
+
+        Every edge i *-* j of a walk has a mark in `here` at i and in `there` at j, and every three
+        columns in a row are unshielded and not ambiguous.  A walk may repeat columns: the proofs of
+        R5, R9 and R10 hold for walks as for paths, and walks are quick to search.
+        """
+        if not self.is_edge(a, b, here, there):
+            return set()
+        seen, waiting = {(a, b)}, [(a, b)]
+        while waiting:
+            i, j = waiting.pop()
+            for k in self.at[j]:
+                new = k != i and (j, k) not in seen and self.passes(i, j, k)
+                if new and self.is_edge(j, k, here, there):
+                    seen.add((j, k))
+                    waiting.append((j, k))
+        return seen
+
     def graph(self, nodes: tuple[str, ...]) -> PAG:
+        def end(i: int, j: int) -> End:
+            mark = self.at[i][j]
+            return "o" if mark == "?" else mark
+
         pairs = [(i, j) for i in self.nodes for j in self.at[i] if i < j]
-        return PAG.from_ends(nodes, {(i, j): (self.at[j][i], self.at[i][j]) for i, j in pairs})
+        return PAG.from_ends(nodes, {(i, j): (end(j, i), end(i, j)) for i, j in pairs})
+
+
+_Rule = Callable[[_Marks], Iterable[_Application]]
 
 
 def _reached(marks: _Marks, x: int) -> set[int]:
@@ -310,178 +351,134 @@ def _reached(marks: _Marks, x: int) -> set[int]:
     return {b for _, b in seen}
 
 
-def _away(m: _Marks) -> bool:
+def _fixed(m: _Marks, known: Constraints) -> Iterator[_Application]:
+    """The marks that background knowledge fixes."""
+    for i in m.nodes:
+        for j in m.at[i]:
+            if not known.allowed[j, i]:
+                yield ((i, j, ">"),)
+                if ordered(i, j) in known.required:
+                    yield ((j, i, "-"),)
+
+
+def _pointed(colliders: Iterable[Triple]) -> Iterator[_Application]:
+    """R0: arrowheads at the middle of colliders."""
+    for x, z, y in colliders:
+        yield (x, z, ">"), (y, z, ">")
+
+
+def _away(m: _Marks) -> Iterator[_Application]:
     """R1: a *→ b o-* c, and a and c are not adjacent: b → c."""
-    changed = False
     for a, b, c in m.triples():
         if m.at[a][b] == ">" and m.at[c][b] == "o" and m.passes(a, b, c):
-            m.at[c][b], m.at[b][c] = "-", ">"
-            changed = True
-    return changed
+            yield (c, b, "-"), (b, c, ">")
 
 
-def _transitive(m: _Marks) -> bool:
+def _transitive(m: _Marks) -> Iterator[_Application]:
     """R2: a → b *→ c or a *→ b → c, and a *-o c: a *→ c."""
-    changed = False
-    for b in m.nodes:
-        for a in m.at[b]:
-            for c in m.at[b]:
-                if a == c or m.end(a, c) != "o":
-                    continue
-                into = m.at[a][b] == ">" and m.at[b][c] == ">"
-                if into and "-" in (m.at[b][a], m.at[c][b]):
-                    m.at[a][c] = ">"
-                    changed = True
-    return changed
+    for a, b, c in m.corners():
+        into = m.at[a][c] == "o" and m.at[a][b] == ">" and m.at[b][c] == ">"
+        if into and "-" in (m.at[b][a], m.at[c][b]):
+            yield ((a, c, ">"),)
 
 
-def _double(m: _Marks) -> bool:
+def _double(m: _Marks) -> Iterator[_Application]:
     """R3: a *→ b ←* c, a *-o d o-* c, a and c not adjacent, and d *-o b: d *→ b."""
-    changed = False
     for a, b, c in m.triples():
         if m.at[a][b] != ">" or m.at[c][b] != ">":
             continue
         for d in m.at[b]:
-            if d in (a, c) or m.at[d][b] != "o":
-                continue
-            if m.end(a, d) == "o" and m.end(c, d) == "o" and m.passes(a, d, c):
-                m.at[d][b] = ">"
-                changed = True
-    return changed
+            circles = m.at[d][b] == m.at[a].get(d) == m.at[c].get(d) == "o"
+            if circles and m.passes(a, d, c):
+                yield ((d, b, ">"),)
 
 
-def _discriminating(separating: Separating) -> Callable[[_Marks], bool]:
-    """R4: on a discriminating path, the separating set decides between a tail and a collider."""
-
-    def rule(m: _Marks) -> bool:
-        for b in m.nodes:
-            for c in m.at[b]:
-                if m.at[c][b] != "o":
-                    continue
-                for a in m.at[b]:
-                    if a == c or m.at[b][a] != ">" or not m.is_edge(a, c, "-", ">"):
-                        continue
-                    d = _discriminated(m, a, b, c)
-                    if d is None:
-                        continue
-                    if b in separating.get(ordered(d, c), frozenset()):
-                        m.at[c][b], m.at[b][c] = "-", ">"
-                    else:
-                        m.at[a][b] = m.at[c][b] = m.at[b][c] = ">"
-                    return True
-        return False
-
-    return rule
+def _discriminating(m: _Marks, separating: Sets, rule: ColliderRule) -> Iterator[_Application]:
+    """R4: on a discriminating path, the separating sets decide between a tail and a collider."""
+    for a, b, c in m.corners():
+        if not (m.is_edge(b, c, "o", ">") and m.is_edge(a, c, "-", ">") and m.at[b][a] == ">"):
+            continue
+        for d in _discriminated(m, a, b, c):
+            sets = separating.get(ordered(d, c))
+            collides = is_collider(b, sets, rule) if sets else None
+            if collides:
+                yield (a, b, ">"), (c, b, ">")
+            elif collides is not None:
+                yield ((c, b, "-"),)
 
 
-def _discriminated(m: _Marks, a: int, b: int, c: int) -> int | None:
-    """The first node d of a discriminating path d … a b c for b, if there is one.
+def _discriminated(m: _Marks, a: int, b: int, c: int) -> set[int]:
+    """The first node d of every discriminating path d … a b c for b.
 
     Every node between d and b is a collider on the path and a parent of c.  d and c are not
     adjacent.
     """
-    waiting, seen = [a], {a, b, c}
+    waiting, seen, ends = [a], {a, b, c}, set()
     while waiting:
-        node = waiting.pop(0)
-        for d in sorted(m.at[node]):
+        node = waiting.pop()
+        for d in m.at[node]:
             if d in seen or m.at[d][node] != ">":
                 continue
             if d not in m.at[c]:
-                return d
-            if m.is_edge(d, node, ">", ">") and m.is_edge(d, c, "-", ">"):
+                ends.add(d)
+            elif m.at[node][d] == ">" and m.is_edge(d, c, "-", ">"):
                 seen.add(d)
                 waiting.append(d)
-    return None
+    return ends
 
 
-def _undirected(m: _Marks) -> None:
-    """R5: a o-o b, and an uncovered circle path from a to b: all marks become tails."""
+def _undirected(m: _Marks) -> Iterator[_Application]:
+    """R5: a o-o b on an uncovered cycle of circles: tails at a and b."""
     for a in m.nodes:
-        for b in list(m.at[a]):
-            if a < b and m.is_edge(a, b, "o", "o"):
-                for path in _uncovered(m, a, b, lambda i, j: m.is_edge(i, j, "o", "o")):
-                    ends = m.passes(path[1], a, b) and m.passes(path[-2], b, a)
-                    if len(path) > 3 and ends:
-                        for i, j in [*pairwise(path), (a, b)]:
-                            m.at[i][j] = m.at[j][i] = "-"
-                        break
+        for c in m.at[a]:
+            walk = m.walks(a, c, "o", "o")
+            for b in m.at[a]:
+                if b != c and (b, a) in walk and m.passes(b, a, c):
+                    yield (a, b, "-"), (b, a, "-")
 
 
-def _tails(m: _Marks) -> bool:
+def _tails(m: _Marks) -> Iterator[_Application]:
     """R6: a - b o-* c: a tail at b.  R7: a -o b o-* c, a and c not adjacent: a tail at b."""
-    changed = False
     for b in m.nodes:
         for a in m.at[b]:
             for c in m.at[b]:
-                if a == c or m.at[c][b] != "o":
+                if a == c or m.at[c][b] != "o" or m.at[b][a] != "-":
                     continue
-                six = m.is_edge(a, b, "-", "-")
-                seven = m.is_edge(a, b, "-", "o") and m.passes(a, b, c)
-                changed |= (six or seven) and m.put(c, b, "-")
-    return changed
+                if m.at[a][b] == "-" or (m.at[a][b] == "o" and m.passes(a, b, c)):
+                    yield ((c, b, "-"),)
 
 
-def _no_circle_cause(m: _Marks) -> bool:
+def _no_circle_cause(m: _Marks) -> Iterator[_Application]:
     """R8: a → b → c or a -o b → c, and a o→ c: a → c."""
-    changed = False
-    for b in m.nodes:
-        for a in m.at[b]:
-            for c in m.at[b]:
-                if a != c and m.is_edge(a, c, "o", ">") and m.is_edge(b, c, "-", ">"):
-                    changed |= m.is_edge(a, b, "-", ">o") and m.put(c, a, "-")
-    return changed
+    for a, b, c in m.corners():
+        if m.is_edge(a, c, "o", ">") and m.is_edge(b, c, "-", ">") and m.is_edge(a, b, "-", ">o"):
+            yield ((c, a, "-"),)
 
 
-def _along_paths(m: _Marks) -> bool:
-    """R9: a o→ c, and an uncovered path a b … c that may be directed, b, c not adjacent: a → c."""
-    changed = False
+def _along_walks(m: _Marks) -> Iterator[_Application]:
+    """R9 and R10, for a o→ c: a → c.
+
+    An edge of a walk may be directed along it: it has no arrowhead at its start and no tail at its
+    end.  R9: such an uncovered walk leads from a through b to c, and b and c are not adjacent.
+    R10: b → c ← d, and two such uncovered walks from a lead to b and to d, whose first steps differ
+    and are not adjacent.
+    """
+
+    @cache
+    def reached(a: int, first: int) -> set[int]:
+        return {last for _, last in m.walks(a, first, "-o", ">o")}
+
     for a in m.nodes:
-        for c in list(m.at[a]):
-            if m.is_edge(a, c, "o", ">") and any(
-                len(path) > 3 and m.passes(path[1], a, c)
-                for path in _uncovered(m, a, c, _may_point(m))
-            ):
-                changed |= m.put(c, a, "-")
-    return changed
-
-
-def _two_paths(m: _Marks) -> bool:
-    """R10: a o→ c ← b, c ← d, and uncovered paths from a to b and to d that may be directed, whose
-    first steps differ and are not adjacent: a → c."""
-    changed = False
-    for a in m.nodes:
-        for c in list(m.at[a]):
+        for c in m.at[a]:
             if not m.is_edge(a, c, "o", ">"):
                 continue
-            causes = [b for b in m.at[c] if b != a and m.is_edge(b, c, "-", ">")]
-            steps = {
-                b: {path[1] for path in _uncovered(m, a, b, _may_point(m)) if c not in path}
-                for b in causes
-            }
-            for b, d in combinations(causes, 2):
-                if any(
-                    one != two and m.passes(one, a, two) for one in steps[b] for two in steps[d]
-                ):
-                    changed |= m.put(c, a, "-")
+            firsts = [b for b in m.at[a] if b != c]
+            if any(m.passes(b, a, c) and c in reached(a, b) for b in firsts):
+                yield ((c, a, "-"),)
+                continue
+            causes = {b for b in m.at[c] if b != a and m.is_edge(b, c, "-", ">")}
+            for one, two in combinations(firsts, 2):
+                ends = causes & reached(a, one), causes & reached(a, two)
+                if all(ends) and len(ends[0] | ends[1]) > 1 and m.passes(one, a, two):
+                    yield ((c, a, "-"),)
                     break
-    return changed
-
-
-def _may_point(m: _Marks) -> Callable[[int, int], bool]:
-    """Whether an edge i *-* j may be directed from i to j: no arrowhead at i, no tail at j."""
-    return lambda i, j: m.is_edge(i, j, "-o", ">o")
-
-
-def _uncovered(
-    m: _Marks, start: int, goal: int, step: Callable[[int, int], bool]
-) -> Iterator[list[int]]:
-    """Uncovered paths from start to goal along edges that `step` allows, single edges included."""
-    waiting, looked = [[start, b] for b in m.at[start] if step(start, b)], 0
-    while waiting and looked < _MOST_PATHS:
-        path, looked = waiting.pop(), looked + 1
-        if path[-1] == goal:
-            yield path
-            continue
-        for c in m.at[path[-1]]:
-            if c not in path and m.passes(path[-2], path[-1], c) and step(path[-1], c):
-                waiting.append([*path, c])

@@ -8,7 +8,7 @@ from itertools import combinations
 import networkx as nx
 
 from privcore.graphs.constraints import Constraints
-from privcore.graphs.fci import Neighbours, cut, orient_pag, triples_of
+from privcore.graphs.fci import Neighbours, Separating, cut, orient_pag, triples_of
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import Edge
 
@@ -43,12 +43,13 @@ def pag_of_dag(
     above = {node: nx.ancestors(graph, node) | {node} for node in seen}
     neighbours: Neighbours = [set(range(len(seen))) - {k} for k in range(len(seen))]
     place = {node: k for k, node in enumerate(seen)}
-    separating: dict[Edge, frozenset[int]] = {}
+    separating: Separating = {}
     for x, y in combinations(seen, 2):
         observed = (above[x] | above[y]) & place.keys() - {x, y}
         relevant = graph.subgraph(above[x] | above[y])
         if nx.is_d_separator(relevant, {x}, {y}, observed):
-            cut(neighbours, separating, place[x], place[y], {place[node] for node in observed})
+            held = frozenset(place[node] for node in observed)
+            cut(neighbours, separating, place[x], place[y], {held})
     names = tuple(nodes[node] for node in seen)
     if known is not None and not _obeys(neighbours, [above[node] for node in seen], place, known):
         known = None

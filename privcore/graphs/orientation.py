@@ -150,19 +150,27 @@ def read_triples(
             if (x, y) in untested:
                 ambiguous.add(triple)
             continue
-        sets = separating_sets[x, y]
-        holding = sum(z in separating_set for separating_set in sets)
-        others = len(sets) - holding
-        if rule == "majority":
-            is_collider, is_open = holding < others, holding == others
-        else:
-            is_collider = others > 0 and holding == 0
-            is_open = rule == "conservative" and not is_collider and (others > 0 or holding == 0)
-        if is_collider:
+        collides = is_collider(z, separating_sets[x, y], rule)
+        if collides:
             colliders.add(triple)
-        elif is_open:
+        elif collides is None:
             ambiguous.add(triple)
     return Triples(frozenset(colliders), frozenset(ambiguous))
+
+
+def is_collider(
+    node: int, separating_sets: Collection[Collection[int]], rule: ColliderRule
+) -> bool | None:
+    """Whether separating sets show a collider at the node, by a rule of `read_triples`; None if
+    they leave it open.
+    """
+    holding = sum(node in separating_set for separating_set in separating_sets)
+    others = len(separating_sets) - holding
+    if rule == "majority":
+        return None if holding == others else holding < others
+    if rule == "conservative" and (holding > 0) == (others > 0):
+        return None
+    return holding == 0 and others > 0
 
 
 def _pointed(skeleton: PDAG, arrows: set[Edge], both: frozenset[Edge] = frozenset()) -> PDAG:

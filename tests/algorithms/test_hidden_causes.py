@@ -160,7 +160,7 @@ def rows_of(seed, n=1_000):
 # Of 100 samples, those on which causal-learn keeps edges that one of our sets separates, and those
 # on which only marks differ: there the tests contradict one another.
 FEWER = {9, 12, 18, 22, 57, 62, 64, 65, 71, 73, 80, 93}
-CONTRADICTED = {1, 6, 32, 46, 52, 61, 67, 69, 74, 75, 83, 94, 98}
+CONTRADICTED = {1, 2, 6, 31, 32, 58, 61, 67, 69, 75, 83, 98}
 
 
 @pytest.mark.parametrize("part", few(range(10), 2))

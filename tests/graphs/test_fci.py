@@ -2,16 +2,18 @@
 
 import contextlib
 import io
+from copy import deepcopy
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 
 import networkx as nx
 import numpy as np
 import pytest
 from causallearn.search.ConstraintBased.FCI import fci as peer
 
-from privcore.graphs.fci import fci, orient_pag, triples_of
+from privcore.graphs.fci import _Marks, confirm_triples, fci, orient_pag, triples_of
 from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import ordered
 from tests.examples import few
 from tests.graphs.random_dags import names, random_dag
 from tests.messages import says
@@ -131,11 +133,150 @@ def test_a_cycle_without_chords_is_a_sign_of_selection():
     """Rules 5 to 7: four columns in a circle, each pair across separated by the other two."""
     near = [{1, 3}, {0, 2}, {1, 3, 4}, {0, 2}, {2}]
     apart = {(0, 2): {1, 3}, (1, 3): {0, 2}, (0, 4): {2}, (1, 4): {2}, (3, 4): {2}}
-    separating = {pair: frozenset(held) for pair, held in apart.items()}
+    separating = {pair: [held] for pair, held in apart.items()}
     made = orient_pag(names(5), near, separating, triples_of(near, separating))
     assert {made.mark(i, j) for i, j in ((0, 1), (1, 2), (2, 3), (0, 3))} == {"--"}
     # Rule 6: a tail at the column on the circle.
     assert made.mark(2, 4) == "--o"
+
+
+def contradictory(seed, p):
+    """Edges, and a separating set of each other pair, that are drawn at random."""
+    rng = np.random.default_rng([63, seed])
+    edges = {pair for pair in combinations(range(p), 2) if rng.random() < 0.6}
+    sets = {}
+    for pair in set(combinations(range(p), 2)) - edges:
+        sets[pair] = [k for k in range(p) if k not in pair and rng.random() < 0.4]
+    return edges, sets
+
+
+def moved_to(place, edges, sets):
+    """The neighbours and the separating sets if column k is at place[k] during the search."""
+    near = [set() for _ in place]
+    for i, j in edges:
+        near[place[i]].add(place[j])
+        near[place[j]].add(place[i])
+    moved = {
+        ordered(place[i], place[j]): [frozenset(place[k] for k in held)]
+        for (i, j), held in sets.items()
+    }
+    return near, moved
+
+
+def placed(place, edges, sets):
+    """The mark at j of each edge i *-* j, if column k is at place[k] during the search."""
+    near, moved = moved_to(place, edges, sets)
+    made = orient_pag(names(len(place)), near, moved, triples_of(near, moved))
+    both = ((i, j) for pair in edges for i, j in (pair, pair[::-1]))
+    return {(i, j): made.end(place[i], place[j]) for i, j in both}
+
+
+@pytest.mark.parametrize("p", [5, 7])
+@pytest.mark.parametrize("part", few(range(8), 1))
+def test_no_order_of_columns_changes_marks_that_contradict_one_another(part, p):
+    every = list(permutations(range(p)))
+    for seed in range(part, 200, 8):
+        edges, sets = contradictory(seed, p)
+        orders = every[:: len(every) // 120]
+        found = [placed(place, edges, sets) for place in (orders if p == 5 else orders[::5])]
+        assert all(other == found[0] for other in found), seed
+
+
+@pytest.mark.parametrize("part", few(range(8), 1))
+def test_no_order_of_columns_changes_which_edges_rfci_removes(part):
+    removed = 0
+    for seed in range(part, 80, 8):
+        edges, sets = contradictory(seed, 6)
+        told = np.random.default_rng([64, seed]).random((6, 6, 64)) < 0.3
+        found = []
+        for place in list(permutations(range(6)))[::30]:
+            who = sorted(range(6), key=place.__getitem__)
+
+            def independent(x, y, held, told=told, who=who):
+                x, y = ordered(who[x], who[y])
+                return told[x, y, sum(1 << who[z] for z in held)]
+
+            near, moved = moved_to(place, edges, sets)
+            confirm_triples(near, moved, independent)
+            found.append(
+                {
+                    ordered(who[i], who[j]): {frozenset(who[k] for k in held) for held in own}
+                    for (i, j), own in moved.items()
+                }
+            )
+        assert all(other == found[0] for other in found), seed
+        removed += len(found[0]) - len(sets)
+    assert removed > 5
+
+
+def two_discriminating_paths(*sets, joined=True):
+    """The PAG over 0 to 5 in which the paths 2 3 1 0 and 4 5 1 0 discriminate for 1.
+
+    sets: the separating sets of 2 and 0, and of 4 and 0; None for a pair that was not tested.
+    joined: whether 3 and 5 are adjacent; if not, R10 would put a tail at 1.
+    """
+    near = [{1, 3, 5}, {0, 3, 5}, {3}, {0, 1, 2}, {5}, {0, 1, 4}]
+    apart = {(1, 2): [()], (1, 4): [()], (2, 4): [()], (2, 5): [()], (3, 4): [()]}
+    if joined:
+        near[3].add(5)
+        near[5].add(3)
+    else:
+        apart[3, 5] = [(1,)]
+    apart |= {pair: own for pair, own in zip([(0, 2), (0, 4)], sets, strict=True) if own}
+    triples = triples_of(near, apart | {(0, 2): [(3,)], (0, 4): [(5,)]})
+    return orient_pag(names(6), near, apart, triples)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ([(1, 3)], [(1, 5)], "->"),
+        ([(3,)], [(5,)], "<->"),
+        ([(1, 3)], [(5,)], "o->"),
+        ([(3,)], [(1, 5)], "o->"),
+        ([(1, 3), (3,)], [(1, 5)], "->"),
+        ([(1, 3), (3,)], None, "o->"),
+        (None, None, "o->"),
+    ],
+)
+def test_discriminating_paths_that_disagree_leave_a_circle(first, second, found):
+    """So do separating sets of one pair that disagree, and a pair without any."""
+    made = two_discriminating_paths(first, second)
+    assert made.mark(1, 0) == found
+    collider = ">" if found == "<->" else "o"
+    assert [made.end(3, 1), made.end(5, 1)] == [collider] * 2
+    assert [made.mark(3, 0), made.mark(5, 0)] == ["->"] * 2
+
+
+def test_a_circle_on_which_paths_disagree_is_not_changed_by_a_later_rule():
+    made = [
+        two_discriminating_paths(first, [(5,)], joined=False).mark(1, 0)
+        for first in ([(1, 3)], None)
+    ]
+    assert made == ["o->", "<->"]
+    assert two_discriminating_paths(None, None, joined=False).mark(1, 0) == "->"
+
+
+def test_no_order_of_applications_changes_marks_and_no_mark_is_changed():
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        before = _Marks([{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}])
+        ends = [(i, j) for i in range(4) for j in range(4) if i != j]
+        for i, j in ends:
+            before.at[i][j] = str(rng.choice(["o", "o", "-", ">", "?"]))
+        asked = [
+            tuple((*ends[k], str(rng.choice(["-", ">"]))) for k in rng.choice(12, 2, replace=False))
+            for _ in range(6)
+        ]
+        after = []
+        for _ in range(4):
+            marks = deepcopy(before)
+            marks.settle([asked[k] for k in rng.permutation(6)])
+            after.append(marks.at)
+        assert all(other == after[0] for other in after)
+        for i, j in ends:
+            mark, wanted = before.at[i][j], {to for a in asked for *end, to in a if end == [i, j]}
+            assert after[0][i][j] in ({"o", "?"} | wanted if mark == "o" else {mark})
 
 
 def test_the_marks_of_a_pag():

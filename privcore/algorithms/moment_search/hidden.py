@@ -8,6 +8,7 @@ again.
 
 from __future__ import annotations
 
+from itertools import permutations
 from math import log, sqrt
 
 from privcore.algorithms.moment_search.evidence import Evidence
@@ -86,16 +87,20 @@ def pag_of(run: Run[MomentSearchParameters], dag: Parents, evidence: Evidence) -
         start=PDAG(names, undirected=pairs),
         known=run.known,
     )
-    separating = _separated(dag) | skeleton.separating_sets
-    skeleton = skeleton._replace(separating_sets=separating)
     return with_hidden_causes(
-        run, skeleton, decision, "majority", parameters.max_order, confirmed=True
+        run, skeleton, decision, "majority", parameters.max_order, given=_separated(dag)
     )
 
 
-def _separated(dag: Parents) -> dict[Edge, frozenset[int]]:
-    """For each pair without an edge in the DAG, the parents of the later column."""
-    order = causes_first(dag)
-    return {
-        ordered(x, y): dag[y] for k, y in enumerate(order) for x in order[:k] if x not in dag[y]
-    }
+def _separated(dag: Parents) -> dict[Edge, set[frozenset[int]]]:
+    """For each pair without an edge in the DAG, the parents of each end that is no ancestor of the
+    other.
+    """
+    above: dict[int, set[int]] = {}
+    for column in causes_first(dag):
+        above[column] = set(dag[column]).union(*(above[parent] for parent in dag[column]))
+    separating: dict[Edge, set[frozenset[int]]] = {}
+    for x, y in permutations(above, 2):
+        if x not in dag[y] and y not in above[x]:
+            separating.setdefault(ordered(x, y), set()).add(dag[y])
+    return separating

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from privcore.algorithms.search.result import HiddenStage
@@ -11,13 +10,12 @@ from privcore.graphs.constraints import Constraints
 from privcore.graphs.fci import (
     Independent,
     Neighbours,
+    Separating,
     confirm_triples,
     count_path_tests,
-    orient_pag,
     separate_along_paths,
 )
-from privcore.graphs.orientation import Triples
-from privcore.graphs.pag import PAG
+from privcore.graphs.orientation import Sets, Triples
 from privcore.graphs.pdag import Edge
 
 # If Possible-D-Sep needs more tests than this, RFCI is used, which needs few.
@@ -26,18 +24,19 @@ MOST_TESTS = 5_000
 
 @dataclass
 class HiddenEdges:
-    """A skeleton whose edges may be removed, and separating sets for the pairs without an edge."""
+    """A skeleton whose edges may be removed, and separating sets for the pairs without an edge.
+
+    removed: the pairs whose edge was removed.
+    """
 
     nodes: tuple[str, ...]
     neighbours: Neighbours
-    separating: dict[Edge, frozenset[int]]
+    separating: Separating
     known: Constraints
-    removed: bool = False
+    removed: frozenset[Edge] = frozenset()
 
     @classmethod
-    def of(
-        cls, graph: PDAG, separating: Mapping[Edge, frozenset[int]], known: Constraints
-    ) -> HiddenEdges:
+    def of(cls, graph: PDAG, separating: Sets, known: Constraints) -> HiddenEdges:
         neighbours = [graph.adjacent(node) for node in range(len(graph.nodes))]
         return cls(graph.nodes, neighbours, dict(separating), known)
 
@@ -57,7 +56,7 @@ class HiddenEdges:
 
         RFCI is used if Possible-D-Sep needs more than `MOST_TESTS` tests, or more than `most`.
         """
-        before, required = sum(map(len, self.neighbours)), self.known.required
+        before, required = self.skeleton.skeleton, self.known.required
         tests = count_path_tests(self.neighbours, triples, max_order)
         stage: HiddenStage
         if tests <= (MOST_TESTS if most is None else min(most, MOST_TESTS)):
@@ -68,18 +67,5 @@ class HiddenEdges:
         else:
             stage = "rfci"
             confirm_triples(self.neighbours, self.separating, independent, required)
-        self.removed = sum(map(len, self.neighbours)) < before
+        self.removed = before - self.skeleton.skeleton
         return stage
-
-    def oriented(self, triples: Triples, stage: HiddenStage) -> PAG:
-        """The PAG with its marks. After RFCI, rule R4 is left out, because it would need further
-        tests.
-        """
-        return orient_pag(
-            self.nodes,
-            self.neighbours,
-            self.separating,
-            triples,
-            known=self.known,
-            discriminating=stage == "possible-d-sep",
-        )

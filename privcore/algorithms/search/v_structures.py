@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from math import inf
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from privcore.arrays import Columns
 from privcore.errors import Cancelled
 from privcore.graphs import orient, unshielded
 from privcore.graphs.constraints import Constraints
+from privcore.graphs.fci import orient_pag, smallest
 from privcore.graphs.meek import Triple
 from privcore.graphs.orientation import ColliderRule, Sets, Triples, overruled, read_triples
 
@@ -178,44 +179,87 @@ def with_hidden_causes(
     rule: ColliderRule,
     max_order: int | None,
     *,
-    confirmed: bool = False,
+    given: Sets | None = None,
 ) -> Skeleton:
     """The skeleton oriented as a PAG, without edges that further tests remove.
 
     The search leaves edges that are due to unobserved confounders alone; further tests remove them.
-    confirmed: whether a triple also counts as ambiguous if the rule contradicts the separating set
-    that the search found.
+    Where no set of neighbours separates a pair, all sets of the size at which the search separated
+    it decide, and not the one set that the search found, which depends on the order of the columns.
+    Under the rule "first", too, all of these sets decide, and a triple on which they differ is
+    ambiguous.  given: separating sets of the pairs that the search did not look at.  These sets and
+    the sets of the search then decide on discriminating paths, and a triple is also ambiguous if
+    they contradict the rule.
     """
-    known = run.known
+    known, searched = run.known, skeleton
+    found: dict[Edge, Collection[Collection[int]]] = dict(given or {})
+    shown = _shown(found) | skeleton.separating_sets
+    skeleton = skeleton._replace(separating_sets=shown)
 
     def independent(x: int, y: int, held: Columns) -> bool:
         if run.hooks.cancelled():
             raise Cancelled
         return decision.fits(x, y, held) and decision.answer(x, y, held).independent
 
-    def read_triples_of(skeleton: Skeleton) -> tuple[Skeleton, Sets, Triples]:
-        read = _read(run, skeleton, decision, rule, max_order)
-        # Where no set of neighbours separates a pair, the one that does decides.
-        sets = dict(read.sets)
-        for pair, held in read.skeleton.separating_sets.items():
-            sets[pair] = sets.get(pair) or [held]
-        triples = read_triples(skeleton.graph, sets, read.rule, known)
-        if confirmed:
-            first = read_triples(skeleton.graph, read.skeleton.found_sets, "first", known)
-            triples = triples.agreeing(first)
-        return read.skeleton, sets, triples
+    def read(skeleton: Skeleton) -> tuple[_Read, Triples]:
+        reading = _read(run, skeleton, decision, "union" if rule == "first" else rule, max_order)
+        own = {pair: sets for pair, sets in reading.sets.items() if sets}
+        pairs = {(x, y) for x, _, y in unshielded(skeleton.graph)} & searched.separating_sets.keys()
+        pairs -= found.keys() if given is not None else found.keys() | own.keys()
+        found.update(_of_one_size(run, searched, decision, sorted(pairs)))
+        by: ColliderRule = "conservative" if "first" in (rule, reading.rule) else rule
+        reading = reading._replace(sets=found | own, rule=by)
+        triples = read_triples(skeleton.graph, reading.sets, by, known)
+        if given is not None:
+            reading = reading._replace(sets=found, rule="conservative")
+            triples = triples.agreeing(read_triples(skeleton.graph, found, "conservative", known))
+        return reading, triples
 
-    skeleton, sets, triples = read_triples_of(skeleton)
-    edges = HiddenEdges.of(skeleton.graph, skeleton.separating_sets, known)
+    reading, triples = read(skeleton)
+    edges = HiddenEdges.of(skeleton.graph, reading.sets, known)
     stage = edges.test(independent, triples, max_order, most=run.test_limit)
     if edges.removed:
-        skeleton = skeleton._replace(graph=edges.skeleton, separating_sets=edges.separating)
-        skeleton, sets, triples = read_triples_of(skeleton)
+        cuts = {pair: edges.separating[pair] for pair in edges.removed}
+        found.update(cuts)
+        skeleton = reading.skeleton._replace(
+            graph=edges.skeleton,
+            separating_sets=reading.skeleton.separating_sets | _shown(cuts),
+        )
+        reading, triples = read(skeleton)
+    skeleton = reading.skeleton
     return skeleton._replace(
-        graph=edges.oriented(triples, stage),
-        overruled=overruled(skeleton.graph, sets, rule, known),
+        # After RFCI, rule R4 is left out, because it would need further tests.
+        graph=orient_pag(
+            skeleton.graph.nodes,
+            edges.neighbours,
+            reading.sets,
+            triples,
+            reading.rule,
+            known=known,
+            discriminating=stage == "possible-d-sep",
+        ),
+        overruled=overruled(skeleton.graph, reading.sets, reading.rule, known),
         hidden_stage=stage,
     )
+
+
+def _of_one_size(
+    run: Run[GraphParameters], skeleton: Skeleton, decision: FreeDecision, pairs: list[Edge]
+) -> Sets:
+    """All separating sets of the size at which the search separated each pair, or the set that it
+    found if the test limit allows no more tests.
+    """
+    wanted = list(_levels(skeleton, pairs, run.known))
+    if run.test_limit is not None and sum(w.tests().total() for w in wanted) > run.test_limit:
+        return {pair: [skeleton.separating_sets[pair]] for pair in pairs}
+    decision.prepare([family for each in wanted for family in each.families()])
+    sets = _Tests(wanted, decision, run.hooks).separating
+    return {pair: own or [skeleton.separating_sets[pair]] for pair, own in sets.items()}
+
+
+def _shown(sets: Sets) -> dict[Edge, frozenset[int]]:
+    """One of the smallest separating sets of each pair."""
+    return {pair: frozenset(min(smallest(own), key=sorted)) for pair, own in sets.items()}
 
 
 def _read(
