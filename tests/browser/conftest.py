@@ -35,8 +35,10 @@ ARGUMENTS = [
 
 # Milliseconds that a page may take, the first one of a server on a busy machine included.
 _PATIENCE = 120_000
-# What a journey waits for without saying how long: five seconds are enough on idle machines only.
-expect.set_options(timeout=60_000)
+# What a journey waits for without saying how long, be it a click: five seconds, or half a minute,
+# are enough on idle machines only.
+_UNSAID = 60_000
+expect.set_options(timeout=_UNSAID)
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +88,7 @@ class Server:
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + _PATIENCE / 1000
         while time.monotonic() < deadline:
             try:
                 with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2) as answer:
@@ -98,7 +100,7 @@ class Server:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(10)
+        self.process.wait(_PATIENCE / 1000)
         text = self.log.read_text()
         # A tab that closes while the server writes to it makes Streamlit's own socket complain.
         faults = text.split("Traceback (most recent call last)")[1:]
@@ -153,14 +155,19 @@ def visit(browser, tabs):
     def failed(error):
         errors.append(str(error))
 
+    def context_of(scheme):
+        made = browser.new_context(color_scheme=scheme, **_VIEW)
+        made.set_default_timeout(_UNSAID)
+        return made
+
     def open_page(url, *, scheme="light", script=None):
         page = tabs.get(scheme)
         if script or page in pages:
-            contexts.append(browser.new_context(color_scheme=scheme, **_VIEW))
+            contexts.append(context_of(scheme))
             page = contexts[-1].new_page()
             page.add_init_script(script or "")
         elif page is None or page.is_closed():
-            page = tabs[scheme] = browser.new_context(color_scheme=scheme, **_VIEW).new_page()
+            page = tabs[scheme] = context_of(scheme).new_page()
         pages.append(page)
         page.on("request", asked)
         page.on("pageerror", failed)

@@ -100,7 +100,8 @@ def test_what_was_found_of_each_pair_is_certified(with_pairs, document):
     edges = sum(p["verdict"] == "edge" for p in pairs)
     assert edges == len(with_pairs.graph.skeleton) > 0
     page = certificate_html(signed_as)
-    assert page.count("probability ") == edges
+    # Of each edge; a sentence says it too if the samplers disagree.
+    assert len(re.findall(r"probability [0-9]", page)) == edges
     assert shows(page, "verdict-unclear")
     # Certificates of algorithms that say nothing of pairs keep the form that they had.
     assert "pairs" not in document["released"]
