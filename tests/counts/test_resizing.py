@@ -153,6 +153,14 @@ def test_counts_of_resized_tables_are_private_exactly():
             assert losses.max() <= epsilon * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("make", [counts, numbers, mixed, available])
+def test_a_table_has_the_size_that_it_is_given(make):
+    rows = [(0, 0), (0, 2), (1, 1), (1, 2)]
+    for size in range(2, 9):
+        made = resized(make(rows), size, SimulatedNoise(size))
+        assert sum(dict(rows_of(made)).values()) == made.n == size
+
+
 def test_public_rows_are_the_first_of_one_sequence():
     """And lie within the levels and bounds, spread evenly."""
     many = public_rows(500, 7)
