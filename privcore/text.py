@@ -1,8 +1,13 @@
 """Texts: numbers that are typed, names and counts in messages, and cells of exports."""
 
+import csv
+import io
 import math
 import re
+from collections.abc import Iterable
 
+# The last four are the wide forms, which some spreadsheets take for the others.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 
@@ -35,9 +40,28 @@ def short(name: object, limit: int = 40) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def spreadsheet_cell(text: str) -> str:
-    """`text`, with an apostrophe in front if a spreadsheet would read the text as a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows of cells as CSV; None and NaN are empty cells.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe in front; a number keeps
+    its sign.
+
+    >>> csv_text([["a", "b"], ["=1+1", -0.5], ["-2", None]])
+    "a,b\\n'=1+1,-0.5\\n-2,\\n"
+    """
+    lines = []
+    for row in rows:
+        out = io.StringIO(newline="")
+        # With these ends of lines, each of the two characters is quoted within a cell.
+        csv.writer(out, lineterminator="\r\n").writerow(map(_cell, row))
+        lines.append(out.getvalue().removesuffix("\r\n") + "\n")
+    return "".join(lines)
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) and number_of(value) is None else value
+    return None if value != value else value
 
 
 def percent(share: float) -> str:

@@ -13,9 +13,14 @@ from privcore.measures import Comparison, Stability
 from privcore.measures.comparison import edge_text
 from privcore.measures.stability import often
 from privcore.releases.findings import VERDICTS, share_text, sure_columns
-from privcore.text import percent
+from privcore.text import csv_text, percent
 
 LOG_LIMIT = 5_000
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """The table as CSV, with a line of column names."""
+    return csv_text([table.columns, *table.itertuples(index=False)])
 
 
 def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.DataFrame:

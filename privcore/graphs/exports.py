@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +15,7 @@ from privcore.graphs.building import build_graph
 from privcore.graphs.layout import Positions
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARKS, PDAG, Edge, Kind, ordered
-from privcore.text import spreadsheet_cell
+from privcore.text import csv_text
 
 
 def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, Any]:
@@ -87,20 +85,12 @@ def to_edge_csv(
     notes: for each pair (i, j), i < j, the cells of the columns in `heads`.  A name that a
     spreadsheet would take for a formula is preceded by an apostrophe.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["source", "target", "kind", *heads])
     known, position = notes or {}, {name: i for i, name in enumerate(graph.nodes)}
-    writer.writerows(
-        [
-            spreadsheet_cell(a),
-            spreadsheet_cell(b),
-            kind,
-            *known.get(ordered(position[a], position[b]), [""] * len(heads)),
-        ]
+    rows = (
+        [a, b, kind, *known.get(ordered(position[a], position[b]), [""] * len(heads))]
         for a, b, kind in graph.named_edges()
     )
-    return out.getvalue()
+    return csv_text([["source", "target", "kind", *heads], *rows])
 
 
 def _dot_quoted(name: str) -> str:

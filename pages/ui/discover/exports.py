@@ -20,6 +20,10 @@ from privcore.graphs.formats import TEXT_FORMATS
 from privcore.releases import command_line, python_code, run_report
 from privcore.releases.findings import edge_notes
 
+# What makes the content of a file, the ending of its name, and its MIME type.
+File = tuple[Callable[[], str | bytes], str, str]
+_CSV = "text/csv"
+
 
 def downloads(
     result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int | None
@@ -36,7 +40,7 @@ def downloads(
         report = run_report(result, loaded.dataset, references, seed=seed, positions=places)
         return json.dumps(report, indent=1, ensure_ascii=False)
 
-    files: dict[str, tuple[Callable[[], str | bytes], str, str]] = {
+    pictured: dict[str, File] = {
         **{title: (partial(pictures.graph, f), f, mime) for f, (title, mime) in FORMS.items()},
         "Print page": (lambda: run_page(pictures, loaded), "print.html", "text/html"),
         "Notebook": (
@@ -45,24 +49,8 @@ def downloads(
             "application/x-ipynb+json",
         ),
         "JSON": (as_json, "json", "application/json"),
-        "Edges CSV": (lambda: to_edge_csv(graph, *edge_notes(result.findings)), "csv", "text/csv"),
-        **(
-            {
-                "Pairs CSV": (
-                    lambda: tables.pairs(result).to_csv(index=False),
-                    "pairs.csv",
-                    "text/csv",
-                )
-            }
-            if result.findings
-            else {}
-        ),
-        "Decisions CSV": (
-            lambda: tables.decisions(result, None).to_csv(index=False),
-            "decisions.csv",
-            "text/csv",
-        ),
     }
+    files = {**pictured, **csv_files(result)}
     with st.container(horizontal=True):
         if pictures.private:
             picture_buttons("graphs", pictures.pair, "download-pair", label="Both graphs")
@@ -91,6 +79,22 @@ def downloads(
         "the page to print show a comparison with the non-private graph. The notebook contains "
         "the levels and bounds of your own table, and the decisions contain exact scores."
     )
+
+
+def csv_files(result: Discovery) -> dict[str, File]:
+    """The tables of a run for spreadsheets, by title."""
+    files: dict[str, File] = {
+        "Edges CSV": (lambda: to_edge_csv(result.graph, *edge_notes(result.findings)), "csv", _CSV),
+        "Pairs CSV": (lambda: tables.as_csv(tables.pairs(result)), "pairs.csv", _CSV),
+        "Decisions CSV": (
+            lambda: tables.as_csv(tables.decisions(result, None)),
+            "decisions.csv",
+            _CSV,
+        ),
+    }
+    if not result.findings:
+        del files["Pairs CSV"]
+    return files
 
 
 def code(result: Discovery, loaded: Loaded, seed: int) -> None:

@@ -5,8 +5,6 @@ The numbers are computed by `benchmarks.papers`, which is part of the source but
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -19,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from privcore.errors import ParameterError
-from privcore.text import short, spreadsheet_cell
+from privcore.text import csv_text, short
 from privcore.version import __version__
 
 _PACKAGE = Path(__file__).parents[2]
@@ -317,14 +315,11 @@ def as_csv(item: Item, lines: Sequence[Line]) -> str:
     """Return the numbers as CSV, with mean, sd, runs and position of each series."""
     series = series_of(lines)
     parts = ("mean", "sd", "runs", "x")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
+    rows: list[list[object]] = [
         [*item.columns, _PAPER, *(f"{name}_{part}" for name in series for part in parts)]
-    )
+    ]
     for line in lines:
         held = (line.ours.get(name) for name in series)
         values = [v for mean in held for v in (_values(mean) if mean else [None] * len(parts))]
-        case = [spreadsheet_cell(v) if isinstance(v, str) else v for v in line.case]
-        writer.writerow([*case, line.paper, *values])
-    return text.getvalue()
+        rows.append([*line.case, line.paper, *values])
+    return csv_text(rows)

@@ -13,9 +13,7 @@ Zrnic 2021, Theorem 3.1 at every order; Whitehouse, Ramdas, Rogers & Wu 2023).
 
 from __future__ import annotations
 
-import csv
 import hmac
-import io
 import json
 import os
 import sys
@@ -44,7 +42,7 @@ from privcore.releases.ledger.sums import (
     spending_of,
 )
 from privcore.releases.ledger.witnesses import FILE, certificates_folder
-from privcore.text import short, spreadsheet_cell
+from privcore.text import csv_text, short
 
 VARIABLE = "CAUSALVEIL_DATA_DIR"
 
@@ -90,14 +88,11 @@ _COLUMNS = (
 
 def as_csv(charges: Sequence[Mapping[str, Any]]) -> str:
     """The charges as CSV, one per line, with parameters as JSON."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    rows = []
     for charge in charges:
-        texts = {name: "" if charge[name] is None else str(charge[name]) for name in _COLUMNS}
-        texts["parameters"] = json.dumps(charge["parameters"], ensure_ascii=False)
-        writer.writerow([spreadsheet_cell(texts[name]) for name in _COLUMNS])
-    return out.getvalue()
+        parameters = json.dumps(charge["parameters"], ensure_ascii=False)
+        rows.append([{**charge, "parameters": parameters}[name] for name in _COLUMNS])
+    return csv_text([_COLUMNS, *rows])
 
 
 def as_json(

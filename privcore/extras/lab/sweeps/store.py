@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
@@ -18,7 +17,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.extras.lab.sweeps.cells import METRICS, Row, columns
 from privcore.extras.lab.sweeps.plan import SweepPlan
 from privcore.strict_json import read_json
-from privcore.text import short
+from privcore.text import csv_text, short
 from privcore.version import __version__
 
 ENDINGS = ("parquet", "csv", "json")
@@ -134,11 +133,8 @@ def encode(rows: Iterable[Row], plan: SweepPlan, ending: str, command: str = "")
         text = json.dumps({**about, "rows": ordered}, ensure_ascii=False, indent=0)
         return text.encode()
     if ending == "csv":
-        out = io.StringIO()
-        writer = csv.DictWriter(out, columns(plan), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(_for_csv(row) for row in ordered)
-        return out.getvalue().encode()
+        heads = columns(plan)
+        return csv_text([heads, *([row[head] for head in heads] for row in ordered)]).encode()
     if ending == "parquet":
         return _parquet(ordered, plan, about)
     raise ParameterError(
@@ -221,13 +217,3 @@ def _type(name: str, plan: SweepPlan) -> pa.DataType:
 def _typed(value: Any, kind: pa.DataType) -> Any:
     """Convert a value to text if its column can contain both numbers and the word "auto"."""
     return str(value) if kind == pa.string() and value is not None else value
-
-
-def _for_csv(row: Row) -> Row:
-    """The row with an apostrophe before each text that a spreadsheet would read as a formula."""
-    return {
-        name: f"'{value}"
-        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-        else value
-        for name, value in row.items()
-    }
