@@ -56,7 +56,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     files = [read_release_file(name, options.key) for name in options.files]
-    signers = list(dict.fromkeys(file.signer for file in files))
+    signers, checked = list(dict.fromkeys(file.signer for file in files)), bool(options.key)
     parameters = parameters_of(options, get_algorithm(files[0].algorithm))
     for name in SPENT:
         if name in parameters:
@@ -68,14 +68,14 @@ def _run(options: argparse.Namespace) -> None:
     if options.html is not None:
         names = [Path(name).name for name in options.files]
         write_page(options.html, numbers_page(result, names, signers))
+        print("\n".join(_signed(signers, checked)))
         return
     unsettled = open_pairs(result, put_together(files, sites=options.sites)[0])
     if options.json:
-        signed = {"signers": signers, "signers_checked": bool(options.key)}
+        signed = {"signers": signers, "signers_checked": checked}
         report = {**_report(result, unsettled), **signed}
         print(json.dumps(report, indent=1, ensure_ascii=False))
         return
-    checked = bool(options.key)
     print("\n".join([*_words(result, unsettled, checked), *_signed(signers, checked)]))
 
 

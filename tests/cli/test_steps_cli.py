@@ -131,8 +131,10 @@ def test_who_signed_is_shown_and_can_be_expected(files, capsys):
         assert said["signers_checked"] == bool(more)
     page = files / "numbers.html"
     for command in ("verify", "search-again"):
-        assert run(capsys, command, str(other), "--html", str(page))[0] == 0
+        code, out, _ = run(capsys, command, str(other), "--html", str(page))
+        assert code == 0
         assert stranger in page.read_text("utf-8")
+        assert shows(out, "signer-not-checked")
 
 
 HOSTILE = {
