@@ -1,5 +1,5 @@
 """Redirect a former URL to the Direction page."""
 
-import streamlit as st
+from pages.ui.frame import redirect
 
-st.switch_page("pages/direction.py", query_params=st.query_params.to_dict())
+redirect("pages/direction.py")

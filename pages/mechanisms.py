@@ -1,5 +1,5 @@
 """Redirect a former URL to the playground of the Learn page."""
 
-import streamlit as st
+from pages.ui.frame import redirect
 
-st.switch_page("pages/learn.py", query_params={"panel": "noise", **st.query_params.to_dict()})
+redirect("pages/learn.py", panel="noise")

@@ -8,7 +8,9 @@ calls `enter_frame` after `st.navigation`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -32,6 +34,21 @@ _ENTERED = "_frame_entered"
 _WANTED = "_frame_wanted_page"
 
 
+def go(page: str, address: Mapping[str, str] | None = None) -> NoReturn:
+    """Open another page.
+
+    page: its path, such as "pages/discover.py".  address: URL parameters that the page reads; the
+    choices of this session are written to the URL by the page itself.
+    """
+    # With None, Streamlit refuses to clear parameters that are bound to a widget.
+    st.switch_page(page, query_params=dict(address or {}))
+
+
+def redirect(page: str, **address: str) -> NoReturn:
+    """Open another page at the start of a session, with the URL parameters of this one."""
+    go(page, {**address, **st.query_params.to_dict()})
+
+
 def require_frame(page: str) -> None:
     """If `page` was opened without `app.py`, redirect through `app.py` and back to `page`.
 
@@ -39,7 +56,7 @@ def require_frame(page: str) -> None:
     """
     if not st.session_state.get(_ENTERED):
         st.session_state[_WANTED] = page
-        st.switch_page("app.py", query_params=st.query_params.to_dict())
+        redirect("app.py")
 
 
 def enter_frame() -> None:
@@ -50,7 +67,7 @@ def enter_frame() -> None:
     st.session_state[_ENTERED] = True
     wanted = st.session_state.pop(_WANTED, None)
     if wanted is not None:
-        st.switch_page(wanted, query_params=st.query_params.to_dict())
+        redirect(wanted)
 
 
 def dress(*, presenting: bool) -> None:

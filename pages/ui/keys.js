@@ -1,6 +1,9 @@
 // The browser's history, and the keys of presenter mode: what only the browser can do.
 const here = () => location.pathname + location.search;
-const visit = (window.causalveil ??= { address: here(), acted: false });
+// depth: how many of this app's steps lie behind, so that Undo never leaves the app.
+const visit = (window.causalveil ??= {
+  address: here(), acted: false, depth: history.state?.causalveil ?? 0,
+});
 // One step back undoes one action of the user.  Streamlit replaces the URL when a
 // control that it binds changes, and adds an entry for each parameter that a run writes: both become one
 // entry for each action.
@@ -8,10 +11,12 @@ function step(to) {
   if (visit.acted) {
     // The control may have replaced the URL before.
     if (here() !== visit.address) history.replaceState({}, "", visit.address);
-    visit.push({}, "", to);
+    visit.depth += 1;
+    visit.push({ causalveil: visit.depth }, "", to);
   } else if (here() !== to) history.replaceState({}, "", to);
   visit.acted = false;
   visit.address = here();
+  visit.drawn?.();
 }
 if (!visit.watching) {
   visit.watching = true;
@@ -19,10 +24,16 @@ if (!visit.watching) {
   for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, act, true);
   // A click without a pointer comes from assistive technology.
   addEventListener("click", (event) => event.detail === 0 && act(), true);
-  addEventListener("popstate", () => {
+  addEventListener("popstate", (event) => {
     visit.acted = false;
     visit.address = here();
+    visit.depth = event.state?.causalveil ?? 0;
+    visit.drawn?.();
   });
+  // Streamlit replaces the state as well as the URL of an entry.
+  visit.replace = history.replaceState.bind(history);
+  history.replaceState = (state, title, to) =>
+    visit.replace({ ...state, causalveil: visit.depth }, title, to);
   visit.push = history.pushState.bind(history);
   history.pushState = (state, title, to) => step(to);
 }
@@ -38,7 +49,9 @@ export default function (component) {
   setTimeout(remember, 60);
   const root = parentElement.querySelector(".root");
   const [undo, present] = root.querySelectorAll("button");
-  undo.onclick = () => history.back();
+  visit.drawn = () => (undo.disabled = !visit.depth);
+  visit.drawn();
+  undo.onclick = () => visit.depth && history.back();
   present.hidden = !data.presents;
   // Known here at once, so that a key that follows is not lost until the page is drawn; what an
   // earlier run said, which may be drawn again, counts no more.

@@ -19,6 +19,7 @@ from pages.ui.controls.data import UPLOAD
 from pages.ui.controls.params import number_text
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.data import columns, private_domain, public_domain, reading, samples, who
+from pages.ui.frame import go
 from pages.ui.messages import problem
 from privcore.data import (
     ColumnSchema,
@@ -308,7 +309,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         st.session_state["upload_schema"] = wanted
         st.session_state["upload_edits"] += 1
         if discover:
-            st.switch_page("pages/discover.py")
+            go("pages/discover.py")
         st.session_state["upload_ready"] = True
         st.rerun()
     if st.session_state.pop("upload_ready", False):

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.ui.frame import go as open_page
 from pages.ui.learn.parts import CLEAR, LEGEND, Values, draw, level_line
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.sparse_vector import CORRECT, Stream
@@ -39,7 +40,7 @@ def catch_on_the_audit_page(name: str, *, broken: bool) -> None:
     text = "Catch it on the Audit page" if broken else "Audit the correct one"
     if st.button(text, icon=":material/policy:", key=f"to-audit-{name}"):
         case = name if broken else "sparse-vector"
-        st.switch_page("pages/audit.py", query_params={"case": case})
+        open_page("pages/audit.py", {"case": case})
 
 
 def _stream_traces(stream: Stream, shown: int) -> list[go.Scatter]:

@@ -11,6 +11,7 @@ import streamlit as st
 from pages.ui.controls.data import Loaded
 from pages.ui.controls.known import known_text, sentence
 from pages.ui.controls.params import log_grid, number_text, preset
+from pages.ui.frame import go
 from pages.ui.glossary import glossary_note, term_link
 from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
@@ -304,4 +305,4 @@ def open_in_discover(parameters: Mapping[str, Any], algorithm: str, seed: int | 
     if seed is not None:
         address["seed"] = str(seed)
     # The choice of data is on both pages and does not change.
-    st.switch_page("pages/discover.py", query_params=address)
+    go("pages/discover.py", address)
