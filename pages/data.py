@@ -222,8 +222,8 @@ def show(loaded: Loaded) -> None:
 st.title("Data")
 upload.panel()
 try:
-    loaded = current_data()
-    if loaded is not None:
+    # Below the proposals for one table, nothing is shown of another.
+    if not upload.waits() and (loaded := current_data()) is not None:
         show(loaded)
 except PrivcoreError as error:
     problem(error)

@@ -120,8 +120,10 @@ def taken_as(column: ColumnSchema, proposal: Proposal) -> str:
     """The label of a column's kind, or a note that the column was edited."""
     if not column.include:
         return LEAVE_OUT
-    current = replace(column, declared=False)
-    return next((way.label for way in proposal.ways if way.schema == current), EDITED)
+    # Whether missing values are a level is chosen for all columns at once.
+    current = replace(column, declared=False, missing=False)
+    ways = ((way.label, replace(way.schema, missing=False)) for way in proposal.ways)
+    return next((label for label, schema in ways if schema == current), EDITED)
 
 
 def _problem(proposal: Proposal) -> str:

@@ -109,6 +109,16 @@ def panel() -> None:
     st.button("Forget this table", on_click=_forget, icon=":material/delete:")
 
 
+def waits() -> bool:
+    """Whether the table that is shown above is read, but another one is still in use."""
+    held: _Held | None = st.session_state.get("upload_raw")
+    return (
+        st.session_state["data"] == UPLOAD
+        and held is not None
+        and st.session_state.get("upload_used_of") != held[0]
+    )
+
+
 def _file_changed(key: str) -> None:
     if st.session_state[key] is not None:
         st.session_state["data"] = UPLOAD
@@ -131,6 +141,7 @@ def _forget() -> None:
         "upload_bytes",
         "upload_schema",
         "upload_used",
+        "upload_used_of",
         "upload_guessed",
         "upload_proposals",
         "upload_triaged",
@@ -193,6 +204,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         with left:
             st.header(columns.summary(schema, proposals))
             st.text(about)
+            if waits() and "upload" in st.session_state:
+                st.caption("The previous table stays in use until then.")
         with right.container(horizontal=True, horizontal_alignment="right"):
             discover = st.button("Discover its graph", type="primary", icon=":material/hub:")
             use = st.button("Use this table", icon=":material/check:")
@@ -305,6 +318,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
             )
             public_domain.use(dataset, content)
         st.session_state["upload_used"] = used
+        st.session_state["upload_used_of"] = st.session_state["upload_raw"][0]
         # The edits become the starting point, so that they remain when the user returns.
         st.session_state["upload_schema"] = wanted
         st.session_state["upload_edits"] += 1

@@ -1,0 +1,30 @@
+"""From a table to its graph with changed settings, and back, without leaving the app."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import settle
+from tests.pages.opening import TABLE
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_changed_setting_goes_along_and_undo_stays_in_the_app(server, visit, tmp_path):
+    (tmp_path / "t.csv").write_bytes(TABLE)
+    page = visit(f"{server.url}/data?epsilon=0.1&delta=1e-08")
+    settle(page, "Data")
+    undo = page.get_by_role("button", name="Undo")
+    # What lies before this page is not the app's.
+    expect(undo).to_be_disabled()
+    page.locator("input[type=file]").first.set_input_files(tmp_path / "t.csv")
+    page.get_by_role("button", name="Discover its graph").click()
+    settle(page, "Discover")
+    assert re.search("epsilon=0.1", page.url)
+    assert re.search("delta=1e-08", page.url)
+    expect(undo).to_be_enabled()
+    undo.click()
+    settle(page, "Data")
+    expect(undo).to_be_disabled()
+    expect(page.get_by_text("t.csv: 200 rows")).to_be_visible()
