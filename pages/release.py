@@ -172,6 +172,9 @@ if st.session_state["parameters"].get("neighbours") == ADDED:
         "This release hides the number of rows. The figures on this page use the exact number and "
         "are for you only; the certificate states a noisy number."
     )
+# First, so that whatever fails below, paid releases stay available.
+if released_graphs.released_before():
+    st.header("Another release", divider=True)
 try:
     loaded = current_data()
     if loaded is None:
@@ -180,8 +183,6 @@ try:
         steps(loaded)
 except PrivcoreError as error:
     problem(error)
-# Whatever fails above, paid releases stay available.
-released_graphs.released_before()
 try:
     panels.history(Ledger())
     archive(Ledger())

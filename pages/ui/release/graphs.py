@@ -37,11 +37,12 @@ def _positions(shown: Shown) -> Positions:
     return shown.positions or shared_layout(graph.nodes, graph=graph)
 
 
-def released_before() -> None:
-    """Show everything released in this session, the latest first."""
+def released_before() -> bool:
+    """Show everything released in this session, the latest first; returns whether there is any."""
     shown: list[Shown] = st.session_state.get("_released", [])
     for number in reversed(range(len(shown))):
         released(number, shown[number])
+    return bool(shown)
 
 
 def released(number: int, shown: Shown) -> None:
