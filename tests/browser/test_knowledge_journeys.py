@@ -1,5 +1,8 @@
 """What is known beforehand in a real browser: by pointer, by keys, and by a click on an edge."""
 
+import json
+from urllib.parse import parse_qs, urlparse
+
 import pytest
 from playwright.sync_api import expect
 
@@ -44,3 +47,20 @@ def test_columns_are_ordered_by_pointer_and_by_keys_and_edges_ruled_out(server, 
     page.get_by_test_id("stMain").get_by_role("button", name="Undo", exact=True).click()
     expect(page.locator("button.rule")).to_have_count(0)
     expect(lane(page, "1 · earliest")).to_contain_text("smoke")
+
+
+def test_no_move_is_lost_when_columns_are_moved_quickly(server, visit):
+    page = visit(f"{server.url}{ADDRESS}")
+    settle(page, "Discover")
+    names = ("asia", "smoke", "tub", "bronc", "xray")
+    for name in names:
+        chip(page, name).focus()
+        page.keyboard.press("ArrowRight")
+        # As fast as a person moves them, and while the page computes.
+        page.wait_for_timeout(700)
+    chips = lane(page, "1 · earliest").locator(".chip")
+    expect(chips).to_have_count(len(names))
+    settle(page, "Discover")
+    assert set(chips.all_inner_texts()) == set(names)
+    stated = parse_qs(urlparse(page.url).query)["knowledge"][0]
+    assert sorted(json.loads(stated)["tiers"][0]) == sorted(names)

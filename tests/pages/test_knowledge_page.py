@@ -134,7 +134,12 @@ def test_trade_off_takes_it_into_the_plan():
     ],
 )
 def test_acts_of_the_editor(act, words):
-    assert changed(NAMES, Knowledge(), act).words == words
+    assert changed(NAMES, Knowledge(), {"tiers": [], **act}).words == words
+
+
+def test_a_rule_brings_the_order_along():
+    act = {"do": "rule", "verb": "forbid", "a": 0, "mark": "--", "b": 1, "tiers": [[1], [0, 2]]}
+    assert changed(NAMES, Knowledge(), act).words == ("b before a, c", "a – b forbidden")
 
 
 @pytest.mark.parametrize(
@@ -143,9 +148,10 @@ def test_acts_of_the_editor(act, words):
         {},
         {"do": "order"},
         {"do": "order", "tiers": [[7]]},
-        {"do": "rule", "verb": "perhaps", "a": 0, "mark": "--", "b": 1},
-        {"do": "rule", "verb": "forbid", "a": 0, "mark": "--"},
-        {"do": "rule", "verb": "forbid", "a": "x", "mark": "--", "b": 1},
+        {"do": "rule", "verb": "forbid", "a": 0, "mark": "--", "b": 1},
+        {"do": "rule", "verb": "perhaps", "a": 0, "mark": "--", "b": 1, "tiers": []},
+        {"do": "rule", "verb": "forbid", "a": 0, "mark": "--", "tiers": []},
+        {"do": "rule", "verb": "forbid", "a": "x", "mark": "--", "b": 1, "tiers": []},
     ],
 )
 def test_acts_that_are_none_are_refused(act):
@@ -165,5 +171,5 @@ def test_a_rule_takes_the_place_of_others_of_the_two_columns():
 def test_what_the_editor_draws():
     now = Knowledge.of(tiers="c;a", forbid="a->b")
     drawn = described(NAMES, now)
-    assert (drawn["tiers"], drawn["loose"]) == ([[2], [0]], [1])
+    assert drawn["tiers"] == [[2], [0]]
     assert drawn["rules"] == [{"verb": "forbid", "a": 0, "mark": "->", "b": 1}]

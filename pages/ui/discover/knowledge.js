@@ -23,18 +23,28 @@ const VERBS = {
 };
 
 const states = new WeakMap();
+// Milliseconds after the last move until the order is sent.
+const TOGETHER = 400;
 
 function draw(root, state) {
   const { data, act } = state;
-  const { names, tiers } = data;
+  const { names } = data;
+  // An order that the page has not answered yet counts more than the one that it sent before.
+  const tiers = state.own ?? data.tiers;
+  const placed = new Set(tiers.flat());
   // Lanes of columns: 0 for no tier, then the tiers in order, then a new one.
-  const lanes = [data.loose, ...tiers, []];
+  const lanes = [names.map((_, k) => k).filter((k) => !placed.has(k)), ...tiers, []];
   const move = (column, to) => {
     const order = tiers.map((tier) => tier.filter((c) => c !== column));
     if (to > order.length) order.push([]);
     if (to > 0) order[to - 1].push(column);
     state.focus = column;
-    act({ do: "order", tiers: order.filter((tier) => tier.length) });
+    state.moved = true;
+    state.own = order.filter((tier) => tier.length);
+    // Moves that follow at once are sent together, as one order.
+    clearTimeout(state.timer);
+    state.timer = setTimeout(() => act({ do: "order" }), TOGETHER);
+    draw(root, state);
   };
   const held = state.focus;
   root.replaceChildren();
@@ -130,13 +140,22 @@ export default function (component) {
   root.style.setProperty("--muted", data.muted);
   let state = states.get(parentElement);
   if (!state) {
-    state = { pair: null, focus: null };
+    state = { pair: null, focus: null, own: null, timer: null, sent: 0 };
     states.set(parentElement, state);
   }
+  if (state.data && String(state.data.names) !== String(data.names)) state.own = null;
   state.data = data;
+  // Answered: from here on the page's order counts, which may be the one before if this is refused.
+  if (!state.timer && data.answered >= state.sent) state.own = null;
   state.act = (what) => {
-    state.moved = what.do === "order";
-    setTriggerValue("act", what);
+    clearTimeout(state.timer);
+    state.timer = null;
+    state.sent = Math.max(Date.now(), state.sent + 1);
+    setTriggerValue("act", { ...what, tiers: state.own ?? state.data.tiers, sent: state.sent });
+  };
+  // Whatever is pressed next comes after the order.
+  state.flush = (event) => {
+    if (state.timer && !event.composedPath().includes(root)) state.act({ do: "order" });
   };
   if (!state.listen) {
     state.listen = ({ detail }) => {
@@ -144,10 +163,13 @@ export default function (component) {
       draw(root, state);
     };
     addEventListener("causalveil-pair", state.listen);
+    state.pressed = (event) => state.flush(event);
+    for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, state.pressed, true);
   }
   draw(root, state);
   return () => {
     removeEventListener("causalveil-pair", state.listen);
+    for (const kind of ["pointerdown", "keydown"]) removeEventListener(kind, state.pressed, true);
     states.delete(parentElement);
   };
 }

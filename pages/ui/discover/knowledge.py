@@ -31,6 +31,8 @@ _drawn = st.components.v2.component(
     js=(_HERE / "knowledge.js").read_text("utf-8"),
 )
 _KEY = "known_editor"
+# The number of the editor's last request, so that the editor knows which of its orders is answered.
+_ANSWERED = "_known_answered"
 # Possible statements about two columns: the verb and the mark, and the words.
 _RULES: dict[str, tuple[str, Mark]] = {
     "has no edge with": ("forbid", "--"),
@@ -58,7 +60,7 @@ def panel(loaded: Loaded, show_gain: Callable[[], None] = lambda: None) -> None:
     names = loaded.dataset.names
     _drawn(
         key=_KEY,
-        data=described(names, now),
+        data={**described(names, now), "answered": st.session_state.get(_ANSWERED, 0)},
         on_act_change=lambda: _act(loaded),
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -128,13 +130,11 @@ def gain_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None
 def described(names: tuple[str, ...], now: Knowledge) -> dict[str, Any]:
     """The editor's data: column names, and tiers and rules that refer to columns by number."""
     index = {name: i for i, name in enumerate(names)}
-    placed = {name for tier in now.tiers for name in tier}
     rules = [("forbid", rule) for rule in sorted(now.forbidden)]
     rules += [("require", rule) for rule in sorted(now.required)]
     return {
         "names": list(names),
         "tiers": [sorted(index[name] for name in tier) for tier in now.tiers],
-        "loose": [i for i, name in enumerate(names) if name not in placed],
         "rules": [
             {"verb": verb, "a": index[rule.a], "mark": rule.mark, "b": index[rule.b]}
             for verb, rule in rules
@@ -146,9 +146,11 @@ def described(names: tuple[str, ...], now: Knowledge) -> dict[str, Any]:
 def changed(names: tuple[str, ...], now: Knowledge, act: Mapping[str, Any]) -> Knowledge:
     """The knowledge after one edit; raises ParameterError for a contradiction or unknown edit."""
     try:
+        # Every request holds the whole order, so that none depends on those before.
+        tiers = tuple(tuple(names[int(i)] for i in tier) for tier in act["tiers"])
+        now = Knowledge(tiers, now.forbidden, now.required)
         if act["do"] == "order":
-            tiers = tuple(tuple(names[int(i)] for i in tier) for tier in act["tiers"])
-            return Knowledge(tiers, now.forbidden, now.required)
+            return now
         mark: Mark = "->" if act["mark"] == "->" else "--"
         rule = statement(names[int(act["a"])], mark, names[int(act["b"])])
         verb = {"forbid": "forbid", "require": "require", "": ""}[act["verb"]]
@@ -175,6 +177,7 @@ def with_rule(now: Knowledge, verb: str, rule: Statement) -> Knowledge:
 def _act(loaded: Loaded) -> None:
     act = st.session_state[_KEY].act
     if isinstance(act, Mapping):
+        st.session_state[_ANSWERED] = act.get("sent", 0)
         _take(loaded, lambda: changed(loaded.dataset.names, known.held(loaded), act))
 
 
