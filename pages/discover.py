@@ -367,8 +367,15 @@ def show_run(
 
 def pictures_of(loaded: Loaded, shown: Shown, seed: int) -> RunPictures:
     """Collect the data for the pictures of a run."""
-    places = positions_of(loaded, shown.result.graph)
-    return RunPictures(shown.result, loaded.dataset, places, shown.references, seed)
+    result = shown.result
+    return RunPictures(
+        result,
+        loaded.dataset,
+        positions_of(loaded, result.graph),
+        shown.references,
+        seed if ALGORITHMS[result.algorithm].private else None,
+        shown.kind,
+    )
 
 
 def pin_name(loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int) -> str:
@@ -430,7 +437,9 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         "Budget": lambda: budget_panel.budget_panel(result),
         "Decisions": lambda: panels.decision_panel(result),
         stability.TAB: lambda: stability.panel(loaded, result, reference, label),
-        "Export & code": lambda: panels.export_panel(result, loaded, references, seed),
+        "Export & code": lambda: panels.export_panel(
+            pictures_of(loaded, shown, seed), loaded, seed
+        ),
         "Guarantee": lambda: panels.guarantee_panel(result),
         **({"What can be seen": lambda: power_panel(loaded, values)} if result.findings else {}),
         **({"Advice": lambda: ask(loaded, values)} if private else {}),

@@ -19,6 +19,7 @@ import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.ui import texts
 from pages.ui.controls.data import prepare
 from pages.ui.pictures import (
     Drawing,
@@ -39,12 +40,13 @@ from privcore.data.triage import proposed_schema
 from privcore.graphs import PDAG
 from privcore.graphs.layout import shared_layout
 from privcore.measures import compare
+from privcore.privacy.mechanisms import NoNoise
 from privcore.releases import non_private_reference, references_of
 from privcore.releases.answer import CLASS_WORDS
 from tests.examples import few
 from tests.messages import begins, label, says, shows
 from tests.pages.charts_of_pages import CHARTS, defined
-from tests.pages.opening import open_page
+from tests.pages.opening import graphs, open_page
 
 ROOT = Path(__file__).parents[2]
 LONG = "a_name_of_sixty_letters_" + "x" * 36
@@ -432,3 +434,41 @@ def test_discover_offers_pictures_a_page_and_a_notebook():
     # From the row at the top, and in the tab: both graphs, and the run's alone.
     page = ["Interactive page"]
     assert buttons[:12] == [*forms, *page, *forms, *forms, "Print page", "Notebook"]
+
+
+@pytest.mark.parametrize("kind", ["truth", "non_private", "same"])
+def test_the_picture_shows_what_the_page_shows(kind, monkeypatch):
+    """The same reference, the same classes of edges, and the finding as its title."""
+    app = open_page(
+        "discover",
+        data="asia",
+        rows="5000",
+        algorithm="priv-pc",
+        epsilon="3",
+        discover_reference={
+            "truth": "truth",
+            "non_private": "non-private PC",
+            "same": "same algorithm, no noise",
+        }[kind],
+    )
+    private, beside = graphs(app)[:2]
+    dataset = load_network("asia").sample(5_000, app.session_state["data_seed"])
+    loaded = prepare(dataset, is_network=True, seed=1)
+    asked = app.session_state["parameters"]
+    result = discover(loaded.source, "priv-pc", asked, seed=app.session_state["seed"])
+    references = references_of(dataset, non_private_reference(loaded.source, result))
+    if kind == "same":
+        references["same"] = discover(loaded.source, "priv-pc", asked, noise=NoNoise()).graph
+    made = RunPictures(result, dataset, loaded.positions, references, 1, kind)
+    drawn = {}
+
+    def seen(left, right, *_, title, **__):
+        drawn.update(left=left, right=right, title=title)
+        return b""
+
+    monkeypatch.setattr("pages.ui.pictures.run.pair_picture", seen)
+    made.pair("svg")
+    assert app.title[0].value.startswith(texts.marked(drawn["title"]))
+    for graph, picture in ((private, drawn["left"]), (beside, drawn["right"])):
+        on_page = {(e["i"], e["j"]): e["kind"] for e in graph["pairs"] if e["kind"] != "plain"}
+        assert on_page == dict(picture.classes)

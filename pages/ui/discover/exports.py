@@ -9,12 +9,11 @@ from functools import partial
 import streamlit as st
 
 from pages.ui import tables
-from pages.ui.controls.data import Loaded, positions_of
+from pages.ui.controls.data import Loaded
 from pages.ui.pictures import RunPictures, notebook, picture_buttons, run_page
 from pages.ui.pictures.sheet import FORMS
 from pages.ui.texts import plain
 from privcore.algorithms import Discovery
-from privcore.graphs import PDAG
 from privcore.graphs.exports import to_edge_csv
 from privcore.graphs.formats import TEXT_FORMATS
 from privcore.releases import command_line, python_code, run_report
@@ -25,19 +24,22 @@ File = tuple[Callable[[], str | bytes], str, str]
 _CSV = "text/csv"
 
 
-def downloads(
-    result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int | None
-) -> None:
+def downloads(pictures: RunPictures, loaded: Loaded) -> None:
     """Draw a row of download buttons; each file is made on request."""
-    graph, places = result.graph, positions_of(loaded, result.graph)
-    pictures = RunPictures(result, loaded.dataset, places, references, seed)
+    result, graph = pictures.result, pictures.result.graph
     stem = "graph"
     # The schema of an uploaded table, including dates; the data set contains a bought domain.
     own = loaded is st.session_state.get("upload") and loaded.stated is None
     schema = st.session_state.get("upload_used") if own else None
 
     def as_json() -> str:
-        report = run_report(result, loaded.dataset, references, seed=seed, positions=places)
+        report = run_report(
+            result,
+            loaded.dataset,
+            dict(pictures.references),
+            seed=pictures.seed,
+            positions=pictures.positions,
+        )
         return json.dumps(report, indent=1, ensure_ascii=False)
 
     pictured: dict[str, File] = {

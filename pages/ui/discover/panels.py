@@ -8,8 +8,8 @@ from pages.ui import charts, tables, texts
 from pages.ui.controls.data import Loaded
 from pages.ui.discover import charts as run_charts
 from pages.ui.discover import exports
+from pages.ui.pictures import RunPictures
 from privcore.algorithms import ALGORITHMS, Discovery
-from privcore.graphs import PDAG
 from privcore.measures import Comparison
 from privcore.releases.promise import protected
 
@@ -26,11 +26,9 @@ def edge_panel(result: Discovery, comparisons: list[Comparison]) -> None:
     )
 
 
-def export_panel(result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int) -> None:
-    exports.downloads(
-        result, loaded, references, seed if ALGORITHMS[result.algorithm].private else None
-    )
-    exports.code(result, loaded, seed)
+def export_panel(pictures: RunPictures, loaded: Loaded, seed: int) -> None:
+    exports.downloads(pictures, loaded)
+    exports.code(pictures.result, loaded, seed)
 
 
 def weight_panel(result: Discovery) -> None:

@@ -11,9 +11,10 @@ from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.data.model import Described
 from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions
+from privcore.graphs.pag import PAG
 from privcore.measures import Comparison, compare
 from privcore.measures.references import Reference, reference_names
-from privcore.releases.answer import columns_words
+from privcore.releases.answer import answer_sentence, columns_words
 from privcore.releases.findings import line_widths
 from privcore.releases.promise import NOT_PRIVATE, SIMULATED, guarantee_sentence
 from privcore.text import short
@@ -25,6 +26,7 @@ class RunPictures:
 
     references: the graphs "non_private", "truth" if the true graph is known, and "same" (the same
     algorithm without noise) if it is drawn next to the graph.
+    kind: the reference that the page compares with, so that a picture shows what the page shows.
     """
 
     result: Discovery
@@ -32,6 +34,7 @@ class RunPictures:
     positions: Positions
     references: Mapping[str, PDAG]
     seed: int | None
+    kind: Reference = "non_private"
 
     @property
     def title(self) -> str:
@@ -75,29 +78,49 @@ class RunPictures:
         )
 
     def pair(self, form: Form, *, framed: bool = True) -> bytes:
-        """A picture of the private graph next to the non-private one, with edge classes.
+        """A picture of the private graph next to the one without privacy, as on the page.
 
+        The edges are compared with the page's reference, and the title is the finding.
         framed: whether to add a title and a footer.
         """
-        against = self.comparisons()[-1]
-        reference: Reference = "same" if "same" in self.references else "non_private"
-        base, title = self.references[reference], self.names[reference]
+        reference = self.references[self.kind]
+        against = compare(self.result.graph, reference, self.names[self.kind])
+        beside: Reference = "same" if self.kind == "same" else "non_private"
+        base, before = self.references[beside], None
+        if self.kind == "truth":
+            before = compare(base, reference, self.names["truth"])
         lines = run_lines(self.result, self.dataset, seed=self.seed, compared=True)
         return pair_picture(
             Drawing(
                 self.result.graph,
                 "Private graph" if self.guaranteed else "Graph with noise",
-                {(pair.i, pair.j): pair.kind for pair in against.pairs},
-                base,
+                _classes(against),
+                reference,
                 widths=self.widths,
             ),
-            Drawing(base, f"{title[0].upper()}{title[1:]}"),
+            Drawing(
+                base,
+                short(self.names[beside][0].upper() + self.names[beside][1:], 60),
+                _classes(before) if before else {},
+                reference if before else None,
+            ),
             self.positions,
-            title=self.title if framed else "",
+            title=self.finding(against, before) if framed else "",
             lines=lines if framed else (),
             reference_name=against.reference_name,
             form=form,
         )
+
+    def finding(self, against: Comparison, before: Comparison | None) -> str:
+        """The page's answer in one sentence.
+
+        against: the graph compared with the page's reference.  before: the graph without privacy
+        compared with the truth, if this is the reference.
+        """
+        algorithm = ALGORITHMS[self.result.algorithm]
+        name = algorithm.title if self.kind == "same" else self.base_name
+        pag = isinstance(self.references[self.kind], PAG)
+        return answer_sentence(self.result.guarantee, against, before, name, self.kind, pag=pag)
 
     @property
     def guaranteed(self) -> bool:
@@ -108,6 +131,10 @@ class RunPictures:
     def widths(self) -> dict[tuple[int, int], float]:
         """Line widths in pixels by pair; more probable edges have thicker lines."""
         return line_widths(self.result.findings)
+
+
+def _classes(comparison: Comparison) -> dict[tuple[int, int], str]:
+    return {(pair.i, pair.j): pair.kind for pair in comparison.pairs}
 
 
 def run_lines(
