@@ -59,6 +59,7 @@ from privcore.releases.answer import (
     graph_form,
     hidden_sentence,
 )
+from privcore.releases.findings import described_pairs, verdict_counts
 from privcore.text import counted
 
 require_frame("pages/discover.py")
@@ -296,12 +297,14 @@ def show_run(
         pag = isinstance(references[kind], PAG)
         header(result, loaded, shown.base_title, against, before, kind, price, pag=pag)
         if not result.graph.skeleton:
-            more = missing_sentence(loaded, dict(result.parameters)) if result.findings else ""
-            st.info(
-                "No edge remains. An empty graph is a valid result: every pair was judged "
-                "independent. "
-                f"{more}".rstrip()
-            )
+            more = "No test found a dependence."
+            if result.findings:
+                pairs = described_pairs(result.graph, result.findings) or []
+                more = (
+                    f"Of the pairs, {verdict_counts(pairs)}. "
+                    f"{missing_sentence(loaded, dict(result.parameters))}"
+                )
+            st.info(f"No edge remains. {more}".rstrip())
         about = []
         if loaded.dataset.hidden:
             columns = columns_words(loaded.dataset)

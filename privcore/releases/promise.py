@@ -33,9 +33,9 @@ def protected(guarantee: Guarantee) -> Protection:
 
 
 def for_whom(protection: Protection) -> str:
-    """The protected unit in words, such as "per person"."""
+    """The protected unit in words, such as "per row"."""
     unit = protection.unit
-    return f"for {unit.words}" if unit.rows > 1 else "per person"
+    return f"for {unit.words}" if unit.rows > 1 else "per row"
 
 
 def odds_sentence(

@@ -148,9 +148,12 @@ def metric_row(
         value, old = getattr(now, name), getattr(then, name)
         digits = ".0f" if name == "shd" else ".3f"
         change = None if base in (None, graph) else f"{value - old:+{digits}} vs {base_title}"
+        # No edge is no share of correct edges.
+        none = name == "precision" and not graph.skeleton
+        change = None if none else change
         row.metric(
             title,
-            f"{value:{digits}}",
+            "–" if none else f"{value:{digits}}",
             f"same as {base_title}" if change and value == old else change,
             delta_color="off" if value == old else "inverse" if name == "shd" else "normal",
             delta_arrow="off" if value == old else "auto",
