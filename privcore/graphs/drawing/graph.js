@@ -155,11 +155,15 @@ const boxOf = (lines, size) => ({
   width: Math.max(...lines.map((line) => widthOf(line, size))) + 0.9 * size,
   height: lines.length * size * LINE + 0.5 * size,
 });
+const RIM = 3;
 // Boxes pushed apart within the frame, along the axis that takes less; false if they do not fit.
 function pushApart(boxes, width, height, gap) {
+  // With room for the line around a box.
+  const kept = (at, size, room) =>
+    clamp(at, size / 2 + RIM, Math.max(room - size / 2 - RIM, size / 2 + RIM));
   const inside = (box) => {
-    box.x = clamp(box.x, box.width / 2, Math.max(width - box.width / 2, box.width / 2));
-    box.y = clamp(box.y, box.height / 2, Math.max(height - box.height / 2, box.height / 2));
+    box.x = kept(box.x, box.width, width);
+    box.y = kept(box.y, box.height, height);
   };
   boxes.forEach(inside);
   for (let round = 0; round < 300; round += 1) {
