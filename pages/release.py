@@ -15,7 +15,7 @@ from pages.ui.glossary import term_link
 from pages.ui.messages import problem
 from pages.ui.release import graphs as released_graphs
 from pages.ui.release import panels
-from pages.ui.release.archive import archive
+from pages.ui.release.archive import archive, check_file
 from pages.ui.release.graphs import Shown
 from pages.ui.release.panels import Chosen
 from pages.ui.texts import plain
@@ -188,3 +188,4 @@ try:
     archive(Ledger())
 except PrivcoreError as error:
     problem(error)
+check_file()

@@ -6,14 +6,16 @@ import re
 import pytest
 
 from pages.ui.release import panels
+from privcore.data import load_network
 from privcore.releases.archive import stored_certificates
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Spending
+from privcore.releases.release import release
 from privcore.releases.release_file import file_text, parsed_file
 from privcore.releases.verification import verify
 from tests.messages import begins, label, reads, says, shows
-from tests.pages.opening import open_page, open_table, press, titles
+from tests.pages.opening import clean, open_page, open_table, press, titles
 
 
 @pytest.fixture(autouse=True)
@@ -330,3 +332,24 @@ def test_a_sum_that_does_not_count_is_said_not_to(unit, epsilon, zcdp, words):
     assert re.search(words, text)
     none = Spending(budget, 0, 0.0, 0.0, rho and 0.0, 0.0, None, None, None)
     assert "bound" not in panels.limit_sentence(none)
+
+
+@pytest.mark.parametrize("kind", ["certificate", "numbers"])
+def test_a_file_is_checked_where_one_is(kind, ledger):
+    ledger.set_total("b", 5.0, 1e-5)
+    data = load_network("cancer").sample(1_000, 1)
+    made = release(data, "moment-search", ledger=ledger, budget="b", keep_numbers=True)
+    document = made.certificate if kind == "certificate" else made.numbers
+    text = certificate_json(document) if kind == "certificate" else file_text(document)
+    app = open_page("release", data="cancer", rows="1000")
+    uploader = next(u for u in app.file_uploader if u.key == "release_check")
+    uploader.upload("file.json", text.encode(), "application/json").run()
+    signer = document["signature"]["fingerprint"]
+    assert any(signer in warning.value for warning in clean(app).warning)
+    app.text_input(key="release_check_key").set_value(signer).run()
+    assert any(box.icon == ":material/verified:" for box in clean(app).success)
+    app.text_input(key="release_check_key").set_value("0" * len(signer)).run()
+    assert any(box.icon == ":material/gpp_bad:" for box in clean(app).error)
+    uploader = next(u for u in app.file_uploader if u.key == "release_check")
+    uploader.upload("file.json", text.replace("1", "2").encode(), "application/json").run()
+    assert any(box.icon == ":material/gpp_bad:" for box in clean(app).error)
