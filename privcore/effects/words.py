@@ -13,6 +13,8 @@ from privcore.text import short
 
 # Estimates that differ by less round to the same number of points and count as one.
 _SAME = 5e-4
+# Width of an interval around 0 above which it says nothing about a probability.
+_TELLING = 0.2
 _QUESTION = ("cause", "outcome", "compared", "to", "level")
 
 
@@ -56,6 +58,12 @@ def _sentence(
         return (
             f"{doing} changes {_what(question)} by {between}, depending on directions that the "
             f"graph leaves open ({around})."
+        )
+    wide = math.isinf(high - low) or (question.level is not None and high - low > _TELLING)
+    if low <= 0 <= high and wide:
+        return (
+            f"Whether {doing[0].lower()}{doing[1:]} changes {_what(question)} is too noisy to tell "
+            f"({around})."
         )
     if low <= 0 <= high:
         by = _amount(question, most)
