@@ -25,7 +25,7 @@ from privcore.data.order import in_order
 from privcore.data.persons import called_as_persons, names_persons
 from privcore.data.schema import OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.data.writing import PLAIN, Writing, any_code, in_text_order, spelling, writing_of
-from privcore.text import percent
+from privcore.text import counted, percent
 
 # Most levels of a column that is used unchanged.
 MANY_LEVELS = 50
@@ -277,10 +277,8 @@ def _with_codes(proposal: Proposal, codes: Sequence[str], counts: pd.Series[Any]
         return proposal
     listed = ", ".join(codes[:4]) + (" …" if len(codes) > 4 else "")
     rows = int(counts[list(codes)].sum())
-    reason = (
-        f"{proposal.reason} {listed} ({rows:,} rows) {'are' if len(codes) > 1 else 'is'} taken "
-    )
-    reason += "as missing."
+    are = "are" if len(codes) > 1 else "is"
+    reason = f"{proposal.reason} {listed} ({counted(rows, 'row')}) {are} taken as missing."
     ways = tuple(
         replace(
             way,
@@ -504,8 +502,8 @@ def _text(cells: _Cells) -> Proposal:
     )
     if len(levels) <= MANY_LEVELS:
         reason = (
-            f"{len(levels)} levels{', in the order that the words imply' if ordered else ''}."
-            f"{merged_note}"
+            f"{counted(len(levels), 'level')}"
+            f"{', in the order that the words imply' if ordered else ''}.{merged_note}"
         )
         spellings = tuple(sorted(map(str, cells.distinct)))
         others = [Way(SPELLINGS, ColumnSchema(name, "nominal", spellings))] if alike else []

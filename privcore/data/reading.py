@@ -44,7 +44,7 @@ from privcore.data.spreadsheets import is_spreadsheet, read_sheet, text_columns
 from privcore.data.statistics_files import is_statistics_file, read_statistics
 from privcore.data.writing import each
 from privcore.errors import DataError
-from privcore.text import short
+from privcore.text import counted, short
 from privcore.unit import RECORD, Unit
 
 __all__ = [
@@ -498,9 +498,9 @@ def _uneven(body: str, delimiter: str, layout: Layout, before: int) -> str:
         for row in reader:
             if row and len(row) != layout.width:
                 return (
-                    f"Line {before + reader.line_num} has {len(row)} cells where the table has "
-                    f"{layout.width}; give every row the same number of cells, and put quotes "
-                    "around cells that contain the delimiter "
+                    f"Line {before + reader.line_num} has {counted(len(row), 'cell')} where the "
+                    f"table has {layout.width}; give every row the same number of cells, and put "
+                    "quotes around cells that contain the delimiter "
                     f"({DELIMITERS.get(delimiter, delimiter)})."
                 )
     return "The file is not a readable table; save it as CSV with a header."

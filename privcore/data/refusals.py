@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from privcore.data.model import MAX_LEVELS
-from privcore.text import short
+from privcore.text import counted, short
 
 
 def outside(name: str, rows: int) -> str:
     """The error message for a column with `rows` values that are not among its levels."""
     return (
-        f"Column {short(name)!r} has {rows:,} rows with a value outside its levels; add the level, "
-        "or correct the data."
+        f"Column {short(name)!r} has {counted(rows, 'row')} with a value outside its levels; add "
+        "the level, or correct the data."
     )
 
 
 def not_finite(name: str, rows: int) -> str:
     """The error message for a numeric column with `rows` values that are not finite numbers."""
     return (
-        f"Column {short(name)!r} has {rows:,} rows without a finite number; make the column "
-        "nominal, or correct the data."
+        f"Column {short(name)!r} has {counted(rows, 'row')} without a finite number; make the "
+        "column nominal, or correct the data."
     )
 
 
