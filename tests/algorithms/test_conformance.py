@@ -446,6 +446,7 @@ def test_it_refuses_what_it_cannot_do_in_one_sentence(name, tables, numbers):
 
 
 @pytest.mark.long
+@pytest.mark.unseeded
 @pytest.mark.parametrize("name", PRIVATE)
 @pytest.mark.parametrize("epsilon", few([1.0, 0.01, 1000.0], 1))
 def test_no_table_of_a_domain_makes_a_run_fail(name, epsilon):
