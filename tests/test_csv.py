@@ -89,14 +89,13 @@ def parsed():
 
 
 def test_there_is_one_writer_of_csv():
-    """Besides a data frame that is written only to be read as a file is."""
     found = {
         (path, node.attr)
         for path, text in parsed()
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Attribute) and node.attr in ("writer", "DictWriter", "to_csv")
     }
-    assert found == {("privcore/text.py", "writer"), ("privcore/api/tables.py", "to_csv")}
+    assert found == {("privcore/text.py", "writer")}
 
 
 def test_every_csv_is_here():
