@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+from itertools import combinations
 
 import networkx as nx
 import numpy as np
@@ -11,6 +12,7 @@ from causallearn.utils.cit import CIT
 
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.algorithms.engine import search_again
+from privcore.algorithms.moment_search.hidden import _separated as separated_in
 from privcore.algorithms.search import hidden as stages
 from privcore.algorithms.search.parameters import HIDDEN_CAUSES
 from privcore.data import Column, Dataset, load_network
@@ -20,9 +22,11 @@ from privcore.graphs.fci import confirm_triples, orient_pag, triples_of
 from privcore.graphs.knowledge import Knowledge
 from privcore.graphs.latent import pag_of_dag
 from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import ordered
 from privcore.measures.references import true_graph
 from privcore.privacy.mechanisms.no_noise import NoNoise
 from tests.examples import few
+from tests.graphs.random_dags import random_dag
 from tests.graphs.test_fci import ends, found, hidden
 from tests.transcripts import Recorder
 
@@ -256,3 +260,20 @@ def test_without_noise_columns_in_another_order_give_the_same_pag():
         data.hiding([]), "moment-search", {"hidden_causes": True}, noise=NoNoise()
     ).graph
     assert made == other
+
+
+def test_the_sets_read_from_a_dag_separate_and_depend_on_no_order():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        edges, turn = random_dag(rng, 6, 0.4), [int(k) for k in rng.permutation(6)]
+        graph = nx.DiGraph(list(edges))
+        graph.add_nodes_from(range(6))
+        found, moved = (
+            separated_in(tuple(frozenset(i for i, j in arrows if j == k) for k in range(6)))
+            for arrows in (edges, {(turn[i], turn[j]) for i, j in edges})
+        )
+        assert found.keys() == set(combinations(range(6), 2)) - {ordered(*edge) for edge in edges}
+        for (x, y), sets in found.items():
+            assert all(nx.is_d_separator(graph, {x}, {y}, set(held)) for held in sets)
+            there = {frozenset(turn[k] for k in held) for held in sets}
+            assert moved[ordered(turn[x], turn[y])] == there
