@@ -205,7 +205,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
             st.header(columns.summary(schema, proposals))
             st.text(about)
             if waits() and "upload" in st.session_state:
-                st.caption("The previous table stays in use until then.")
+                st.caption("Until you use this table, the previous one stays in use.")
         with right.container(horizontal=True, horizontal_alignment="right"):
             discover = st.button("Discover its graph", type="primary", icon=":material/hub:")
             use = st.button("Use this table", icon=":material/check:")
