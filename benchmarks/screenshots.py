@@ -62,8 +62,7 @@ _DRAWN = """all => {
     if (app?.dataset.testScriptState !== 'notRunning') return false;
     if (document.querySelector('[data-stale=true], [data-testid=stSkeleton]')) return false;
     for (const host of !all ? [] : document.querySelectorAll('.st-key-epsilon-strip *')) {
-        const words = host.shadowRoot?.textContent ?? '';
-        if (words.includes('…') || words.includes('so far')) return false;
+        if (host.shadowRoot?.querySelector('[data-pending]')) return false;
     }
     return document.querySelector('h1') !== null;
 }"""

@@ -114,6 +114,7 @@ export default function (component) {
     state.watch.observe(parentElement.host || root);
   }
   state.data = data;
+  root.toggleAttribute("data-pending", data.again > 0);
   clearInterval(state.again);
   // Repeated until an answer comes: a request sent together with the other part's is lost.
   const ask = () => busy() || setTriggerValue("again", true);
