@@ -131,7 +131,7 @@ def answered(data: Dataset, name: str, settings: dict[str, Any], seed: int) -> s
         result = discover(data, name, settings, seed=seed)
     except PrivcoreError as refusal:
         return f"refused {digest(str(refusal))}"
-    report = run_report(result, data, references_of(data, result), seed=seed)
+    report = run_report(result, data, references_of(data, result, non_private=result), seed=seed)
     separated = sorted((list(k), sorted(v)) for k, v in result.separating_sets.items())
     # A step's values may end in another digit by another order of sums; what was decided may not.
     steps = [(s.order, s.x, s.y, s.conditioning_set, s.phase, s.independent) for s in result.trace]

@@ -26,7 +26,7 @@ from pages.ui.discover.advice import advice_panel
 from pages.ui.discover.background import Background, background_of
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.power import missing_sentence, power_panel
-from pages.ui.discover.runs import base_name, reference_run, run, same_run
+from pages.ui.discover.runs import further_run, reference_run, run
 from pages.ui.discover.sending import page_part
 from pages.ui.discover.summary import header, metric_row, mixed_sentence, power_sentence
 from pages.ui.frame import actions, require_frame
@@ -44,8 +44,15 @@ from privcore.errors import PrivcoreError
 from privcore.graphs import PDAG
 from privcore.graphs.pag import PAG
 from privcore.measures import Comparison, compare, skeleton_metrics
-from privcore.measures.references import REFERENCES, Reference, reference_names
+from privcore.measures.references import (
+    REFERENCES,
+    Reference,
+    base_title,
+    own_test_title,
+    reference_names,
+)
 from privcore.releases import (
+    has_own_test,
     one_level_sentence,
     overruled_sentence,
     price_sentence,
@@ -167,7 +174,7 @@ class Shown:
     """The run on the page, its non-private counterpart, and the reference graphs for both.
 
     references: one graph for each kind of reference. "non_private" is always present, "truth" only
-    if the true graph is known, and "same" (the same algorithm without noise) only on request.
+    if the true graph is known, and the others only on request.
     """
 
     result: Discovery
@@ -196,16 +203,26 @@ class Shown:
         return [compare(self.result.graph, self.references[r], self.names[r]) for r in self.choices]
 
 
-def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Reference, bool, bool]:
+def choose_view(
+    loaded: Loaded, result: Discovery, references: dict[str, PDAG]
+) -> tuple[Reference, bool, bool]:
     """Draw the view controls; returns the kind of reference, and whether two switches are on.
 
     The first switch shows the true graph, and the second shows the inconclusive pairs.
     """
     has_truth = "truth" in references
-    offered = REFERENCES if has_truth else REFERENCES[1:]
+    left_out = {
+        *([] if has_truth else ["truth"]),
+        *([] if has_own_test(loaded.source, result) else ["own_test"]),
+    }
+    offered = [kind for kind in REFERENCES if kind not in left_out]
     kind = offered[0]
     # The URL contains these names, so they are the same for every algorithm.
-    names = {**reference_names(ALGORITHMS[result.algorithm]), "same": "same algorithm, no noise"}
+    names = {
+        **reference_names(ALGORITHMS[result.algorithm]),
+        "same": "same algorithm, no noise",
+        "own_test": "the algorithm's own test",
+    }
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if ALGORITHMS[result.algorithm].private:
             kind = st.segmented_control(
@@ -216,11 +233,12 @@ def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Referen
                 required=True,
                 key="discover_reference",
                 bind="query-params",
-                help="The reference for metrics and edge classes. Non-private: the standard "
-                "algorithm with the same settings. No noise: the same algorithm and plan, so "
-                "any difference is due to the noise. Truth: the graph that generated the data. "
-                "The reference is drawn next to the private graph; if the reference is the "
-                "truth, the non-private graph is drawn there instead.",
+                help="The reference for metrics and edge classes. Truth: the graph that "
+                "generated the data. Non-private PC: the standard algorithm, the same for every "
+                "private one. No noise: the same algorithm and plan, so any difference is due to "
+                "the noise. Own test: PC with the algorithm's test and settings, or NOTEARS for "
+                "algorithms that make it private. The reference is drawn next to the private "
+                "graph; if the reference is the truth, PC's graph is drawn there instead.",
             )
         truth = has_truth and st.toggle(
             "Show the true graph",
@@ -273,21 +291,22 @@ def show_run(
     shortened = reference_sentence(result, base)
     if shortened:
         st.caption(shortened)
-    references = references_of(loaded.dataset, base)
+    references = references_of(loaded.dataset, result, non_private=base)
     with choices:
-        kind, with_truth, with_unclear = choose_view(result, references)
-    base_title, price = base_name(result), ""
-    if kind == "same":
+        kind, with_truth, with_unclear = choose_view(loaded, result, references)
+    title, price = base_title(algorithm), ""
+    if kind in ("same", "own_test"):
         with waiting:
-            base, base_title = same_run(loaded, result), algorithm.title
+            base = further_run(loaded, result, kind)
         if base is None:
             return None
-        references["same"] = base.graph
+        title = algorithm.title if kind == "same" else own_test_title(algorithm)
+        references[kind] = base.graph
     elif kind == "truth" and algorithm.private and loaded.dataset.p <= _FEW_COLUMNS:
         with waiting:
-            same = same_run(loaded, result)
+            same = further_run(loaded, result, "same")
         price = price_sentence(result, {**references, "same": same.graph}) if same else ""
-    shown = Shown(result, base, base_title, references, kind)
+    shown = Shown(result, base, title, references, kind)
     comparisons = shown.comparisons
     against = next(c for c in comparisons if c.reference_name == shown.names[kind])
     before = None
@@ -321,9 +340,7 @@ def show_run(
     drawn: dict[str, Drawn] = {}
     if algorithm.private:
         drawn["Private graph"] = Drawn("private-graph", result.graph, against)
-        reference_title = (
-            shown.names["same"] if kind == "same" else f"Without privacy ({base_title})"
-        )
+        reference_title = shown.names["same"] if kind == "same" else f"Without privacy ({title})"
         drawn[reference_title] = Drawn("reference-graph", base.graph, before)
     else:
         drawn[algorithm.title] = Drawn("reference-graph", result.graph, against)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from benchmarks.papers.model import Work
+from privcore.algorithms import ALGORITHMS
+from privcore.algorithms.engine import checked_parameters
+from privcore.errors import DataError
 from privcore.extras.lab.sweeps.cells import Runner, graph_of
+from privcore.extras.lab.sweeps.runs import Reference, Setting
 from privcore.extras.lab.sweeps.sweep import Row, SweepPlan, run_sweep
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.measures.metrics import Metrics, ordered_pair_f1, skeleton_metrics
+from privcore.measures.references import own_test_settings
 
 # Rows enough to read names and true edges from.
 _FEW = 20
@@ -55,7 +60,7 @@ class Measured:
     def __init__(self, plan: SweepPlan) -> None:
         self._plan = plan
         self._runner = Runner(plan)
-        self._exact: dict[int, PDAG] = {}
+        self._exact: dict[str, PDAG] = {}
 
     def runs(self, work: Work) -> Iterator[tuple[Row, Found | None]]:
         """In the order of the plan; None for a refused run, which is reported to `work`."""
@@ -81,22 +86,24 @@ class Measured:
         setting = self._plan.cells[row["cell"]].setting
         names, truth = self._data[setting.data]
         graph = graph_of(names, row["edges"])
-        exact = self._reference(setting.references[0]) if setting.references else graph
+        exact = self._reference(setting) if setting.choice.private else graph
         return Found(row, graph, truth, exact)
 
-    def _reference(self, number: int) -> PDAG:
-        if number not in self._exact:
-            reference = self._plan.references[number]
-            if reference.algorithm == "pc":
-                # As the papers compare: with v-structures from the sets that the search found.
-                reference = replace(
-                    reference, settings={**reference.settings, "collider_rule": "first"}
-                )
-            graph = self._runner.reference(reference).graph
-            # The sweep has refused the runs whose reference there is not.
-            assert graph is not None
-            self._exact[number] = graph
-        return self._exact[number]
+    def _reference(self, setting: Setting) -> PDAG:
+        choice = setting.choice
+        values = checked_parameters(choice.algorithm, choice.parameters)
+        name, settings = own_test_settings(ALGORITHMS[choice.algorithm], values)
+        if name == "pc":
+            # As the papers compare: with v-structures from the sets that the search found.
+            settings["collider_rule"] = "first"
+        wanted = Reference(0, "own_test", setting.data, setting.rows, name, settings)
+        key = repr(wanted)
+        if key not in self._exact:
+            graph = self._runner.reference(wanted).graph
+            if graph is None:
+                raise DataError(f"{name} refuses what {choice.algorithm} is compared with.")
+            self._exact[key] = graph
+        return self._exact[key]
 
 
 def total_of(row: Row) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -96,7 +96,7 @@ def presence() -> Callable[[], bool]:
     return lambda: server.is_active_session(session)
 
 
-def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+def settings_key(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """Convert settings to a hashable form, for the cache key of `cached_result`."""
     return tuple(sorted(values.items()))
 

@@ -81,9 +81,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--reference",
         choices=[_spelled(name) for name in NON_PRIVATE],
         default=_spelled(NON_PRIVATE[0]),
-        help="graphs to compare with, besides the true graph. non-private: the graph of PC or "
-        "NOTEARS with the same settings. same: also the graph of the same algorithm without noise, "
-        "which shows the cost of noise",
+        help="graphs to compare with, besides the true graph. non-private: PC's graph, the "
+        "same for every algorithm on a table. same: also the graph of the same algorithm without "
+        "noise, which shows the cost of noise. own-test: also the graph of PC with the algorithm's "
+        "own test, or of NOTEARS",
     )
     work = command.add_argument_group("work")
     work.add_argument(
@@ -162,10 +163,11 @@ def _run(options: argparse.Namespace) -> None:
     if options.format is not None:
         print(text_format(options.format).export(result.graph), end="")
         return
-    reference, same = non_private_reference(source, result), None
-    if options.reference == "same" and result.noise != "none":
-        same = non_private_reference(source, result, reference="same")
-    references = references_of(dataset, reference, same)
+    runs = {"non_private": non_private_reference(source, result)}
+    further = next(kind for kind in NON_PRIVATE if _spelled(kind) == options.reference)
+    if further not in runs and result.noise != "none":
+        runs[further] = non_private_reference(source, result, reference=further)
+    references = references_of(dataset, result, **runs)
     report = run_report(result, dataset, references, seed=None if options.secure else seed)
     if judged is not None:
         report["stability"] = judged.as_dict()
@@ -186,16 +188,15 @@ def _run(options: argparse.Namespace) -> None:
         shape_sentence(result),
         narrow and f"note: {narrow}",
         *([] if judged is None else _stability_lines(judged)),
-        reference_sentence(result, reference),
-        "" if same is None else reference_sentence(result, same),
+        *(reference_sentence(result, run, kind) for kind, run in runs.items()),
         price_sentence(result, references),
         large_delta_sentence(result.guarantee, result.rows or dataset.n),
         effect_sentence(result, result.rows or dataset.n),
     ]
     called = {
         "truth": "truth",
-        "non_private": reference_name(result, reference),
         "same": reference_names(algorithm)["same"],
+        **{kind: reference_name(result, run) for kind, run in runs.items() if kind != "same"},
     }
     print("\n".join([_words(report, called), *filter(None, notes)]))
 

@@ -1,7 +1,7 @@
 """The cost of privacy, separated from the gain or loss due to the algorithm itself.
 
-A private graph differs from the graph of the usual algorithm, PC or NOTEARS, because of the noise
-and because of the algorithm. A run of the same algorithm without noise separates the two effects.
+A private graph differs from PC's graph because of the noise and because of the algorithm. A run of
+the same algorithm without noise separates the two effects.
 """
 
 from __future__ import annotations
@@ -30,17 +30,14 @@ def link_count(comparison: Comparison) -> LinkCount:
     return LinkCount(right, right + missing, extra)
 
 
-def noise_and_gain_sentence(
-    private: LinkCount, same: LinkCount, usual: LinkCount, usual_title: str
-) -> str:
-    """A sentence on the cost of noise and the gain from the algorithm, compared with the truth.
+def noise_cost_sentence(private: LinkCount, same: LinkCount, title: str) -> str:
+    """A sentence on the cost of noise, if the truth is known.
 
-    private: counts for the private run; same: counts for the same algorithm without noise; usual:
-    counts for PC or NOTEARS, which has the title `usual_title`.
+    private: counts for the private run; same: counts for the same algorithm without noise, which
+    has the title `title`; both compared with the truth.
 
-    >>> counts = LinkCount(6, 8, 1), LinkCount(8, 8, 0), LinkCount(6, 8, 0)
-    >>> noise_and_gain_sentence(*counts, "PC")
-    'Noise costs 2 links and adds 1 false one; the algorithm finds 2 more links than PC.'
+    >>> noise_cost_sentence(LinkCount(6, 8, 1), LinkCount(8, 8, 0), "Moment search")
+    'Without noise, Moment search finds 8: noise costs 2 links and adds 1 false one.'
     """
     lost, added = same.right - private.right, private.false - same.false
     parts = [f"costs {_links(lost)}"] if lost > 0 else []
@@ -51,15 +48,8 @@ def noise_and_gain_sentence(
     if added < 0:
         parts.append(f"leaves out {-added} false {'one' if added == -1 else 'ones'} by chance")
     noise = " and ".join(parts) or "costs no link here"
-
-    gain, invented = same.right - usual.right, same.false - usual.false
-    links = "link" if abs(gain) == 1 else "links"
-    finds = f"{abs(gain)} {'more' if gain > 0 else 'fewer'} {links} than" if gain else ""
-    ones = "one" if abs(invented) == 1 else "ones"
-    fewer = "more" if invented > 0 else "fewer"
-    more = f" and {abs(invented)} {fewer} false {ones}" if invented else ""
-    many = finds or "as many links as"
-    return f"Noise {noise}; the algorithm finds {many} {usual_title}{more}."
+    invents = f" and invents {same.false}" if same.false else ""
+    return f"Without noise, {title} finds {same.right}{invents}: noise {noise}."
 
 
 def noise_sentence(private: LinkCount, title: str, *, begun: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""The references for runs: the truth, the usual algorithm, and the same algorithm without noise."""
+"""The references for runs: the truth, PC, and two variants of the run itself without noise."""
 
 from __future__ import annotations
 
@@ -11,22 +11,38 @@ from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.knowledge import Knowledge
 from privcore.graphs.latent import pag_of_dag
 
-# Names of references in reports, rows and URLs.  non_private: PC or NOTEARS with a
-# run's settings; same: the run's own algorithm without noise.
-Reference = Literal["truth", "non_private", "same"]
+# Names of references in reports, rows and URLs.  non_private: PC, which is the same for all
+# algorithms on a table; same: the run's own algorithm without noise; own_test: PC with the
+# algorithm's own test and settings, or NOTEARS for algorithms that make it private.
+Reference = Literal["truth", "non_private", "same", "own_test"]
 REFERENCES: tuple[Reference, ...] = get_args(Reference)
 # References that are runs, the usual algorithm first.
-NonPrivate = Literal["non_private", "same"]
+NonPrivate = Literal["non_private", "same", "own_test"]
 NON_PRIVATE: tuple[NonPrivate, ...] = get_args(NonPrivate)
+
+_ABOUT_DATA = ("knowledge", "hidden_causes")
 
 
 def reference_names(algorithm: Algorithm) -> dict[Reference, str]:
     """The display names of the references for an algorithm's runs."""
     return {
         "truth": "truth",
-        "non_private": f"non-private {algorithm.reference_algorithm.upper()}",
+        "non_private": "non-private PC",
         "same": f"{algorithm.title} without noise",
+        "own_test": f"non-private {own_test_title(algorithm)}",
     }
+
+
+def own_test_title(algorithm: Algorithm) -> str:
+    """What the reference "own_test" runs, such as "PC with Priv-PC's test"."""
+    if algorithm.reference_algorithm == "pc":
+        return f"PC with {algorithm.title}'s test"
+    return algorithm.reference_algorithm.upper()
+
+
+def base_title(algorithm: Algorithm) -> str:
+    """What a run is compared with, as a word: PC, or the algorithm itself if it is not private."""
+    return "PC" if algorithm.private else algorithm.name.upper()
 
 
 def true_graph(
@@ -70,11 +86,18 @@ def _true_pag(
     return pag_of_dag(everything, arrows, unseen, Knowledge.read(knowledge).on(names))
 
 
-def non_private_settings(
+def yardstick_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of PC as the reference for all algorithms.
+
+    They are PC's defaults, so that the test follows from the kinds of columns, with what a run's
+    parameters say about the data: background knowledge, and unobserved confounders.
+    """
+    return {name: parameters[name] for name in _ABOUT_DATA if parameters.get(name)}
+
+
+def own_test_settings(
     algorithm: Algorithm, parameters: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """The non-private algorithm that a private run is compared with, and its settings."""
+    """The algorithm that a private algorithm builds on, and its settings for the same test."""
     settings = algorithm.reference(parameters)
-    if parameters.get("knowledge"):
-        settings["knowledge"] = parameters["knowledge"]
-    return algorithm.reference_algorithm, settings
+    return algorithm.reference_algorithm, {**yardstick_settings(parameters), **settings}

@@ -10,6 +10,7 @@ from privcore.releases.effect import (
     shape_sentence,
 )
 from privcore.releases.report import (
+    has_own_test,
     non_private_reference,
     price_sentence,
     reference_name,
@@ -21,6 +22,7 @@ from privcore.releases.report import (
 __all__ = [
     "command_line",
     "effect_sentence",
+    "has_own_test",
     "hidden_sentence",
     "large_delta_sentence",
     "non_private_reference",

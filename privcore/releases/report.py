@@ -8,7 +8,8 @@ from operator import mul
 from typing import Any
 
 from privcore.algorithms import Discovery, Hooks, discover, get_algorithm
-from privcore.counts import MixedRows, MomentSource, has_levels
+from privcore.algorithms.engine import checked_parameters
+from privcore.counts import MixedRows, MomentSource, has_levels, has_numbers
 from privcore.data.model import Described
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG
@@ -16,12 +17,13 @@ from privcore.graphs.exports import to_json_dict
 from privcore.graphs.layout import Positions
 from privcore.independence import get_score
 from privcore.measures import compare, evaluate
-from privcore.measures.price import link_count, noise_and_gain_sentence, noise_sentence
+from privcore.measures.price import link_count, noise_cost_sentence, noise_sentence
 from privcore.measures.references import (
     NON_PRIVATE,
     NonPrivate,
-    non_private_settings,
+    own_test_settings,
     true_graph,
+    yardstick_settings,
 )
 from privcore.privacy.mechanisms import NoNoise
 from privcore.releases.effect import one_level_columns
@@ -43,22 +45,22 @@ def non_private_reference(
 ) -> Discovery:
     """Run without noise, as a reference for a private run; the result is not private.
 
-    reference: "non_private" is PC (or NOTEARS) with the run's settings, the usual alternative.
-    "same" is the run's own algorithm in the limit of large ε, with the plan for the actual ε
-    (`privcore.privacy.mechanisms.no_noise`), so that it differs from the run only by the effect of
-    noise.  A run without noise is its own reference.
+    reference: "non_private" is PC, the same for every algorithm: its test follows from the kinds of
+    the columns, G² for levels and Fisher's z for numbers.  "own_test" is PC with the test and the
+    settings of the run (or NOTEARS); if the run summarised columns by a few numbers, PC tests these
+    numbers.  "same" is the run's own algorithm in the limit of large ε, with the plan for the
+    actual ε (`privcore.privacy.mechanisms.no_noise`), so that it differs from the run only by the
+    effect of noise.  A run without noise is its own reference.
 
     PC stops after 500,000 tests, or before the order at which tables of the columns with the most
-    levels would become too large; `reference_sentence` states where PC stopped.  If a run
-    summarised columns by a few numbers, PC tests these numbers.  "same" stops after 500,000 tests,
-    or after the number of tests in the run if that number is larger or the run reached its limit on
-    tests.  Raises ParameterError for an unknown reference.
+    levels would become too large; `reference_sentence` states where PC stopped.  "same" stops after
+    500,000 tests, or after the number of tests in the run if that number is larger or the run
+    reached its limit on tests.  Raises ParameterError for an unknown reference.
     """
     if reference not in NON_PRIVATE:
         raise ParameterError(
             f"There is no reference {short(reference)!r}; choose one of {', '.join(NON_PRIVATE)}."
         )
-    algorithm = get_algorithm(result.algorithm)
     if result.noise == "none":
         return result
     if reference == "same":
@@ -72,16 +74,40 @@ def non_private_reference(
             keep_trace=False,
             test_limit=result.tests_run if ended else max(_TESTS, result.tests_run),
         )
-    name, settings = non_private_settings(algorithm, result.parameters)
-    if result.in_lines:
-        settings["score"] = "lines"
-    if name != "pc" or isinstance(source, MixedRows) or not has_levels(source):
-        return discover(source, name, settings, hooks=hooks, keep_trace=False)
-    orders = [
-        k for k in (settings.get("max_order"), _largest_order(source.levels)) if k is not None
-    ]
-    settings["max_order"] = min(orders, default=None)
-    return discover(source, name, settings, hooks=hooks, keep_trace=False, test_limit=_TESTS)
+    return run_reference(source, *_settings(result, reference), hooks=hooks)
+
+
+def run_reference(
+    source: MomentSource | MixedRows,
+    algorithm: str,
+    settings: Mapping[str, Any],
+    *,
+    hooks: Hooks | None = None,
+) -> Discovery:
+    """Run PC or NOTEARS without noise; PC has the limits that `non_private_reference` states."""
+    if algorithm != "pc" or isinstance(source, MixedRows) or not has_levels(source):
+        return discover(source, algorithm, settings, hooks=hooks, keep_trace=False)
+    order = checked_parameters("pc", settings)["max_order"]
+    orders = [k for k in (order, _largest_order(source.levels)) if k is not None]
+    limited = {**settings, "max_order": min(orders, default=None)}
+    return discover(source, "pc", limited, hooks=hooks, keep_trace=False, test_limit=_TESTS)
+
+
+def _settings(result: Discovery, reference: NonPrivate) -> tuple[str, dict[str, Any]]:
+    if reference == "non_private":
+        return "pc", yardstick_settings(result.parameters)
+    name, settings = own_test_settings(get_algorithm(result.algorithm), result.parameters)
+    return name, {**settings, "score": "lines"} if result.in_lines else settings
+
+
+def has_own_test(source: MomentSource | MixedRows, result: Discovery) -> bool:
+    """Whether PC with the test of a run is another algorithm than PC for these data."""
+    if result.noise == "none":
+        return False
+    name, own = _settings(result, "own_test")
+    numeric = not isinstance(source, MixedRows) and has_numbers(source)
+    usual = "fisher-z" if numeric else "g2"
+    return name != "pc" or (own.get("score") or usual) != usual
 
 
 def _largest_order(levels: tuple[int, ...]) -> int | None:
@@ -91,22 +117,25 @@ def _largest_order(levels: tuple[int, ...]) -> int | None:
     return None if fitting == len(levels) else max(fitting - 2, 0)
 
 
-def reference_sentence(result: Discovery, reference: Discovery) -> str:
-    """A sentence on where the non-private search stopped early; empty if it did not."""
+def reference_sentence(
+    result: Discovery, reference: Discovery, kind: NonPrivate = "non_private"
+) -> str:
+    """A sentence on where the non-private search stopped early; empty if it did not.
+
+    kind: the kind of the reference, as for `non_private_reference`.
+    """
     if reference is result:
         return ""
-    same = reference.algorithm == result.algorithm
+    same = kind == "same"
     if reference.stopped == "work":
         title = get_algorithm(reference.algorithm).title if same else reference.algorithm.upper()
         return f"{title} without noise was stopped after {counted(reference.tests_run, 'test')}."
-    if same:
+    if same or reference.algorithm != "pc":
         return ""
-    order = reference.parameters.get("max_order")
-    # An order set by the algorithm's own reference is not due to the size of tables.
-    _, settings = non_private_settings(get_algorithm(result.algorithm), result.parameters)
-    if order is None or order == settings.get("max_order"):
-        return ""
-    if reference.orders_run <= order:
+    order = reference.parameters["max_order"]
+    asked = checked_parameters("pc", _settings(result, kind)[1])["max_order"]
+    # An order that the settings ask for is not due to the size of tables.
+    if order in (None, asked) or reference.orders_run <= order:
         return ""
     return (
         f"PC without noise conditions on no more than {counted(order, 'column')} here: with these "
@@ -115,9 +144,9 @@ def reference_sentence(result: Discovery, reference: Discovery) -> str:
 
 
 def reference_name(result: Discovery, reference: Discovery) -> str:
-    """The reference of a run in words, with PC's test, from `non_private_reference`.
+    """The reference "non_private" or "own_test" of a run in words, with PC's test.
 
-    Example: "PC without privacy, with Priv-PC's test, Z* (stratified Kendall, bounded)".
+    Example: "PC with Priv-PC's test, without privacy (Z* (stratified Kendall, bounded))".
     """
     title = reference.algorithm.upper()
     if reference.algorithm != "pc":
@@ -131,46 +160,42 @@ def reference_name(result: Discovery, reference: Discovery) -> str:
 
 
 def references_of(
-    dataset: Described, non_private: Discovery, same: Discovery | None = None
+    dataset: Described, result: Discovery, **runs: Discovery | None
 ) -> dict[str, PDAG]:
-    """The reference graphs by name: `non_private`, `truth` if known, and `same` if given.
+    """The reference graphs of a run by name: `truth` if known, and the graphs of `runs`.
 
-    non_private, same: results of `non_private_reference`.  The true graph is a CPDAG or PAG, with
-    the directions that follow from background knowledge, or a DAG for algorithms that output a DAG.
+    runs: results of `non_private_reference` by kind; None is left out.  The true graph is a CPDAG
+    or PAG, with the directions that follow from background knowledge, or a DAG for algorithms that
+    output a DAG.
     """
     references = {}
     if dataset.true_edges is not None:
-        algorithm = get_algorithm(non_private.algorithm)
-        settings = non_private.parameters
+        settings = result.parameters
         references["truth"] = true_graph(
-            algorithm,
+            get_algorithm(result.algorithm),
             dataset.names,
             dataset.true_edges,
             settings["knowledge"],
             hidden_causes=settings.get("hidden_causes", False),
         )
-    references["non_private"] = non_private.graph
-    if same is not None:
-        references["same"] = same.graph
-    return references
+    return references | {kind: run.graph for kind, run in runs.items() if run is not None}
 
 
 def price_sentence(result: Discovery, references: Mapping[str, PDAG]) -> str:
-    """A sentence on the cost of noise and, if the truth is known, the gain from the algorithm.
+    """A sentence on what the same algorithm finds without noise, and so on the cost of noise.
 
     references: the graphs from `references_of`; the sentence is empty if `same` is not among them.
     """
     if "same" not in references:
         return ""
-    algorithm = get_algorithm(result.algorithm)
+    title = get_algorithm(result.algorithm).title
     if "truth" not in references:
-        private = link_count(compare(result.graph, references["same"], "same"))
-        return noise_sentence(private, algorithm.title)
-    private, same, usual = (
+        return noise_sentence(link_count(compare(result.graph, references["same"], "same")), title)
+    private, same = (
         link_count(compare(graph, references["truth"], "truth"))
-        for graph in (result.graph, references["same"], references["non_private"])
+        for graph in (result.graph, references["same"])
     )
-    return noise_and_gain_sentence(private, same, usual, algorithm.reference_algorithm.upper())
+    return noise_cost_sentence(private, same, title)
 
 
 def run_report(

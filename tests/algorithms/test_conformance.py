@@ -31,7 +31,7 @@ from privcore.extras.audits.release_trial import listened
 from privcore.extras.lab.sweeps.data import NetworkData
 from privcore.extras.lab.sweeps.plan import SweepPlan
 from privcore.graphs.knowledge import Knowledge
-from privcore.measures.references import non_private_settings
+from privcore.measures.references import own_test_settings
 from privcore.privacy.accounting import composition
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
@@ -291,7 +291,9 @@ def test_a_run_answers_what_it_is_asked(name, calibration, kind):
     if calibration == "proven":
         expected = (asked | {"epsilon": declared(name)["epsilon"].default})["epsilon"]
         assert promised.epsilon == expected
-    assert json.dumps(run_report(result, data, references_of(data, result), seed=1))
+    assert json.dumps(
+        run_report(result, data, references_of(data, result, non_private=result), seed=1)
+    )
 
 
 RECORDER = "make it common.Recorder(run.keep_trace)"
@@ -302,9 +304,9 @@ def test_its_reference_runs(name, calibration, kind):
     """The non-private run that pages, sweeps and the command line set beside it."""
     result = made(name, calibration, kind).result
     try:
-        beside = non_private_reference(counted(kind), result)
+        beside = non_private_reference(counted(kind), result, reference="own_test")
     except PrivcoreError as refusal:
-        other, given_to = non_private_settings(ALGORITHMS[name], result.parameters)
+        other, given_to = own_test_settings(ALGORITHMS[name], result.parameters)
         bring(
             False,
             name,
@@ -360,7 +362,7 @@ def test_with_a_vast_budget_the_result_is_that_of_its_reference(name, network):
     source = count(load_network(network).sample(20_000, 3))
     asked = known(name, {"max_order": 2, "threshold": 0.01, **LIMITS.get(name, {})})
     private = discover(source, name, {**asked, "epsilon": 1e6}, seed=1)
-    other, beside = non_private_settings(ALGORITHMS[name], private.parameters)
+    other, beside = own_test_settings(ALGORITHMS[name], private.parameters)
     # Where a test costs budget, v-structures are read from the sets of the search alone.
     first = {"collider_rule": "first"} if other == "pc" else {}
     exact = discover(source, other, {**first, **beside})

@@ -46,19 +46,22 @@ def refused(capsys, *arguments):
     [
         (("--algorithm", "priv-pc"), "Priv-PC's test,", "z-star"),
         (("--algorithm", "lapmech"), "LapMech's test,", "g2"),
-        (("--algorithm", "moment-search"), "the test", "g2"),
         (("--algorithm", "moment-search", "--epsilon", "0.01"), "Moment search's test,", "lines"),
         (("--algorithm", "pc"), "the test", "g2"),
     ],
 )
 def test_a_graph_without_privacy_is_named_with_its_test(capsys, words, whose, score):
-    """PC with another test is another graph."""
-    _, out, _ = run(capsys, "discover", "--network", "cancer", "--rows", "2000", *words)
+    """PC is the same for all algorithms; with another test it is another graph."""
+    asked = ("discover", "--network", "cancer", "--rows", "2000", *words)
+    _, out, _ = run(capsys, *asked)
+    assert shows(out, "against-its-test", whose="the test", score=get_score("g2").title)
+    _, out, _ = run(capsys, *asked, "--reference", "own-test")
+    assert shows(out, "against-its-test", whose="the test", score=get_score("g2").title)
     assert shows(out, "against-its-test", whose=whose, score=get_score(score).title)
 
 
 def test_notears_has_no_test(capsys):
-    words = ("--algorithm", "noleaks", "--rows", "500")
+    words = ("--algorithm", "noleaks", "--rows", "500", "--reference", "own-test")
     _, out, _ = run(capsys, "discover", "--network", "cancer", *words)
     assert shows(out, "against-without-privacy", name="NOTEARS")
 
@@ -74,9 +77,9 @@ def test_the_same_algorithm_without_noise_is_compared_where_it_is_wanted(capsys)
     assert both["noise"] == "simulated"
     _, words_of_it, _ = run(capsys, *words, "--reference", "same")
     assert shows(words_of_it, "against-without-noise", name="SVT-PC")
-    title = get_score("z-star").title
-    assert shows(words_of_it, "against-its-test", whose="SVT-PC's test,", score=title)
-    assert shows(words_of_it, "algorithm-finds")
+    title = get_score("g2").title
+    assert shows(words_of_it, "against-its-test", whose="the test", score=title)
+    assert shows(words_of_it, "same-finds", algorithm="SVT-PC")
     _, plain, _ = run(
         capsys,
         "discover",

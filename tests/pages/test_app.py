@@ -38,7 +38,7 @@ from tests.pages.opening import (
 def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
     app = clean(start())
     # As most re-rolls give it, and not the rare noise that finds little.
-    assert reads(app.title[0].value, "private-finds-all", pc=6, more=2)
+    assert reads(app.title[0].value, "private-finds-all", pc=6)
     assert titles(app) == ["Private graph", label("graph-without-privacy")]
     assert any("Proven: (ε = 1" in m.value for m in app.markdown)
     assert not app.error

@@ -303,7 +303,7 @@ def made_run(algorithm="moment-search", folder=None, missing="level", **paramete
     private = algorithm != "pc"
     result = discover(loaded.source, algorithm, parameters, seed=3 if private else None)
     base = non_private_reference(loaded.source, result)
-    references = references_of(dataset, base)
+    references = references_of(dataset, result, non_private=base)
     seed = 3 if private else None
     return RunPictures(result, dataset, loaded.positions, references, seed), loaded, schema
 
@@ -456,7 +456,9 @@ def test_the_picture_shows_what_the_page_shows(kind, monkeypatch):
     loaded = prepare(dataset, is_network=True, seed=1)
     asked = app.session_state["parameters"]
     result = discover(loaded.source, "priv-pc", asked, seed=app.session_state["seed"])
-    references = references_of(dataset, non_private_reference(loaded.source, result))
+    references = references_of(
+        dataset, result, non_private=non_private_reference(loaded.source, result)
+    )
     if kind == "same":
         references["same"] = discover(loaded.source, "priv-pc", asked, noise=NoNoise()).graph
     made = RunPictures(result, dataset, loaded.positions, references, 1, kind)

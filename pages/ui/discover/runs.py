@@ -8,12 +8,8 @@ from pages.ui.controls.data import Loaded
 from pages.ui.discover.background import Background
 from pages.ui.running import LiveHooks, cached_result, settings_key
 from privcore.algorithms import ALGORITHMS, Discovery, discover
+from privcore.measures.references import NonPrivate, reference_names, yardstick_settings
 from privcore.releases import non_private_reference
-
-
-def base_name(result: Discovery) -> str:
-    """Title of the non-private algorithm to which a run is compared, such as "PC"."""
-    return {"pc": "PC", "notears": "NOTEARS"}[ALGORITHMS[result.algorithm].reference_algorithm]
 
 
 def run(
@@ -44,24 +40,27 @@ def run(
 
 
 def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
-    """The non-private run to which a run is compared; the run itself if it has no noise."""
+    """PC's run on these data, the reference of all private runs; else the run itself."""
     if result.noise == "none":
         return result
-    key = ("reference", loaded.key, settings_key(dict(result.parameters)))
+    key = ("reference", loaded.key, settings_key(yardstick_settings(result.parameters)))
     return cached_result(
         key,
-        f"Running non-private {base_name(result)}",
+        "Running PC without privacy",
         lambda hooks: non_private_reference(loaded.source, result, hooks=hooks),
         shared=loaded.is_network,
     )
 
 
-def same_run(loaded: Loaded, result: Discovery) -> Discovery | None:
-    """The run of the same algorithm without noise; it does not depend on the noise seed."""
-    key = ("same", loaded.key, result.algorithm, settings_key(dict(result.parameters)))
+def further_run(loaded: Loaded, result: Discovery, kind: NonPrivate) -> Discovery | None:
+    """A further run without noise; it does not depend on the noise seed.
+
+    kind: "same" for the same algorithm, or "own_test" for PC with the algorithm's test.
+    """
+    key = (kind, loaded.key, result.algorithm, result.in_lines, settings_key(result.parameters))
     return cached_result(
         key,
-        f"Running {ALGORITHMS[result.algorithm].title} without noise",
-        lambda hooks: non_private_reference(loaded.source, result, reference="same", hooks=hooks),
+        f"Running {reference_names(ALGORITHMS[result.algorithm])[kind]}",
+        lambda hooks: non_private_reference(loaded.source, result, reference=kind, hooks=hooks),
         shared=loaded.is_network,
     )

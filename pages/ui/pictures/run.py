@@ -13,7 +13,7 @@ from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions
 from privcore.graphs.pag import PAG
 from privcore.measures import Comparison, compare
-from privcore.measures.references import Reference, reference_names
+from privcore.measures.references import Reference, base_title, own_test_title, reference_names
 from privcore.releases.answer import answer_sentence, columns_words
 from privcore.releases.findings import line_widths
 from privcore.releases.promise import NOT_PRIVATE, SIMULATED, guarantee_sentence
@@ -46,8 +46,8 @@ class RunPictures:
 
     @property
     def base_name(self) -> str:
-        """The title of the non-private algorithm, such as "PC"."""
-        return ALGORITHMS[self.result.algorithm].reference_algorithm.upper()
+        """The title of the run without privacy, such as "PC"."""
+        return base_title(ALGORITHMS[self.result.algorithm])
 
     @property
     def names(self) -> dict[Reference, str]:
@@ -85,7 +85,7 @@ class RunPictures:
         """
         reference = self.references[self.kind]
         against = compare(self.result.graph, reference, self.names[self.kind])
-        beside: Reference = "same" if self.kind == "same" else "non_private"
+        beside: Reference = "non_private" if self.kind == "truth" else self.kind
         base, before = self.references[beside], None
         if self.kind == "truth":
             before = compare(base, reference, self.names["truth"])
@@ -118,7 +118,8 @@ class RunPictures:
         compared with the truth, if this is the reference.
         """
         algorithm = ALGORITHMS[self.result.algorithm]
-        name = algorithm.title if self.kind == "same" else self.base_name
+        names = {"same": algorithm.title, "own_test": own_test_title(algorithm)}
+        name = names.get(self.kind, self.base_name)
         pag = isinstance(self.references[self.kind], PAG)
         return answer_sentence(self.result.guarantee, against, before, name, self.kind, pag=pag)
 

@@ -84,11 +84,6 @@ def fitting(loaded: Loaded) -> list[Algorithm]:
     return [a for a in ALGORITHMS.values() if a.private and accepts(a, loaded.source)]
 
 
-def base_algorithms(chosen: list[Algorithm]) -> list[str]:
-    """The names of the non-private reference algorithms for these algorithms, without repeats."""
-    return list(dict.fromkeys(a.reference_algorithm for a in chosen))
-
-
 def choose_plan(loaded: Loaded) -> SweepPlan | None:
     """Draw the controls; returns the plan of the sweep, None while no algorithm is chosen."""
     private = fitting(loaded)
@@ -147,14 +142,13 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
     )
     if not chosen:
         return None
-    base = base_algorithms([ALGORITHMS[name] for name in chosen])
     known = known_text(loaded)
     text = sentence(loaded)
     if text:
         st.caption(plain(text))
     return SweepPlan(
         data=(data_of(loaded),),
-        algorithms=(*base, *chosen),
+        algorithms=("pc", *chosen),
         grids={"epsilon": epsilons_between(grid, float(low), float(high), density)},
         calibrations=tuple(calibrations) or ("proven",),
         rows=() if loaded.dataset.recipe is None and not loaded.is_network else (loaded.dataset.n,),
@@ -202,7 +196,7 @@ def choose_view(has_truth: bool) -> View:
             bind="query-params",
             persist_state="session",
             format_func=_REFERENCES.__getitem__,
-            help="Non-private: PC or NOTEARS with the same settings. Same algorithm, no noise: the "
+            help="Non-private: PC, the same for all algorithms. Same algorithm, no noise: the "
             "noise is the only difference; this comparison needs new runs.",
         )
         kind = st.segmented_control(

@@ -50,7 +50,7 @@ _COLUMNS = 7
 
 _AGAINST: dict[Reference, str] = {
     "truth": "the truth",
-    "non_private": "non-private PC or NOTEARS",
+    "non_private": "non-private PC",
     "same": "the same algorithm without noise",
 }
 
@@ -58,7 +58,7 @@ _AGAINST: dict[Reference, str] = {
 def sweep_table(rows: list[Row], *, same: bool = False) -> str:
     """Format mean skeleton F1 as a text table, with a line per algorithm and a column per ε.
 
-    The reference is the true graph or, if unknown, the graph of non-private PC or NOTEARS.
+    The reference is the true graph or, if unknown, the graph of non-private PC.
     same: whether the reference is instead the graph of the same algorithm without noise.
     """
     table = pd.DataFrame(rows)
@@ -141,8 +141,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--reference",
         choices=["non-private", "same"],
         default="non-private",
-        help="graphs to compare with, besides the true graph. non-private: the graph of PC or "
-        "NOTEARS with the same settings. same: also the graph of the same algorithm without noise",
+        help="graphs to compare with, besides the true graph. non-private: PC's graph, the "
+        "same for all algorithms. same: also the graph of the same algorithm without noise",
     )
     plan.add_argument(
         "--seeds", default="20", help="number of runs per combination, with independent noise (20)"

@@ -25,7 +25,7 @@ from privcore.graphs.drawing import (
 from privcore.graphs.layout import Positions, shared_layout
 from privcore.graphs.pag import PAG
 from privcore.measures import Comparison, compare
-from privcore.measures.references import Reference
+from privcore.measures.references import Reference, base_title
 from privcore.measures.spread import spread
 from privcore.privacy.accounting import Guarantee
 from privcore.releases.answer import (
@@ -65,7 +65,7 @@ def interactive_page(
     """
     dataset, algorithm = series.dataset, series.algorithm
     mark = "" if is_built_in(dataset) else EXPLORATION
-    result, base = series.results[series.shown], series.bases[series.shown]
+    result, base = series.results[series.shown], series.base
     kind: Reference = "non_private" if dataset.true_edges is None else "truth"
     drawn = positions or _positions(series)
     scenes = [_scene(series, epsilon, kind, drawn, mark) for epsilon in series.results]
@@ -108,15 +108,11 @@ def interactive_page(
 
 def _positions(series: Series) -> Positions:
     """Positions from the true DAG, or from the graph without noise."""
-    dataset, base = series.dataset, series.bases[series.shown]
+    dataset = series.dataset
     if dataset.true_edges:
         dag = PDAG.from_names(dataset.names, dataset.seen_edges).directed
         return shared_layout(dataset.names, dag=dag)
-    return shared_layout(dataset.names, graph=base.graph)
-
-
-def _base_title(series: Series) -> str:
-    return series.algorithm.reference_algorithm.upper()
+    return shared_layout(dataset.names, graph=series.base.graph)
 
 
 def _compared(
@@ -127,9 +123,9 @@ def _compared(
     Returns both comparisons and the reference.  The second comparison is None if the non-private
     graph is itself the reference.
     """
-    result, base = series.results[epsilon], series.bases[epsilon]
-    reference = references_of(series.dataset, base)[kind]
-    name = "truth" if kind == "truth" else f"{_base_title(series)} without privacy"
+    result, base = series.results[epsilon], series.base
+    reference = references_of(series.dataset, result, non_private=base)[kind]
+    name = "truth" if kind == "truth" else f"{base_title(series.algorithm)} without privacy"
     before = None
     if kind == "truth" and base is not result:
         before = compare(base.graph, reference, name)
@@ -139,7 +135,7 @@ def _compared(
 def _scene(
     series: Series, epsilon: float, kind: Reference, positions: Positions, mark: str
 ) -> dict[str, Any]:
-    result, base = series.results[epsilon], series.bases[epsilon]
+    result, base = series.results[epsilon], series.base
     here, before, reference = _compared(series, epsilon, kind)
     private = base is not result
     proven = result.guarantee.calibration == "proven"
@@ -149,7 +145,7 @@ def _scene(
     first = _pane("private", _marked(title, mark), result, here, reference)
     panes = [first]
     if private:
-        name = _marked(f"Without privacy ({_base_title(series)})", mark)
+        name = _marked(f"Without privacy ({base_title(series.algorithm)})", mark)
         panes.append(_pane("base", name, base, before, reference))
     words = class_words(kind, result.graph, reference)
     return scene(positions, panes, words=words, reference=here.reference_name)
@@ -189,7 +185,7 @@ def _step(
             guarantee,
             here,
             before,
-            _base_title(series),
+            base_title(series.algorithm),
             kind,
             pag=isinstance(reference, PAG),
         ),
@@ -237,9 +233,10 @@ def _curve(series: Series, kind: Reference) -> dict[str, Any]:
     """The data for `drawCurve` in the page's script, which marks the point of each step."""
     epsilons, last = list(series.results), len(series.results) - 1
     points, heights = [], []
+    shown = series.results[series.shown]
+    reference = references_of(series.dataset, shown, non_private=series.base)[kind]
     for k, epsilon in enumerate(epsilons):
         result = series.results[epsilon]
-        reference = references_of(series.dataset, series.bases[epsilon])[kind]
         quality = spread([result.graph, *series.others[epsilon]], reference)
         heights.append(spread([result.graph], reference).mean)
         points.append(
@@ -250,10 +247,10 @@ def _curve(series: Series, kind: Reference) -> dict[str, Any]:
                 "text": f"ε = {epsilon:g}: F1 {quality.mean:.2f}",
             }
         )
-    base = None
+    base, label = None, ""
     if kind == "truth":
-        shown = series.bases[series.shown]
-        base = spread([shown.graph], references_of(series.dataset, shown)["truth"]).mean
+        base = spread([series.base.graph], reference).mean
+        label = f"{base_title(series.algorithm)} without privacy {base:.2f}"
     name = "the true graph" if kind == "truth" else "the graph without privacy"
     return {
         "title": f"F1 with respect to {name}, at each ε",
@@ -263,7 +260,7 @@ def _curve(series: Series, kind: Reference) -> dict[str, Any]:
         "points": points,
         "heights": [round(height, 4) for height in heights],
         "base": base,
-        "baseLabel": "" if base is None else f"{_base_title(series)} without privacy {base:.2f}",
+        "baseLabel": label,
         "ticks": [{"at": k / last, "text": f"{e:g}"} for k, e in enumerate(epsilons)],
     }
 

@@ -11,7 +11,6 @@ from privcore.counts import MixedRows, MomentSource
 from privcore.data.model import BOUGHT, UPLOADED, Dataset, Described
 from privcore.errors import PrivcoreError, ReleaseError
 from privcore.graphs import PDAG
-from privcore.measures.references import non_private_settings
 from privcore.releases.report import non_private_reference
 from privcore.threads import one_thread
 
@@ -46,15 +45,15 @@ class Series:
     """Runs at several ε with the same noise seed.
 
     results: the run at each ε, in increasing order of ε; the key is 0 for an algorithm without ε.
-    bases: the run without privacy at each ε.  others: graphs from further seeds at each ε.  shown:
-    the chosen ε.
+    base: the run without privacy, the same for every ε.  others: graphs from further seeds at each
+    ε.  shown: the chosen ε.
     """
 
     dataset: Described
     shown: float
     seed: int
     results: Mapping[float, Discovery]
-    bases: Mapping[float, Discovery]
+    base: Discovery
     others: Mapping[float, Sequence[PDAG]]
 
     @property
@@ -91,9 +90,7 @@ def run_series(
         # The chosen one first, as it raises what is wrong with the settings.
         epsilons = [shown, *(e for e in fitting if e != shown)]
     results: dict[float, Discovery] = {}
-    bases: dict[float, Discovery] = {}
     others: dict[float, list[PDAG]] = {}
-    references: dict[str, Discovery] = {}
     seeds = range(seed, seed + runs) if chosen.private else range(seed, seed + 1)
     for k, epsilon in enumerate(epsilons):
         values = dict(parameters) if declared is None else {**parameters, "epsilon": epsilon}
@@ -115,9 +112,5 @@ def run_series(
                 others[epsilon].append(run.graph)
                 continue
             results[epsilon], others[epsilon] = run, []
-            # Most ε are compared with the same run.
-            same = repr((non_private_settings(chosen, run.parameters), run.in_lines))
-            if same not in references:
-                references[same] = non_private_reference(source, run)
-            bases[epsilon] = references[same]
-    return Series(dataset, shown, seed, dict(sorted(results.items())), bases, others)
+    base = non_private_reference(source, results[shown])
+    return Series(dataset, shown, seed, dict(sorted(results.items())), base, others)

@@ -14,7 +14,8 @@ from benchmarks.papers.engine import collect
 from benchmarks.papers.sweeps import Measured
 from benchmarks.papers.trade_off import AGAINST_EXACT, AGAINST_TRUTH, trade_off
 from benchmarks.papers.xu_adult import coarse
-from privcore.algorithms import count, discover
+from privcore.algorithms import ALGORITHMS, count, discover
+from privcore.algorithms.engine import checked_parameters
 from privcore.algorithms.gradients.schedules import SCHEDULES, total
 from privcore.cli import build_parser
 from privcore.data import build_dataset, load_network, read_table
@@ -220,8 +221,10 @@ def test_a_run_is_compared_with_what_the_same_search_finds_without_noise():
         graph = discover(
             source, "priv-pc", {"epsilon": 0.2, "calibration": "published"}, seed=row["seed"]
         ).graph
-        algorithm, settings = plan.references[0].algorithm, plan.references[0].settings
-        exact = discover(source, algorithm, settings).graph
+        settings = ALGORITHMS["priv-pc"].reference(
+            checked_parameters("priv-pc", {"calibration": "published"})
+        )
+        exact = discover(source, "pc", {**settings, "collider_rule": "first"}).graph
         assert found.graph == graph
         assert found.exact == exact
         assert found.against_exact == ordered_pair_f1(graph, exact)

@@ -74,7 +74,7 @@ def test_quality_grows_with_the_budget_and_failures_are_said():
     shape = Shape(5_000, levels=(2, 3, 2, 3, 2, 2))
     surrogates = Surrogates(shape, (1, 2, 3))
     low, high = (surrogates.quality("priv-pc", {"epsilon": e}) for e in (0.01, 100))
-    assert high.f1["non_private"]["skeleton"].mean > 0.9
+    assert high.f1["non_private"]["skeleton"].mean > 0.8
     assert low.f1["truth"]["skeleton"].mean < high.f1["truth"]["skeleton"].mean
     assert high.runs == 3
     assert high == expected_quality(shape, "priv-pc", {"epsilon": 100}, (1, 2, 3))

@@ -33,7 +33,8 @@ from privcore.extras.lab.planning.pair_laws import PairLaw, edge_correlations, e
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from privcore.measures.metrics import evaluate
-from privcore.measures.references import non_private_settings, true_graph
+from privcore.measures.references import true_graph, yardstick_settings
+from privcore.releases.report import run_reference
 from privcore.unit import RECORD, Unit
 
 SEEDS = (1, 2, 3, 4, 5)
@@ -211,7 +212,6 @@ class Surrogates:
                 result = discover(
                     source, algorithm, parameters, seed=seed, hooks=hooks, keep_trace=False
                 )
-                name, settings = non_private_settings(chosen, checked)
                 references = {
                     "truth": true_graph(
                         chosen,
@@ -220,7 +220,7 @@ class Surrogates:
                         checked["knowledge"],
                         hidden_causes=checked.get("hidden_causes", False),
                     ),
-                    "non_private": self._reference(seed, name, settings, hooks),
+                    "non_private": self._reference(seed, yardstick_settings(checked), hooks),
                 }
             except PrivcoreError as error:
                 failures.append(str(error))
@@ -243,14 +243,11 @@ class Surrogates:
             self._sources[seed] = count(dataset)
         return self._sources[seed]
 
-    def _reference(
-        self, seed: int, algorithm: str, settings: Mapping[str, Any], hooks: Hooks
-    ) -> PDAG:
+    def _reference(self, seed: int, settings: Mapping[str, Any], hooks: Hooks) -> PDAG:
         def run() -> PDAG:
-            source = self._source(seed)
-            return discover(source, algorithm, settings, hooks=hooks, keep_trace=False).graph
+            return run_reference(self._source(seed), "pc", settings, hooks=hooks).graph
 
-        return self._references.get((seed, algorithm, *sorted(settings.items())), run)
+        return self._references.get((seed, *sorted(settings.items())), run)
 
 
 def expected_quality(

@@ -20,15 +20,16 @@ from privcore.graphs import PDAG
 from privcore.graphs.building import build_graph
 from privcore.graphs.pdag import MARKS, Kind
 from privcore.measures.metrics import cpdag_metrics, skeleton_metrics
-from privcore.measures.references import REFERENCES, NonPrivate, true_graph
+from privcore.measures.references import NonPrivate, true_graph
 from privcore.privacy.mechanisms import NoNoise
+from privcore.releases.report import run_reference
 from privcore.threads import one_thread
 
 Row = dict[str, Any]
 MEASURES = ("precision", "recall", "f1", "shd")
 METRICS = tuple(
     f"{reference}_{graph}_{measure}"
-    for reference in REFERENCES
+    for reference in ("truth", "non_private", "same")
     for graph in ("skeleton", "cpdag")
     for measure in MEASURES
 )
@@ -147,14 +148,18 @@ class Runner:
         with one_thread():
             try:
                 source = self._load(wanted.data, wanted.rows).source
-                result = discover(
-                    source,
-                    wanted.algorithm,
-                    wanted.settings,
-                    noise=NoNoise() if wanted.kind == "same" else None,
-                    hooks=self._hooks,
-                    keep_trace=False,
-                )
+                if wanted.kind != "same":
+                    algorithm, settings = wanted.algorithm, wanted.settings
+                    result = run_reference(source, algorithm, settings, hooks=self._hooks)
+                else:
+                    result = discover(
+                        source,
+                        wanted.algorithm,
+                        wanted.settings,
+                        noise=NoNoise(),
+                        hooks=self._hooks,
+                        keep_trace=False,
+                    )
             except PrivcoreError as error:
                 return ReferenceGraph(None, str(error))
         return ReferenceGraph(result.graph)

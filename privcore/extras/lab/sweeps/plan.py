@@ -168,7 +168,7 @@ class SweepPlan:
     @property
     def kinds(self) -> tuple[NonPrivate, ...]:
         """Kinds of reference runs without noise."""
-        return NON_PRIVATE if self.same else NON_PRIVATE[:1]
+        return NON_PRIVATE[: 1 + self.same]
 
     @property
     def references(self) -> tuple[Reference, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from privcore.algorithms import ALGORITHMS, Algorithm, get_algorithm
 from privcore.errors import ParameterError
-from privcore.measures.references import NonPrivate, non_private_settings
+from privcore.measures.references import NonPrivate, yardstick_settings
 from privcore.parameter import Parameter
 from privcore.text import short
 
@@ -71,7 +71,7 @@ def _choice(algorithm: Algorithm, stated: Mapping[str, Any], columns: Sequence[s
     parameters = {name: v for name, v in values.items() if v != declared[name].default}
     references: dict[NonPrivate, tuple[str, Mapping[str, Any]]] = {}
     if algorithm.private:
-        references["non_private"] = non_private_settings(algorithm, values)
+        references["non_private"] = "pc", yardstick_settings(values)
         references["same"] = algorithm.name, parameters
     return Choice(
         algorithm.name,
