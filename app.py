@@ -85,7 +85,7 @@ if with_algorithm:
     with st.sidebar:
         set_algorithm(
             seeded=page is not release_page,
-            elsewhere=("epsilon",) if page is discover_page else (),
+            with_numbers=page is not discover_page,
         )
 
 page.run()

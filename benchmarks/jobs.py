@@ -104,7 +104,7 @@ def own_table(who: Visitor) -> None:
 
 
 def which_algorithm(who: Visitor) -> None:
-    who.click(who.page.get_by_role("tab", name="Advice"))
+    who.click(who.page.get_by_role("tab", name="What to expect"))
     who.press("Which algorithm at ε = 1?")
     who.sees(who.keyed("advice_target"))
 

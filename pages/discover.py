@@ -28,7 +28,13 @@ from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.power import missing_sentence, power_panel
 from pages.ui.discover.runs import further_run, reference_run, run
 from pages.ui.discover.sending import page_part
-from pages.ui.discover.summary import header, metric_row, mixed_sentence, power_sentence
+from pages.ui.discover.summary import (
+    header,
+    metric_row,
+    mixed_sentence,
+    power_sentence,
+    reroll_button,
+)
 from pages.ui.frame import actions, require_frame
 from pages.ui.glossary import linked
 from pages.ui.graphs import findings
@@ -115,15 +121,20 @@ def results(loaded: Loaded) -> None:
         return
     seed = int(st.session_state.get("seed", SEED))
     words = st.container(key="answer", gap="xxsmall")
-    handle = st.container(key="epsilon-control", gap=None)
     key = ""
-    if epsilon.declared(algorithm) is not None:
-        curve = handle.container(gap=None)
-        with handle:
+    with st.container(key="settings"):
+        handle, numbers = epsilon.places(algorithm)
+    with handle:
+        curve = st.container(gap=None)
+        if epsilon.declared(algorithm) is not None:
             values["epsilon"] = epsilon.slider(algorithm, values)
-        st.session_state["parameters"] = values
-        key = epsilon.key_of(algorithm, values)
-    place = st.container(gap="xxsmall")
+            key = epsilon.key_of(algorithm, values)
+    epsilon.numbers(algorithm, values, numbers)
+    if algorithm.private:
+        with numbers[0]:
+            reroll_button()
+    st.session_state["parameters"] = values
+    place = st.container(key="graphs-place", gap="xxsmall")
     with st.container(key="after"):
         choices, after = st.container(), st.container()
     background = background_of(loaded, name, values) if key else None
@@ -279,8 +290,8 @@ def show_run(
         ahead = large_work_sentence(loaded.dataset.n, loaded.source.levels, name, values)
         if ahead:
             choices.caption(ahead)
-    # The graphs keep their place on the page whether or not a run is in progress.
-    waiting = st.container()
+    # Lies over the graphs, so that they keep their place while a run is in progress.
+    waiting = st.container(key="waiting")
     with waiting:
         result = run(loaded, name, values, seed, background)
         base = reference_run(loaded, result) if result else None
@@ -447,22 +458,39 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
             st.caption(f":material/warning: {texts.plain(narrow)}")
         judged = st.container()
     comparisons = shown.comparisons
+    has_findings = bool(result.findings)
+
+    def edges() -> None:
+        panels.edge_panel(result, comparisons)
+        if result.weights is not None:
+            panels.weight_panel(result)
+        if has_findings:
+            findings.pair_panel(result)
+
+    def promise() -> None:
+        panels.guarantee_panel(result)
+        if private:
+            st.subheader("What the run spent")
+            budget_panel.budget_panel(result)
+        st.subheader("Decisions")
+        panels.decision_panel(result)
+
+    def expectation() -> None:
+        if has_findings:
+            power_panel(loaded, values)
+        ask(loaded, values)
+
     contents: dict[str, Callable[[], None]] = {
-        "Edges": lambda: panels.edge_panel(result, comparisons),
-        **({"Weights": lambda: panels.weight_panel(result)} if result.weights is not None else {}),
-        **({"Pairs": lambda: findings.pair_panel(result)} if result.findings else {}),
+        "Edges": edges,
         "Background knowledge": lambda: knowledge.panel(
             loaded, lambda: knowledge.gain_part(loaded, result.algorithm, values)
         ),
-        "Budget": lambda: budget_panel.budget_panel(result),
-        "Decisions": lambda: panels.decision_panel(result),
+        "Guarantee & budget": promise,
         stability.TAB: lambda: stability.panel(loaded, result, reference, label),
+        **({"What to expect": expectation} if private else {}),
         "Export & code": lambda: panels.export_panel(
             pictures_of(loaded, shown, seed), loaded, seed
         ),
-        "Guarantee": lambda: panels.guarantee_panel(result),
-        **({"What can be seen": lambda: power_panel(loaded, values)} if result.findings else {}),
-        **({"Advice": lambda: ask(loaded, values)} if private else {}),
         "Pinned": pins.pinned_panel,
     }
     opened = tabbed(contents, "discover_tab")

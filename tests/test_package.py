@@ -50,6 +50,7 @@ def test_the_wheel_has_the_engine_and_the_dashboard_under_one_name_each(wheel):
         "privcore/data/networks/asia.json",
         *(f"privcore/data/samples/{path.name}" for path in sample_files()),
         "privcore/extras/results/eight_networks.parquet",
+        "privcore/extras/results/first_view.parquet",
         *(f"privcore/extras/results/reproductions/{name}.json" for name in NAMES),
         "causalveil_app/app.py",
         "causalveil_app/pages/discover.py",

@@ -115,6 +115,7 @@ LAPLACE_PC = Algorithm(
     name="laplace-pc",
     title="Laplace-PC",
     citation="Wang, Pang & Song 2020, Section 1",
+    line="noise on every test",
     summary="The naive baseline: every test of PC gets its own Laplace noise and its own share "
     "of the budget.",
     takes=LaplacePCParameters,

@@ -105,6 +105,7 @@ LAPMECH = Algorithm(
     name="lapmech",
     title="LapMech",
     citation=_SOURCE,
+    line="noise on the full table, then PC",
     summary="Noise is added once to every cell of the full contingency table, including empty "
     "cells; PC then uses the noisy counts at no further cost. Suitable only for tables with few "
     "columns.",

@@ -137,6 +137,7 @@ PC = Algorithm(
     name="pc",
     title="PC (not private)",
     citation="Spirtes, Glymour & Scheines 2000; Colombo & Maathuis 2014",
+    line="the standard search, without noise",
     summary="The constraint-based search on which many of the private algorithms build: it tests "
     "every adjacent pair given larger and larger sets of neighbours and deletes the edges of "
     "independent pairs.",

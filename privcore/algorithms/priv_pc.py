@@ -247,6 +247,7 @@ PRIV_PC = Algorithm(
     name="priv-pc",
     title="Priv-PC",
     citation="Wang, Pang & Song 2020",
+    line="a cheap sieve, then noisy tests of few pairs",
     summary="A sparse-vector sieve screens the tests cheaply; only pairs that look independent are "
     "examined once more, with less noise.",
     takes=PrivPCParameters,

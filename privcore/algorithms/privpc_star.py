@@ -316,6 +316,7 @@ PRIVPC_STAR = Algorithm(
     name="privpc-star",
     title="PrivPC*",
     citation=SOURCE,
+    line="noise on the second moments, then PC",
     summary="For numeric columns: noise is added once to the second moments; PC with Fisher's z "
     "then uses the noisy matrix at no further cost. Levels are coded −1 … 1 in their order.",
     takes=PrivPCStarParameters,

@@ -149,6 +149,7 @@ SG_PC = Algorithm(
     name="sg-pc",
     title="SG-PC",
     citation="Wang, Pang & Song 2020, Section 4.2; Wang, Balle & Kasiviswanathan 2019",
+    line="noisy tests on sub-samples",
     summary="Every test uses a fresh sub-sample and gets Gaussian noise; a moments accountant "
     "(Rényi differential privacy) composes the tests.",
     takes=SGPCParameters,

@@ -148,6 +148,7 @@ SVT_PC = Algorithm(
     name="svt-pc",
     title="SVT-PC",
     citation="Wang, Pang & Song 2020, Algorithm 5 and Section 4.2",
+    line="noisy tests; only deletions are paid for",
     summary="One noisy threshold serves many tests: only answers that delete an edge cost budget, "
     "and no edge can be deleted twice.",
     takes=SVTPCParameters,

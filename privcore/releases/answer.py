@@ -153,17 +153,18 @@ def promise_sentence(guarantee: Guarantee) -> str:
         return "No privacy is promised: the constants of the paper are not proven."
     top = guessing_bound(guarantee.epsilon, guarantee.delta)
     whom = protected(guarantee)
-    person = whom.unit.name if whom.unit.rows > 1 else "person"
     several = whom.unit.rows > 1
-    about = f"one {person}'s row{'s' * several}"
+    about = f"one {whom.unit.name}'s rows" if several else "one row"
     if top > 0.99999:
         return f"Hardly any protection: an attacker may become practically certain of {about}."
-    which = f"which of two possible {'sets of rows' if several else 'records'} is one {person}'s"
+    which = "which of two rows the table holds"
+    if several:
+        which = f"which of two possible sets of rows is {about.removesuffix(' rows')}"
     if whom.relation == ADDED:
-        which = f"whether one {person} is in the table"
+        which = f"whether the table holds {about}"
     return (
-        f"Someone who sees the private graph and must guess {which} will be right at most "
-        f"{percent(top)} of the time (50 % by chance)."
+        f"Whoever must guess {which} from the private graph is right at most {percent(top)} of the "
+        "time (50 % by chance)."
     )
 
 

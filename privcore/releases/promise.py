@@ -50,8 +50,7 @@ def odds_sentence(
     """
     top = guessing_bound(epsilon, delta)
     unit, there = whom.unit, whom.relation == ADDED
-    person = "person" if unit.rows == 1 else unit.name
-    whose = f"one {person}'s record" if unit.rows == 1 else f"the rows of {unit.words}"
+    whose = "one row" if unit.rows == 1 else f"the rows of {unit.words}"
     if top > 0.99999:
         return (
             f"With ε = {epsilon:g} someone who is 50 % sure of {whose} may become practically "
@@ -59,7 +58,7 @@ def odds_sentence(
         )
     statement = f"of what {whose} {'contains' if unit.rows == 1 else 'contain'}"
     if there:
-        statement = f"that {unit.words if unit.rows > 1 else f'one {person}'} is in the table"
+        statement = f"that {unit.words if unit.rows > 1 else 'one row'} is in the table"
     if delta > 0:
         which = f"which of two equally likely values {whose} has"
         if unit.rows > 1:
@@ -80,7 +79,8 @@ def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
     """The guarantee of a run in one line."""
     if guarantee.calibration == "none":
         return f"{algorithm.title}: no privacy is promised."
-    amount = f"(ε = {guarantee.epsilon:.3g}, δ = {guarantee.delta:g})"
+    needless = "; this run needs no δ" if not guarantee.delta else ""
+    amount = f"(ε = {guarantee.epsilon:.3g}, δ = {guarantee.delta:g}{needless})"
     if guarantee.calibration == "published":
         when = "" if algorithm.published_epsilon == "total" else ", computed after the run"
         return (

@@ -347,7 +347,7 @@ def test_the_graph_is_painted_like_the_page(server, visit, scheme):
 def test_the_stability_and_budget_panels(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=5000&algorithm=laplace-pc")
     settle(page, "Discover")
-    page.get_by_role("tab", name="Budget").click()
+    page.get_by_role("tab", name="Guarantee & budget").click()
     shown(page, re.compile(says("used-of-planned")))
     expect(page.locator(".js-plotly-plot .point path").first).to_be_visible()
     settle(page, "Discover")
@@ -355,7 +355,7 @@ def test_the_stability_and_budget_panels(server, visit):
     # Forty runs of the search, while other tests have the processors too.
     expect(page.get_by_text(label("rolls", rolls=20)).first).to_be_visible(timeout=120_000)
     settle(page, "Discover")
-    page.get_by_role("tab", name="Decisions").click()
+    page.get_by_role("tab", name="Guarantee & budget").click()
     shown(page, label("log-not-private"))
 
 
@@ -411,7 +411,7 @@ def test_a_search_that_stops_says_what_would_have_finished_it(server, visit):
 def test_published_forms_are_never_shown_as_proven(server, visit, name):
     page = visit(
         f"{server.url}/?data=cancer&rows=5000&algorithm={name}&calibration=published"
-        "&discover_tab=Guarantee"
+        "&discover_tab=Guarantee+%26+budget"
     )
     settle(page, "Discover")
     shown(page, label("not-a-guarantee"))

@@ -12,6 +12,7 @@ import streamlit as st
 
 from pages.ui import texts
 from pages.ui.controls import params
+from pages.ui.controls.algorithm import SEED
 from pages.ui.data import upload as upload_module
 from pages.ui.glossary import linked
 from pages.ui.running import LiveHooks
@@ -38,7 +39,7 @@ from tests.pages.opening import (
 def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
     app = clean(start())
     # As most re-rolls give it, and not the rare noise that finds little.
-    assert reads(app.title[0].value, "private-finds-all", pc=6)
+    assert reads(app.title[0].value, "private-finds-first", pc=6)
     assert titles(app) == ["Private graph", label("graph-without-privacy")]
     assert any("Proven: (ε = 1" in m.value for m in app.markdown)
     assert not app.error
@@ -72,7 +73,12 @@ def test_every_algorithm_runs_from_its_generated_controls(name):
 
 def test_published_is_shown_as_not_proven():
     app = clean(
-        start(algorithm="priv-pc", calibration="published", rows="5000", discover_tab="Guarantee")
+        start(
+            algorithm="priv-pc",
+            calibration="published",
+            rows="5000",
+            discover_tab="Guarantee & budget",
+        )
     )
     assert any(shows(m.value, "not-a-guarantee") for m in app.markdown)
     assert any("normaliser" in t.value for t in app.text)
@@ -116,14 +122,14 @@ def test_re_rolling_draws_other_noise():
     first = graphs(app)[0]
     next(b for b in app.button if b.label == label("re-roll")).click().run()
     clean(app)
-    assert app.number_input(key="seed").value == 7
+    assert app.number_input(key="seed").value == SEED + 1
     assert graphs(app)[0] != first
 
 
 def test_pc_alone_is_compared_with_the_truth():
     app = clean(start(algorithm="pc", data="survey"))
     assert len(graphs(app)) == 1
-    assert metric(app, "Skeleton F1") == "1.000"
+    assert metric(app, "Skeleton F1") == "0.909"
 
 
 def test_only_scores_that_can_run_are_offered():
@@ -240,7 +246,7 @@ def test_a_wide_table_of_ones_own_is_not_drawn_as_a_line_and_stays_where_it_is()
 
 def test_values_missing_at_random_on_the_pages():
     gaps = TABLE.replace(b"f,30,", b",30,").replace(b"m,21,", b",21,")
-    app = open_table(gaps, use=False, discover_tab="Guarantee")
+    app = open_table(gaps, use=False, discover_tab="Guarantee & budget")
     app.selectbox(key="upload_missing").set_value("available").run()
     press(app, label("use-table"))
     assert not clean(app).error
@@ -371,7 +377,7 @@ def test_schedules_of_budgets_are_drawn(calibration):
             algorithm="curate-score",
             calibration=calibration,
             epsilon="5",
-            discover_tab="Budget",
+            discover_tab="Guarantee & budget",
         )
     )
     assert not app.error
@@ -383,7 +389,7 @@ def test_schedules_of_budgets_are_drawn(calibration):
             nodes="4",
             algorithm="moment-notears",
             epsilon="5",
-            discover_tab="Weights",
+            discover_tab="Edges",
         )
     )
     assert len(app.get("plotly_chart")) == 2

@@ -39,7 +39,7 @@ def wait_for(background, seconds=60):
 
 @pytest.mark.long
 def test_runs_beside_the_page_are_those_that_it_would_make(beside, data):
-    background = Background(Repeat(data, "svt-pc", {}), lambda: True)
+    background = Background(Repeat(data, "svt-pc", {}), lambda: True, {})
     background.want([Roll(1.0, 4, trace=True), Roll(0.1, 4)], [Roll(1.0, 5)])
     wait_for(background)
     assert set(background.answers) == {(1.0, 4), (0.1, 4), (1.0, 5)}
@@ -51,7 +51,7 @@ def test_runs_beside_the_page_are_those_that_it_would_make(beside, data):
 
 
 def test_they_end_when_nobody_is_there(beside, data):
-    background = Background(Repeat(data, "svt-pc", {}), lambda: False)
+    background = Background(Repeat(data, "svt-pc", {}), lambda: False, {})
     background.want([Roll(1.0, 4)], [])
     background._thread.join(30)
     assert not background._thread.is_alive()
@@ -60,7 +60,7 @@ def test_they_end_when_nobody_is_there(beside, data):
 
 @pytest.mark.long
 def test_a_fault_beside_the_page_does_not_stop_the_page(beside, data):
-    background = Background(Repeat(data, "no such algorithm", {}), lambda: True)
+    background = Background(Repeat(data, "no such algorithm", {}), lambda: True, {})
     background._repeat = "not callable"
     background.want([Roll(1.0, 4)], [])
     background._thread.join(60)
@@ -70,7 +70,7 @@ def test_a_fault_beside_the_page_does_not_stop_the_page(beside, data):
 
 
 def test_what_the_page_has_made_is_not_made_again(data):
-    background = Background(Repeat(data, "svt-pc", {}), lambda: True)
+    background = Background(Repeat(data, "svt-pc", {}), lambda: True, {})
     result = discover(count(data), "svt-pc", {}, seed=4)
     background.add(result, 1.0, 4)
     background._first = [Roll(1.0, 4, trace=True)]
@@ -79,7 +79,7 @@ def test_what_the_page_has_made_is_not_made_again(data):
 
 def test_what_was_made_beside_the_page_is_shown(data):
     """Where it holds all that the page shows, at the same ε and with the same noise."""
-    background = Background(Repeat(data, "svt-pc", {}), lambda: True)
+    background = Background(Repeat(data, "svt-pc", {}), lambda: True, {})
     whole = discover(count(data), "svt-pc", {}, seed=4)
     background.add(whole, 1.0, 4)
     background.add(discover(count(data), "svt-pc", {}, seed=5, keep_trace=False), 1.0, 5)
@@ -91,7 +91,7 @@ def test_what_was_made_beside_the_page_is_shown(data):
 def test_runs_of_the_strip_and_of_the_next_values_are_made(monkeypatch, data):
     wanted = []
     monkeypatch.setattr(Background, "want", lambda self, first, more: wanted.append((first, more)))
-    monkeypatch.setattr(epsilon, "background_runs_allowed", lambda: True)
+    monkeypatch.setattr(epsilon, "background_runs_allowed", lambda: True, {})
     app = clean(start(data="cancer", rows="1000", epsilon="10"))
     grid = [float(text) for text in app.select_slider(key="epsilon").options]
     first, more = wanted[-1]
@@ -103,14 +103,14 @@ def test_runs_of_the_strip_and_of_the_next_values_are_made(monkeypatch, data):
 
 
 def test_where_runs_are_not_made_unasked_a_button_says_what_it_makes(monkeypatch):
-    monkeypatch.setattr(epsilon, "background_runs_allowed", lambda: False)
+    monkeypatch.setattr(epsilon, "background_runs_allowed", lambda: False, {})
     app = clean(start(data="cancer", rows="1000", algorithm="svt-pc"))
     label = app.button(key="make-strip").label
     assert begins(label, "strip-to-be-made", graphs=4)
 
 
 def test_graphs_that_are_to_come_say_when(data):
-    background = Background(Repeat(data, "svt-pc", {}), lambda: True)
+    background = Background(Repeat(data, "svt-pc", {}), lambda: True, {})
     result = discover(count(data), "svt-pc", {}, seed=1)
     background.add(replace(result, seconds=20.0), 1.0, 1)
     background._first = [Roll(e, 1, trace=True) for e in STRIP]
@@ -134,7 +134,7 @@ def test_unknown_words_in_the_address_are_named():
     app = clean(start(data="cancer", rows="1000", colour="blue", epsilon="77"))
     (said,) = warnings(app)
     assert "“colour=blue” and “epsilon=77”" in said.replace("\\", "")
-    app = clean(start(data="cancer", rows="1000", epsilon="0.3", discover_tab="Budget"))
+    app = clean(start(data="cancer", rows="1000", epsilon="0.3", discover_tab="Guarantee & budget"))
     assert warnings(app) == []
 
 
@@ -142,7 +142,7 @@ def test_an_algorithm_is_chosen_by_its_title_and_addressed_by_its_name():
     app = clean(start(algorithm="em-pc", data="cancer", rows="1000"))
     box = app.selectbox(key="algorithm")
     assert (box.value, box.label) == ("em-pc", "Algorithm")
-    assert "EM-PC" in box.options
+    assert any(option.startswith("EM-PC – Xu et al. 2017: ") for option in box.options)
     box.set_value("moment-search").run()
     assert "algorithm" not in clean(app).query_params
     app.selectbox(key="algorithm").set_value("svt-pc").run()

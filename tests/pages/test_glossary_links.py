@@ -19,10 +19,10 @@ SMALL = {"data": "cancer", "rows": "1000"}
         ("discover", {}, {"power", "cpdag", "guarantee", "neighbours", "epsilon"}),
         (
             "discover",
-            {"algorithm": "priv-pc", "discover_tab": "Guarantee"},
+            {"algorithm": "priv-pc", "discover_tab": "Guarantee & budget"},
             {"threshold", "epsilon"},
         ),
-        ("discover", {"discover_tab": "Pairs"}, {"posterior"}),
+        ("discover", {"discover_tab": "Edges"}, {"posterior"}),
         ("tradeoff", {"sweep_view": "Eight networks"}, {"epsilon", "f1", "skeleton", "cpdag"}),
         (
             "release",

@@ -134,7 +134,7 @@ def test_a_pin_puts_hidden_columns_and_the_switch_back():
     assert len(scenes(app)[0]["names"]) == 7
 
 
-@pytest.mark.parametrize("tab", ["Edges", "Pairs", "Stability", "Export & code", "Guarantee"])
+@pytest.mark.parametrize("tab", ["Edges", "Stability", "Export & code", "Guarantee & budget"])
 def test_every_tab_can_be_drawn_for_a_pag(tab):
     # Many runs for Stability, which a quick algorithm makes.
     name = "lapmech" if tab == "Stability" else "moment-search"

@@ -107,7 +107,7 @@ def test_the_first_view_is_a_finished_sweep_that_comes_with_the_product():
 
 
 def test_more_runs_are_added_to_those_that_come_with_the_product():
-    app = open_page("tradeoff", **{**FEW, "sweep_seeds": "10"}, data="cancer")
+    app = open_page("tradeoff", **{**FEW, "sweep_seeds": "10"}, data="cancer", rows="100000")
     sweep = next(reversed(app.session_state["_sweeps"].values()))
     assert sweep.shipped == 2 * 4 * 5 + 1
     assert "of these" in told(app)

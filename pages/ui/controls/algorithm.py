@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from typing import Any
 
 import streamlit as st
@@ -10,50 +10,71 @@ import streamlit as st
 from pages.ui.controls.address import choose
 from pages.ui.controls.data import current_data
 from pages.ui.controls.known import held_text
-from pages.ui.controls.params import controls
+from pages.ui.controls.params import controls, main_numbers
 from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence, protection_of
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.engine import planned_delta
 from privcore.algorithms.protecting import Protection
+from privcore.algorithms.registry import RECOMMENDED
 from privcore.errors import PrivcoreError
 from privcore.releases.promise import ONE_ROW
 
-DEFAULT = "moment-search"
-# With this seed the first view is typical: most other noise seeds give the same graph.
-SEED = 6
+# With this seed the first view is typical: of 30 seeds, its F1 are nearest to the mean at each ε.
+SEED = 5
 
 
 def pick_algorithm() -> None:
     """Choose an algorithm by its title; the URL stores its name."""
     choose(
-        list(ALGORITHMS),
-        lambda name: ALGORITHMS[name].title,
-        DEFAULT,
+        sorted(ALGORITHMS, key=lambda name: name != RECOMMENDED),
+        _entry,
+        RECOMMENDED,
         label="Algorithm",
         key="algorithm",
         persist_state="session",
         label_visibility="collapsed",
-        width=190,
+        width=210,
     )
 
 
-def set_algorithm(*, seeded: bool = True, elsewhere: Sequence[str] = ()) -> None:
+def _entry(name: str) -> str:
+    """An algorithm's entry in the list: its title, from whom it is, and what it does."""
+    algorithm = ALGORITHMS[name]
+    whose = "recommended, ours" if name == RECOMMENDED else short_citation(algorithm.citation)
+    return f"{algorithm.title} – {whose}: {algorithm.line}"
+
+
+def short_citation(citation: str) -> str:
+    """The first authors and the year of a citation.
+
+    >>> short_citation("Wang, Pang & Song 2020, Section 1")
+    'Wang et al. 2020'
+    """
+    found = re.match(r"([^\W\d]+)(.*?) (\d{4})", citation)
+    if found is None:
+        return citation
+    first, more, year = found.groups()
+    return f"{first}{' et al.' if more else ''} {year}"
+
+
+def set_algorithm(*, seeded: bool = True, with_numbers: bool = True) -> None:
     """Draw the chosen algorithm's controls; their values are stored in the session as "parameters".
 
-    seeded: whether the page simulates noise from a seed. elsewhere: names of parameters whose
-    controls the page draws itself, and whose values the page stores.
+    seeded: whether the page simulates noise from a seed. with_numbers: whether to draw the controls
+    of `main_numbers` too; if not, the page draws them and stores their values.
     """
     name = st.session_state["algorithm"]
     algorithm = ALGORITHMS[name]
     # An asterisk in a title would be read as markup.
     title = algorithm.title.replace("*", "\\*")
     st.markdown(f"**{title}**", help=algorithm.summary)
+    elsewhere = () if with_numbers else [p.name for p in main_numbers(algorithm)]
     st.session_state["parameters"] = {**controls(algorithm, elsewhere), "knowledge": held_text()}
     if algorithm.private:
         if seeded:
             choose_seed()
         chosen = st.session_state["parameters"]
-        if "epsilon" in elsewhere:
+        if not with_numbers:
             return
         if chosen.get("calibration") != "published":
             odds = odds_sentence(chosen["epsilon"], _delta(name, chosen), whom=_whom(chosen))

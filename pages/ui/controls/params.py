@@ -81,6 +81,11 @@ def _shape(parameter: Parameter) -> tuple[object, ...]:
     )
 
 
+def main_numbers(algorithm: Algorithm) -> list[Parameter]:
+    """The numbers that stand together on Discover: ε, δ, thresholds and the like."""
+    return [p for p in algorithm.parameters if p.kind in ("float", "int") and not p.advanced]
+
+
 def controls(algorithm: Algorithm, elsewhere: Sequence[str] = ()) -> dict[str, Any]:
     """Draw the controls of an algorithm; returns their values by parameter name.
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 import streamlit as st
 
 from pages.ui.controls.data import Loaded
+from pages.ui.discover.beforehand import graphs_beforehand
 from pages.ui.running import presence, settings_key
 from privcore.algorithms import Discovery
 from privcore.extras.lab.repeat import Repeat, Roll
 from privcore.extras.worker import ask, end, start
+from privcore.graphs import PDAG
 
 # Number of settings whose runs are kept, each with a worker process until that is idle.
 _KEPT = 3
@@ -31,7 +33,8 @@ _ROLL_SECONDS = 30.0
 # Only one worker computes at a time, whatever the number of sessions: the pages come first.
 _one_at_a_time = threading.Lock()
 
-Answer = Discovery | str
+# A run, its graph alone, or why there is none.
+Answer = Discovery | PDAG | str
 
 
 class Background:
@@ -39,12 +42,17 @@ class Background:
 
     An answer (a run, or the reason why the run failed) is added only when complete, so a page can
     read the answers at any time. there: a function that returns whether the session still has a
-    browser.
+    browser. beforehand: graphs that need no run, by ε and seed.
     """
 
-    def __init__(self, repeat: Repeat, there: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        repeat: Repeat,
+        there: Callable[[], bool],
+        beforehand: Mapping[tuple[float, int], PDAG],
+    ) -> None:
         self._repeat, self._there = repeat, there
-        self.answers: dict[tuple[float, int], Answer] = {}
+        self.answers: dict[tuple[float, int], Answer] = {**beforehand}
         self._lock = threading.Lock()
         self._first: list[Roll] = []
         self._more: list[Roll] = []
@@ -55,7 +63,7 @@ class Background:
 
     def add(self, result: Discovery, epsilon: float, seed: int) -> None:
         """Add a run that the page itself has made."""
-        if (epsilon, seed) not in self.answers:
+        if not isinstance(self.answers.get((epsilon, seed)), Discovery):
             self.answers[epsilon, seed] = result
             self._took.append(result.seconds)
 
@@ -136,7 +144,9 @@ def background_of(loaded: Loaded, name: str, values: dict[str, Any]) -> Backgrou
     settings = {k: v for k, v in values.items() if k != "epsilon"}
     key = (loaded.key, name, settings_key(settings))
     if key not in held:
-        held[key] = Background(Repeat(loaded.dataset, name, settings), presence())
+        repeat = Repeat(loaded.dataset, name, settings)
+        beforehand = graphs_beforehand(loaded, name, settings)
+        held[key] = Background(repeat, presence(), beforehand)
     held.move_to_end(key)
     for other, runs in held.items():
         if other != key:

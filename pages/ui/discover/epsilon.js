@@ -55,7 +55,15 @@ function drawStrip(root, data, choose) {
   // Keyboard users keep their position when the strip is redrawn.
   const held = [...root.querySelectorAll("button")].indexOf(root.getRootNode().activeElement);
   root.replaceChildren();
-  if (data.said) html("div", "said", root, data.said);
+  const line = html("div", "said", root, data.said);
+  if (data.advice) {
+    html("span", "advice", line, data.advice.text);
+    if (data.advice.button) {
+      const use = html("button", "use", line, data.advice.button);
+      use.type = "button";
+      use.addEventListener("click", () => choose(data.advice.epsilon));
+    }
+  }
   const strip = html("div", "strip", root);
   strip.setAttribute("role", "group");
   strip.setAttribute("aria-label", data.alt);

@@ -13,10 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.controls.data import Loaded, positions_of
-from pages.ui.controls.params import control, log_grid, number_text, widget_key
-from pages.ui.discover.background import Background
+from pages.ui.controls.params import (
+    control,
+    log_grid,
+    main_numbers,
+    number_text,
+    widget_key,
+)
+from pages.ui.discover.background import Answer, Background
 from pages.ui.theme import EDGES, PALETTES, current
 from privcore.algorithms import Algorithm, Discovery, Parameter
 from privcore.algorithms.work import time_text
@@ -24,9 +31,11 @@ from privcore.extras.lab.repeat import Roll
 from privcore.graphs import PDAG
 from privcore.graphs.drawing import curve_css, curve_script
 from privcore.measures import compare
+from privcore.measures.price import link_count
 from privcore.measures.references import Reference
 from privcore.measures.spread import spread
 from privcore.releases.answer import count_text, typical_sentence
+from privcore.text import counted
 
 STRIP = (10.0, 3.0, 1.0, 0.3, 0.1)
 # Noise seeds at the shown ε, and at each other ε of the strip.
@@ -35,8 +44,13 @@ ROLLS, FEW = 30, 8
 _STRIP_SECONDS, _CURVE_SECONDS = 0.8, 1.3
 # The start and end of the track of Streamlit's slider, in pixels.
 _INSET = 8
+# The share of the best F1 that is enough for a recommendation.
+_ENOUGH = 0.9
 # Slower runs are made at the five ε only on request, by a button.
 _PATIENCE_SECONDS = 20.0
+
+# More numbers than these stand in two columns.
+_ONE_BELOW_ANOTHER = 2
 
 _HERE = Path(__file__).parent
 _drawn = st.components.v2.component(
@@ -62,6 +76,26 @@ def key_of(algorithm: Algorithm, values: dict[str, Any]) -> str:
     parameter = declared(algorithm)
     assert parameter is not None
     return widget_key(algorithm, parameter, values.get("calibration", "none"))
+
+
+def places(algorithm: Algorithm) -> tuple[DeltaGenerator, list[DeltaGenerator]]:
+    """The place of ε and its curve, and next to it the columns of the algorithm's other numbers."""
+    others = len(main_numbers(algorithm)) - 1
+    if declared(algorithm) is None:
+        first, *rest = st.columns(4)
+        return first, [first, *rest]
+    columns = 1 + (others > _ONE_BELOW_ANOTHER)
+    first, *rest = st.columns([3.2 - 0.4 * columns, *([1.4 - 0.2 * columns] * columns)])
+    return first, rest
+
+
+def numbers(algorithm: Algorithm, values: dict[str, Any], places: Sequence[DeltaGenerator]) -> None:
+    """Draw the algorithm's numbers other than ε, and store them in `values`."""
+    shown = [p for p in main_numbers(algorithm) if p.name != "epsilon" and p.matters(values)]
+    for k, parameter in enumerate(shown):
+        with places[k % len(places)]:
+            key = widget_key(algorithm, parameter, values.get("calibration", "none"))
+            values[parameter.name] = control(parameter, key)
 
 
 def slider(algorithm: Algorithm, values: dict[str, Any]) -> float:
@@ -137,8 +171,7 @@ class Around:
         """The graph at an ε with the shown seed, or why the run failed; None if still pending."""
         if epsilon == self.epsilon:
             return self.result.graph
-        answer = self.background.answers.get((epsilon, self.seed))
-        return answer.graph if isinstance(answer, Discovery) else answer
+        return _graph(self.background.answers.get((epsilon, self.seed)))
 
     @property
     def to_come(self) -> list[float]:
@@ -172,8 +205,27 @@ class Around:
     def rolls_at(self, epsilon: float) -> list[PDAG]:
         """The finished graphs at an ε with further noise seeds."""
         answers = self.background.answers
-        held = [answers.get((epsilon, self.seed + k)) for k in range(1, ROLLS + 1)]
-        return [answer.graph for answer in held if isinstance(answer, Discovery)]
+        held = [_graph(answers.get((epsilon, self.seed + k))) for k in range(1, ROLLS + 1)]
+        return [graph for graph in held if isinstance(graph, PDAG)]
+
+    def recommended(self) -> tuple[float, str] | None:
+        """The smallest ε of the strip with 90 % of the best F1, and what is found there.
+
+        None until all graphs of the strip are finished. It follows from runs on these rows, so it
+        is for exploration.
+        """
+        if len(self.strip) < 2 or self.to_come:
+            return None
+        graphs = {e: [self.graph_at(e), *self.rolls_at(e)] for e in self.strip}
+        made = {e: [g for g in held if isinstance(g, PDAG)] for e, held in graphs.items()}
+        quality = {e: spread(held, self.reference).mean for e, held in made.items() if held}
+        best = max(quality.values(), default=0.0)
+        if not best:
+            return None
+        least = min(e for e, mean in quality.items() if mean >= _ENOUGH * best)
+        counts = [link_count(compare(graph, self.reference, "")) for graph in made[least]]
+        right = sum(c.right for c in counts) / len(counts)
+        return least, f"{right:.0f} of {counted(counts[0].wanted, 'link')}"
 
     def curve(self) -> dict[str, Any]:
         """The data for the curve that the component draws above the slider."""
@@ -190,6 +242,7 @@ class Around:
                         "at": self.grid.index(epsilon) / last,
                         "epsilon": epsilon,
                         **{k: getattr(quality, k) for k in ("mean", "low", "high")},
+                        "label": f"{quality.mean:.2f}",
                         "text": f"ε = {epsilon:g}: F1 {quality.mean:.2f}, {runs}",
                     }
                 )
@@ -215,6 +268,7 @@ class Around:
             "here": {
                 "at": self.grid.index(self.epsilon) / last,
                 "value": here,
+                "label": f"{here:.2f}",
                 "text": f"you are here: F1 {here:.2f}",
             },
             "ticks": [
@@ -250,14 +304,26 @@ class Around:
         graphs = self.rolls_at(self.epsilon)
         same = sum(graph == self.result.graph for graph in graphs)
         alike = spread(graphs, self.result.graph).mean if graphs else 0.0
+        advice = self.recommended()
         return {
             "kind": "strip",
+            "advice": None
+            if advice is None
+            else {
+                "epsilon": advice[0],
+                "text": f"From ε = {advice[0]:g}, about {advice[1]} (explored, not private).",
+                "button": "" if advice[0] == self.epsilon else f"Use ε = {advice[0]:g}",
+            },
             "said": self.making
             or typical_sentence(same, alike, len(graphs), ROLLS, self.background.pending),
             "alt": "The private graph at five values of ε",
             "cards": cards,
             "colours": _colours(),
         }
+
+
+def _graph(answer: Answer | None) -> PDAG | str | None:
+    return answer.graph if isinstance(answer, Discovery) else answer
 
 
 def small(graph: PDAG, reference: PDAG, positions: Sequence[tuple[float, float]]) -> dict[str, Any]:

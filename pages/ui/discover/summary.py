@@ -37,6 +37,17 @@ def reroll_button() -> None:
     )
 
 
+def introduction() -> None:
+    """State what the page is for, and for whom."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="intro"):
+        st.caption(
+            "For analysts, teachers and decision makers: which causal links does a private "
+            "table show, and what does the privacy cost?",
+            width="content",
+        )
+        st.page_link("pages/data.py", label="Load your own table", width="content")
+
+
 def header(
     result: Discovery,
     loaded: Loaded,
@@ -54,6 +65,8 @@ def header(
     """
     algorithm = ALGORITHMS[result.algorithm]
     guarantee = result.guarantee
+    if loaded.content is None:
+        introduction()
     sentence = answer_sentence(guarantee, against, before, base_title, kind, pag=pag)
     st.title(texts.marked(f"{sentence} {price}".rstrip()), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -66,12 +79,10 @@ def header(
                 )
                 st.markdown(linked(odds, epsilon="ε", delta="δ"))
             st.caption(
-                f"{texts.SIMULATED} The Guarantee tab has the details; see also "
+                f"{texts.SIMULATED} The tab Guarantee & budget has the details; see also "
                 f"{term_link('guarantee')} and {term_link('neighbours', 'neighbours')} in the "
                 "glossary."
             )
-        if algorithm.private:
-            reroll_button()
     warning = large_delta_sentence(guarantee, loaded.dataset.n)
     if warning:
         st.warning(warning, icon=":material/warning:")

@@ -57,6 +57,7 @@ def no_edge_sentence(result: Discovery) -> str:
 
 def pair_panel(result: Discovery) -> None:
     """Show a table of every pair with its finding, and explain the columns."""
+    st.subheader("All pairs")
     st.markdown(no_edge_sentence(result))
     st.caption(
         "Dependence: Cramér's V (0 to 1; for numeric columns, the absolute correlation) as "

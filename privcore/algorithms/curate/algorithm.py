@@ -333,6 +333,7 @@ CURATE = Algorithm(
     name="curate",
     title="CURATE",
     citation=SOURCE,
+    line="noisy tests with more budget for early orders",
     summary="Adds noise to every test, with more budget for the early orders. Before each order, "
     "the split of the remaining budget is optimised for the remaining edges.",
     takes=CurateParameters,

@@ -241,6 +241,7 @@ EM_PC = Algorithm(
     name="em-pc",
     title="EM-PC",
     citation=SOURCE,
+    line="a noisy choice of the neighbours to remove",
     summary="For each column, the exponential mechanism chooses how many neighbours to remove and "
     "which ones, so that a few selections replace many noisy tests.",
     takes=EMPCParameters,

@@ -124,6 +124,7 @@ CURATE_SCORE = Algorithm(
     name="curate-score",
     title="CURATE, score-based",
     citation=BHATTACHARJEE,
+    line="noisy gradients with growing budgets",
     summary="NOLEAKS with budgets that grow from one gradient to the next, since the last steps "
     "determine the graph. Levels are coded −1 … 1 in their order.",
     takes=CurateScoreParameters,

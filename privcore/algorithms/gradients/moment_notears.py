@@ -72,6 +72,7 @@ MOMENT_NOTEARS = Algorithm(
     name="moment-notears",
     title="Moment-NOTEARS",
     citation="ours",
+    line="noise on the second moments, then NOTEARS",
     summary="Noise is added once to the second moments of the columns; NOTEARS then uses the noisy "
     "matrix at no further cost. Levels are coded −1 … 1 in their order.",
     takes=MomentNotearsParameters,

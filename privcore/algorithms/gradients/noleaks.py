@@ -41,6 +41,7 @@ NOLEAKS = Algorithm(
     name="noleaks",
     title="NOLEAKS",
     citation=MA,
+    line="NOTEARS with noisy gradients",
     summary="NOTEARS that uses the data only through clipped gradients with Gaussian noise. Levels "
     "are coded −1 … 1 in their order.",
     takes=DescentParameters,

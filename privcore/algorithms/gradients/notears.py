@@ -75,6 +75,7 @@ NOTEARS = Algorithm(
     name="notears",
     title="NOTEARS (not private)",
     citation=ZHENG,
+    line="linear weights, without noise",
     summary="Finds the linear weights that predict each column from the others with the least "
     "squared error, under a smooth constraint that forbids cycles. Levels are coded −1 … "
     "1 in their order, which assumes that effects are linear in the codes.",

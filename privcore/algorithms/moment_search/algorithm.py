@@ -162,6 +162,7 @@ MOMENT_SEARCH = Algorithm(
     name="moment-search",
     title="Moment search",
     citation="ours",
+    line="one release of noisy counts, then any search",
     summary="If the columns have few combinations of levels, noise is added once to the counts of "
     "all combinations. Otherwise noise is added to the counts of all pairs of columns, then to a "
     "few larger tables, which are chosen from the results for the pairs. Tests and likelihoods "

@@ -129,6 +129,7 @@ def _no_plan(run: Run[Any]) -> tuple[Event, ...]:
 class Algorithm:
     """One algorithm, as declared in its own file and listed in the registry.
 
+    line: what it does, in a few words for a list; summary: the same in a few sentences.
     takes: class of the parameters.
     calibrations: the available calibrations, the default first.
     published_flaw: why the published calibration is not proven.
@@ -161,6 +162,7 @@ class Algorithm:
     name: str
     title: str
     citation: str
+    line: str
     summary: str
     takes: type[GraphParameters]
     calibrations: tuple[Literal["proven", "published", "none"], ...]
@@ -188,8 +190,9 @@ class Algorithm:
         declared = {parameter.name: parameter for parameter in self.parameters}
         had = self.calibrations
         yield (
-            not all((self.name, self.title, self.citation, self.summary)),
-            "has no description: give the algorithm a name, a title, a citation and a summary",
+            not all((self.name, self.title, self.citation, self.line, self.summary)),
+            "has no description: give the algorithm a name, a title, a citation, a line and a "
+            "summary",
         )
         yield (
             not 0 < len(set(had) & set(CALIBRATIONS)) == len(had),

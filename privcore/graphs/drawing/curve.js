@@ -4,7 +4,7 @@
 //
 // data has texts (title, alt, low, high, and waiting while points are pending), points {at,
 // epsilon, mean, low, high, text}, ticks {at, text}, base (without privacy, or null) with baseLabel,
-// and here {at, value, text}.  at is the position on the slider below, from 0 to 1; inset where its
+// and here {at, value, text}, or null.  Points and here have a label: the value as text.  at is the position on the slider below, from 0 to 1; inset where its
 // track begins, in pixels.  choose is called with the ε of a point.
 
 const shape = (name, attributes, parent, text) => {
@@ -19,20 +19,23 @@ export function drawCurve(root, data, choose) {
   root.replaceChildren();
   root.classList.add("curve");
   const width = Math.max(root.clientWidth, 200);
-  // As high as the style allows; the last part is for the numbers below the axis.
-  const height = 82, top = 20, bottom = 66, inset = data.inset;
+  // The last part is for the numbers below the axis.
+  const height = 156, top = 28, bottom = 136, inset = data.inset;
   const x = (at) => inset + (width - 2 * inset) * at;
   const y = (value) => bottom - (bottom - top) * value;
   const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" }, root);
   svg.setAttribute("aria-label", data.alt);
   shape("line", { x1: x(0), x2: x(1), y1: y(0), y2: y(0), class: "axis" }, svg);
-  shape("line", { x1: x(0), x2: x(1), y1: y(1), y2: y(1), class: "grid" }, svg);
+  for (const value of [1, 0.5, 0]) {
+    if (value) shape("line", { x1: x(0), x2: x(1), y1: y(value), y2: y(value), class: "grid" }, svg);
+    shape("text", { x: x(0), y: y(value) - 3, class: "note" }, svg, String(value));
+  }
   shape("text", { x: x(0), y: 10, class: "note" }, svg, data.title);
   if (data.base !== null) {
     const line = { x1: x(0), x2: x(1), y1: y(data.base), y2: y(data.base), class: "base" };
     shape("line", line, svg);
-    const below = data.base > 0.5 ? 13 : -4;
-    const label = { x: x(1), y: y(data.base) + below, class: "note", "text-anchor": "end" };
+    // At the side of strong privacy, where graphs are seldom as good.
+    const label = { x: x(0) + 24, y: y(data.base) + (data.base > 0.8 ? 13 : -4), class: "note" };
     shape("text", label, svg, data.baseLabel);
   }
   const points = data.points;
@@ -50,16 +53,24 @@ export function drawCurve(root, data, choose) {
     const beside = { x: at, y: bottom - 5, class: "note", "text-anchor": anchor };
     shape("text", beside, svg, data.waiting);
   }
+  const value = (at, height, text) => {
+    // Below the line of what there is without privacy, if it would lie on it.
+    const crowded = data.base !== null && height <= data.base && height > data.base - 0.16;
+    const place = { x: x(at), y: y(height) + (crowded ? 17 : -9), class: "value", "text-anchor": "middle" };
+    shape("text", place, svg, text);
+  };
   for (const point of points) {
     const dot = shape("circle", { cx: x(point.at), cy: y(point.mean), r: 4, class: "dot" }, svg);
     shape("title", {}, dot, point.text);
     dot.addEventListener("click", () => choose(point.epsilon));
+    if (data.here?.at !== point.at) value(point.at, point.mean, point.label);
   }
   if (data.here) {
     const at = x(data.here.at);
     shape("line", { x1: at, x2: at, y1: y(1) - 2, y2: bottom + 2, class: "here" }, svg);
     const dot = { cx: at, cy: y(data.here.value), r: 6, class: "now" };
     shape("title", {}, shape("circle", dot, svg), data.here.text);
+    value(data.here.at, data.here.value, data.here.label);
   }
   for (const tick of data.ticks) {
     if (data.here && tick.at === data.here.at) continue;

@@ -244,6 +244,7 @@ def _curve(series: Series, kind: Reference) -> dict[str, Any]:
                 "at": k / last,
                 "epsilon": k,
                 **{name: round(getattr(quality, name), 4) for name in ("mean", "low", "high")},
+                "label": f"{quality.mean:.2f}",
                 "text": f"ε = {epsilon:g}: F1 {quality.mean:.2f}",
             }
         )
