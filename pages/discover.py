@@ -30,6 +30,7 @@ from pages.ui.discover.runs import further_run, reference_run, run
 from pages.ui.discover.sending import page_part
 from pages.ui.discover.summary import (
     header,
+    measure_line,
     metric_row,
     mixed_sentence,
     power_sentence,
@@ -67,7 +68,6 @@ from privcore.releases import (
     shape_sentence,
 )
 from privcore.releases.answer import (
-    answer_sentence,
     columns_words,
     graph_form,
     hidden_sentence,
@@ -372,16 +372,7 @@ def show_run(
     pins.shown(
         pins.Pin(
             pin_name(loaded, result, values, seed),
-            texts.marked(
-                answer_sentence(
-                    result.guarantee,
-                    against,
-                    before,
-                    shown.base_title,
-                    kind,
-                    pag=pag,
-                )
-            ),
+            measure_line(result.graph, references[kind], shown.names[kind]),
             result.graph,
             positions_of(loaded, result.graph),
             {

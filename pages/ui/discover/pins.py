@@ -1,4 +1,4 @@
-"""Pinned runs, kept by name so that a user can return to them and compare them."""
+"""Up to six pinned runs, kept by name so that a user can return to them and compare them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from pages.ui.graphs.view import show_graphs
 from pages.ui.texts import plain
 from privcore.graphs import PDAG
 from privcore.graphs.drawing import Pane, scene
-from privcore.measures import CLASSES, compare
+from privcore.measures import compare
+from privcore.releases.answer import class_words
 
 _PINS = "_pins"
 _SHOWN = "_shown_run"
 _AT = "_pin_at"
 _NAME_LIMIT = 60
+MOST = 6
+_WORDS = {"extra": "only in this run", "missing": "only in the compared run"}
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A pinned run: its name, its answer in words, and the state of the controls."""
+    """A pinned run: its name, a line with its quality, and the state of the controls."""
 
     name: str
-    sentence: str
+    measure: str
     graph: PDAG
     positions: Sequence[tuple[float, float]]
     controls: dict[str, Any]
@@ -44,8 +47,16 @@ def shown(pin: Pin) -> None:
 
 def pin_button() -> None:
     """Draw the button that pins the shown run."""
+    full = len(pins()) >= MOST
     st.button(
-        "Pin", icon=":material/keep:", on_click=_pin, key="pin", help="Keep this run under a name."
+        "Pin",
+        icon=":material/keep:",
+        on_click=_pin,
+        key="pin",
+        disabled=full,
+        help=f"{MOST} runs are pinned; remove one in the tab Pinned first."
+        if full
+        else "Keep this run under a name.",
     )
 
 
@@ -82,7 +93,7 @@ def _rename(k: int) -> None:
 
 
 def pinned_panel() -> None:
-    """Show the pinned runs, and compare two of them side by side."""
+    """Show the pinned runs next to one another, each with a line on its quality."""
     held = pins()
     if not held:
         st.caption("Nothing is pinned yet. The Pin button above keeps the current run.")
@@ -101,35 +112,31 @@ def pinned_panel() -> None:
             )
             st.button("Open", key=f"pin-open-{k}", on_click=_open, args=(k,))
             st.button("Remove", key=f"pin-drop-{k}", on_click=_drop, args=(k,))
-            st.markdown(pin.sentence, width="stretch")
-    alike = [pin for pin in held if pin.graph.nodes == held[-1].graph.nodes]
-    if len(alike) < 2:
-        st.caption("Pin a second run on the same columns to compare the two runs.")
-        return
-    numbers = range(len(alike))
-    left, right = st.columns(2)
-    choices = []
-    for column, label, index in (
-        (left, "Compare", len(alike) - 2),
-        (right, "with", len(alike) - 1),
-    ):
-        choices.append(
-            column.selectbox(
-                label,
-                numbers,
-                index=index,
-                format_func=lambda k: alike[k].name,
-                key=f"pin-{label}",
-            )
-        )
-    first, second = (alike[k] for k in choices)
-    comparison = compare(first.graph, second.graph, second.name)
-    kinds = {(pair.i, pair.j): pair.kind for pair in comparison.pairs}
-    panes = [
-        Pane("first-pin", first.name, first.graph, kinds=kinds, reference=second.graph),
-        Pane("second-pin", second.name, second.graph),
-    ]
-    words: dict[str, str] = {kind: kind for kind in CLASSES}
-    made = scene(first.positions, panes, words=words, reference=second.name)
-    show_graphs(made, key="pinned-graphs")
-    st.markdown(plain(f"{first.name} against {second.name}: {comparison.summary()}."))
+            st.caption(plain(pin.measure), width="stretch")
+    against = st.selectbox(
+        "Compare with",
+        range(len(held)),
+        format_func=lambda k: held[k].name,
+        key="pin-against",
+        help="The edges of the other pinned runs on the same columns are classed by this run.",
+    )
+    # Graphs over the same columns share a drawing, in the order in which they were pinned.
+    for number, nodes in enumerate(dict.fromkeys(pin.graph.nodes for pin in held)):
+        alike = [pin for pin in held if pin.graph.nodes == nodes]
+        _grid(alike, held[against if against is not None else 0], f"pinned-graphs-{number}")
+
+
+def _grid(alike: Sequence[Pin], reference: Pin, key: str) -> None:
+    panes = []
+    for k, pin in enumerate(alike):
+        title = f"{pin.name} · {pin.measure}"
+        if pin is reference or pin.graph.nodes != reference.graph.nodes:
+            panes.append(Pane(f"pin-{k}", title, pin.graph))
+            continue
+        comparison = compare(pin.graph, reference.graph, reference.name)
+        kinds = {(pair.i, pair.j): pair.kind for pair in comparison.pairs}
+        alt = f"{title}: {comparison.summary()}"
+        panes.append(Pane(f"pin-{k}", title, pin.graph, alt, kinds, reference.graph))
+    words = class_words("non_private", *(pin.graph for pin in alike)) | _WORDS
+    made = scene(alike[0].positions, panes, words=words, reference=reference.name)
+    show_graphs(made, key=key)

@@ -13,11 +13,13 @@ from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.algorithms.engine import cut_sentence
 from privcore.counts import MixedRows
 from privcore.graphs import PDAG
-from privcore.measures import Comparison, Metrics, cpdag_metrics, skeleton_metrics
+from privcore.measures import Comparison, Metrics, compare, cpdag_metrics, skeleton_metrics
+from privcore.measures.price import link_count
 from privcore.measures.references import Reference
 from privcore.releases import effect_sentence, large_delta_sentence
 from privcore.releases.answer import answer_sentence, promise_sentence
 from privcore.releases.promise import protected
+from privcore.text import counted
 
 
 def next_noise() -> None:
@@ -115,6 +117,16 @@ def power_sentence(result: Discovery, loaded: Loaded) -> str:
         parameters = dict(result.parameters)
         return f"{seen_sentence(loaded, parameters)} {gap_sentence(loaded, parameters)}"
     return effect_sentence(result, loaded.dataset.n)
+
+
+def measure_line(graph: PDAG, reference: PDAG, reference_name: str) -> str:
+    """The quality of a run in one line."""
+    links = link_count(compare(graph, reference, reference_name))
+    f1 = skeleton_metrics(graph, reference).f1
+    return (
+        f"F1 {f1:.2f} against {reference_name}: {links.right} of {counted(links.wanted, 'link')}, "
+        f"{links.false} more"
+    )
 
 
 def metric_row(
