@@ -5,11 +5,18 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.ui import session
 from pages.ui.charts import address_foot, set_foot
 from pages.ui.controls.address import leave_out_infinite, leave_out_undrawn
 from pages.ui.controls.algorithm import pick_algorithm, set_algorithm
 from pages.ui.controls.data import choose_data
-from pages.ui.frame import dress, enter_frame, name_unknown, note_address, set_actions
+from pages.ui.frame import (
+    dress,
+    enter_frame,
+    name_unknown,
+    note_address,
+    set_actions,
+)
 from pages.ui.keys import keys, presenting
 from privcore import kernels
 from privcore.files import no_core_files
@@ -65,7 +72,7 @@ leave_out_infinite()
 set_foot(address_foot(page.title, st.query_params.to_dict()))
 dress(presenting=presenting() and page is discover_page)
 
-notes = st.empty()
+notes, notes_of_session = st.empty(), st.container()
 with_data = page in (data_page, discover_page, effects_page, tradeoff_page, release_page)
 with_algorithm = with_data and page not in (effects_page, tradeoff_page)
 # Without data the row contains only the listener for the browser's keys.
@@ -80,7 +87,9 @@ with st.container(horizontal=True, vertical_alignment="center", key=row):
             horizontal=True, horizontal_alignment="right", width="stretch", key="top-actions"
         )
     )
-    keys(presents=page is discover_page)
+    tab = keys(presents=page is discover_page, keeps=session.worth_keeping())
+session.offer(tab, notes_of_session)
+session.say_opened(notes_of_session)
 if with_algorithm:
     with st.sidebar:
         set_algorithm(
@@ -91,6 +100,7 @@ if with_algorithm:
 page.run()
 leave_out_undrawn()
 name_unknown(notes, page.url_path)
+session.remember(tab)
 # After the page, which would otherwise wait for it: loading continues in the background.
 loading = kernels.start()
 keep_out_of_collections(kernels=not loading.is_alive())

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.ui import charts
+from pages.ui import charts, session
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
 from pages.ui.data import charts as data_charts
 from pages.ui.data import public_domain, upload
@@ -221,6 +221,7 @@ def show(loaded: Loaded) -> None:
 
 st.title("Data")
 upload.panel()
+session.open_panel()
 try:
     # Below the proposals for one table, nothing is shown of another.
     if not upload.waits() and (loaded := current_data()) is not None:

@@ -8,18 +8,17 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.ui import texts
+from pages.ui import session, texts
 from pages.ui.charts import set_foot
 from pages.ui.controls import known
 from pages.ui.controls.algorithm import SEED
 from pages.ui.controls.data import (
     Loaded,
     current_data,
-    held_data,
     positions_of,
     say_no_table,
 )
-from pages.ui.controls.params import held_by
+from pages.ui.controls.states import current_address
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, knowledge, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
@@ -152,7 +151,7 @@ def results(loaded: Loaded) -> None:
                 pictures_of(loaded, shown, seed).pair,
                 "save-graphs",
                 label="Save",
-                more=partial(page_part, loaded, shown.result, values, seed, background),
+                more=partial(further_files, loaded, shown.result, values, seed, background),
             )
     if background:
         against = shown.references[shown.kind]
@@ -178,6 +177,13 @@ def results(loaded: Loaded) -> None:
             epsilon.strip_part(around)
     with after:
         details(loaded, shown, seed, values)
+
+
+def further_files(
+    loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int, background: Background
+) -> None:
+    page_part(loaded, result, values, seed, background)
+    session.save_button()
 
 
 @dataclass(frozen=True)
@@ -375,13 +381,8 @@ def show_run(
             measure_line(result.graph, references[kind], shown.names[kind]),
             result.graph,
             positions_of(loaded, result.graph),
-            {
-                **held_data(),
-                **held_by(algorithm, values.get("calibration", "none")),
-                **known.held_knowledge(loaded),
-                "algorithm": name,
-                "seed": seed,
-            },
+            current_address(),
+            known.held_knowledge(loaded),
         )
     )
     return shown

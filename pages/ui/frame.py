@@ -108,7 +108,9 @@ def name_unknown(place: DeltaGenerator, page: str) -> None:
     The message stays until another page is opened.
     """
     query = st.session_state[_FIRST_QUERY]
-    if query:
+    # Without a table, most controls are not drawn yet.
+    waits = st.session_state.get("data") == "your table" and "upload" not in st.session_state
+    if query and not waits:
         st.session_state[_FIRST_QUERY] = {}
         ignored = [f"“{short(f'{k}={v}', 60)}”" for k, v in query.items() if _ignored(k, v)]
         st.session_state[_UNKNOWN] = page, plain(" and ".join(ignored))

@@ -44,7 +44,13 @@ function remember() {
 }
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
+  const { data, parentElement, setTriggerValue, setStateValue } = component;
+  // A name for this tab, which a reload keeps: as soon as there is something to lose.
+  if (data.keeps) {
+    sessionStorage.causalveil ??= crypto.getRandomValues(new Uint32Array(4)).join("-");
+  }
+  const tab = sessionStorage.causalveil;
+  if (tab && visit.tab !== tab) setStateValue("tab", (visit.tab = tab));
   // The URL changes just after the page is drawn.
   setTimeout(remember, 60);
   const root = parentElement.querySelector(".root");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -33,22 +34,30 @@ def presenting() -> bool:
     return bool(st.session_state.get(_PRESENTING))
 
 
-def keys(*, presents: bool) -> None:
-    """Draw the buttons and listen for keys.
+def keys(*, presents: bool, keeps: bool) -> str | None:
+    """Draw the buttons and listen for keys; returns the identifier of the browser's tab, if any.
 
-    presents: whether this page has a presenter mode; if not, presenter mode ends.
+    presents: whether this page has a presenter mode; if not, presenter mode ends. keeps: whether
+    the session has something that a reload would lose; the tab then gets an identifier.
     """
     if not presents:
         st.session_state[_PRESENTING] = False
     # A number that changes with every run, so that the component reads the URL again.
     runs = st.session_state["_runs"] = st.session_state.get("_runs", 0) + 1
-    _keys(
+    drawn = _keys(
         key=_KEY,
-        data={"presents": presents, "presenting": presenting(), "run": runs},
+        data={"presents": presents, "presenting": presenting(), "run": runs, "keeps": keeps},
         width="content",
         on_present_change=_present,
         on_step_change=_step,
+        on_tab_change=lambda: None,
     )
+    return tab_of(drawn)
+
+
+def tab_of(drawn: Any) -> str | None:
+    """The identifier of the browser's tab, from what the component has sent."""
+    return drawn.tab if isinstance(drawn.tab, str) else None
 
 
 def _present() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect, sync_playwright
 
@@ -183,6 +184,8 @@ def visit(browser, tabs):
                 if other is not page:
                     other.close()
             # The session ends here, as it does when a tab is closed.
+            with suppress(PlaywrightError):
+                page.evaluate("sessionStorage.clear()")
             page.goto("about:blank")
             page.context.clear_cookies()
             if page in pages:

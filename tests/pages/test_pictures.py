@@ -432,8 +432,8 @@ def test_discover_offers_pictures_a_page_and_a_notebook():
     buttons = [button.label for button in app.get("download_button")]
     forms = ["PNG", "SVG", "PDF"]
     # From the row at the top, and in the tab: both graphs, and the run's alone.
-    page = ["Interactive page"]
-    assert buttons[:12] == [*forms, *page, *forms, *forms, "Print page", "Notebook"]
+    page = ["Interactive page", "Session"]
+    assert buttons[:13] == [*forms, *page, *forms, *forms, "Print page", "Notebook"]
 
 
 @pytest.mark.parametrize("kind", ["truth", "non_private", "same"])

@@ -77,6 +77,15 @@ def choose(
     return name
 
 
+def text_of(value: object) -> str:
+    """The value of a control as the URL has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return str(value)
+
+
 def stepping() -> bool:
     """Whether this run was caused by a step back or forward in the browser's history."""
     context = get_script_run_ctx()

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
 from pages.ui.controls.address import choose, news, stepping, write
 from pages.ui.controls.params import control
-from privcore.algorithms import count
+from privcore.algorithms import Parameter, count
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import (
     EXAMPLES,
@@ -30,6 +30,8 @@ from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions, shared_layout
 
 UPLOAD = "your table"
+# The key of an opened session's schema, until its table is loaded.
+SCHEMA_OF_SESSION = "_schema_of_session"
 HIDE = "hide"
 UNCUT = "none"
 _EXAMPLE_WORDS = {
@@ -225,12 +227,14 @@ def _words(name: str) -> str:
     return f"{name} – {_EXAMPLE_WORDS[name]}" if name in EXAMPLES else name
 
 
-def held_data() -> dict[str, Any]:
-    """The current values of the widgets that choose the data, by key."""
-    names = ["data", "rows", "data_seed", HIDE]
-    if st.session_state["data"] in EXAMPLES:
-        names += ["nodes", "density", "table_density", "graph_seed", "standardised", "intervals"]
-    return {name: st.session_state[name] for name in names if name in st.session_state}
+def example_controls() -> dict[str, Parameter]:
+    """The parameters of random models that have a control, by its key; seeds are apart."""
+    return {
+        _density_key(kind) if declared.name == "density" else declared.name: declared
+        for kind in EXAMPLES
+        for declared in example_parameters(kind)
+        if declared.name in ("nodes", "density", "standardised")
+    }
 
 
 def _density_key(kind: str) -> str:

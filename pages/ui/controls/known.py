@@ -19,6 +19,11 @@ _TEXT, _BEFORE, _PROBLEM = "_known", "_known_before", "_known_problem"
 _STEPS = 50
 
 
+def is_text(key: str) -> bool:
+    """Whether a session key holds the background knowledge about some data set."""
+    return key.startswith(f"{_TEXT}:")
+
+
 def known_text(loaded: Loaded | None) -> str:
     """The background knowledge about these data, as the text of the parameter "knowledge".
 

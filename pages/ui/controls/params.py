@@ -189,9 +189,37 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
     )
 
 
+def options_of(parameter: Parameter) -> list[str] | None:
+    """The texts that a parameter's control offers; None for a field of numbers or a switch."""
+    if parameter.kind == "choice":
+        return ([_AUTO] if parameter.optional else []) + list(parameter.choices)
+    if parameter.optional:
+        return [_AUTO, *map(number_text, optional_grid(parameter))]
+    return [*map(number_text, log_grid(parameter))] if parameter.scale == "log" else None
+
+
+def value_from(parameter: Parameter, text: str) -> Any:
+    """The state of a parameter's control for a text as in a URL.
+
+    Raises ValueError or KeyError if the control has no such state.
+    """
+    if parameter.kind == "bool":
+        return {"true": True, "false": False}[text]
+    options = options_of(parameter)
+    if options is not None:
+        if text not in options:
+            raise ValueError(text)
+        return text
+    low, high = parameter.slider or (parameter.low, parameter.high)
+    number = int(text) if parameter.kind == "int" else float(text)
+    if not low <= number <= high:
+        raise ValueError(text)
+    return number
+
+
 def _choice(parameter: Parameter, common: dict[str, Any]) -> str | None:
     """Draw the choice of a name, shown by its title; returns the name, or None for "auto"."""
-    names = ([_AUTO] if parameter.optional else []) + list(parameter.choices)
+    names = options_of(parameter) or []
     default = parameter.default or _AUTO
     name = choose(names, parameter.label, default, **{**common, "bind": None})
     return None if name == _AUTO else name
@@ -218,12 +246,6 @@ def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
         if parameter.name in values and values[parameter.name] != parameter.default:
             address[key] = _address_text(parameter, values[parameter.name])
     return address
-
-
-def held_by(algorithm: Algorithm, calibration: str) -> dict[str, Any]:
-    """The current values of an algorithm's widgets, by key."""
-    keys = (widget_key(algorithm, p, calibration) for p in algorithm.parameters)
-    return {key: st.session_state[key] for key in keys if key in st.session_state}
 
 
 def _address_text(parameter: Parameter, value: Any) -> str:

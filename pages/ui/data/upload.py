@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.ui.controls.data import UPLOAD
+from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD
 from pages.ui.controls.params import number_text
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.data import columns, private_domain, public_domain, reading, samples, who
@@ -264,6 +264,10 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
     if stated is not None and st.session_state.get("upload_stated") != stated.file_id:
         _state(read_schema(stated.getvalue()), schema)
         st.session_state["upload_stated"] = stated.file_id
+        st.rerun()
+    waiting = st.session_state.pop(SCHEMA_OF_SESSION, None)
+    if waiting is not None:
+        _state(waiting, schema)
         st.rerun()
     if discover or use:
         wanted = _from_frame(edited, schema, kinds_alone=share is not None)

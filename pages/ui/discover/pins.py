@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import streamlit as st
 
+from pages.ui.controls.states import states
 from pages.ui.graphs.view import show_graphs
 from pages.ui.texts import plain
 from privcore.graphs import PDAG
@@ -15,7 +15,7 @@ from privcore.graphs.drawing import Pane, scene
 from privcore.measures import compare
 from privcore.releases.answer import class_words
 
-_PINS = "_pins"
+PINS = "_pins"
 _SHOWN = "_shown_run"
 _AT = "_pin_at"
 _NAME_LIMIT = 60
@@ -25,18 +25,22 @@ _WORDS = {"extra": "only in this run", "missing": "only in the compared run"}
 
 @dataclass(frozen=True)
 class Pin:
-    """A pinned run: its name, a line with its quality, and the state of the controls."""
+    """A pinned run: its name, a line with its quality, and what restores it.
+
+    address: the controls as URL parameters. known: the background knowledge by session key.
+    """
 
     name: str
     measure: str
     graph: PDAG
     positions: Sequence[tuple[float, float]]
-    controls: dict[str, Any]
+    address: dict[str, str]
+    known: dict[str, str]
 
 
 def pins() -> list[Pin]:
     """The session's pinned runs, in the order of pinning."""
-    held: list[Pin] = st.session_state.setdefault(_PINS, [])
+    held: list[Pin] = st.session_state.setdefault(PINS, [])
     return held
 
 
@@ -62,11 +66,15 @@ def pin_button() -> None:
 
 def _pin() -> None:
     pin = st.session_state.get(_SHOWN)
-    if pin is not None and all(pin.controls != held.controls for held in pins()):
+    if pin is not None and all(_run(pin) != _run(held) for held in pins()):
         pins().append(pin)
         st.toast(
             (f"Pinned: {plain(pin.name)}. Compare it in the Pinned tab."), icon=":material/keep:"
         )
+
+
+def _run(pin: Pin) -> tuple[dict[str, str], dict[str, str]]:
+    return pin.address, pin.known
 
 
 def step(by: int) -> None:
@@ -79,7 +87,8 @@ def step(by: int) -> None:
 def _open(k: int) -> None:
     """Restore a pinned run; called before any control is drawn."""
     st.session_state[_AT] = k
-    st.session_state.update(pins()[k].controls)
+    st.session_state.update(pins()[k].known)
+    st.session_state.update(states(pins()[k].address))
 
 
 def _drop(k: int) -> None:

@@ -1,0 +1,269 @@
+"""A session in one file, and the session that a reload of the browser's tab would lose.
+
+The file has settings as in a URL, background knowledge, pinned runs, and what is stated about the
+columns of a user's table; never rows. After a reload, the last session is offered from the memory
+of the server, in which it stays for half an hour.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.ui.controls import known
+from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD
+from pages.ui.controls.states import current_address, states
+from pages.ui.controls.uploads import uploaded_file
+from pages.ui.discover import pins
+from pages.ui.messages import problem
+from pages.ui.texts import plain
+from privcore.data.schema_file import read_schema, schema_json
+from privcore.errors import DataError, PrivcoreError
+from privcore.graphs.exports import from_json_dict, to_json_dict
+from privcore.graphs.knowledge import Knowledge
+from privcore.strict_json import JsonFault, read_json
+from privcore.text import counted, short
+from privcore.version import __version__
+
+MEGABYTES = 5
+_FORMAT = 1
+# Of the keys that begin with upload_: what only the browser holds, and presses of buttons.
+_NOT_KEPT = ("upload_file_", "upload_schema_file", "upload_truth", "upload_editor_")
+_PRESSED = ("upload_letters_", "upload_confirm_")
+_SECONDS = 1800.0
+_SESSIONS = 8
+
+
+def session_text() -> str:
+    """The session as JSON; see the top of this module."""
+    state = st.session_state
+    table = None
+    if state["data"] == UPLOAD and "upload_used" in state:
+        columns = json.loads(schema_json(state["upload_used"]))
+        table = {"file": short(state["upload_raw"][0][1], 200), "schema": columns}
+    document = {
+        "causalveil": "session",
+        "format": _FORMAT,
+        "version": __version__,
+        "address": current_address(),
+        "known": {k: v for k, v in state.to_dict().items() if known.is_text(k) and v},
+        "pins": [
+            {
+                "name": pin.name,
+                "measure": pin.measure,
+                "graph": to_json_dict(pin.graph),
+                "positions": [[float(x), float(y)] for x, y in pin.positions],
+                "address": pin.address,
+                "known": pin.known,
+            }
+            for pin in pins.pins()
+        ],
+        "table": table,
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def open_session(content: bytes) -> str:
+    """Restore a session from its file, from the next run on.
+
+    Returns a sentence on what comes next.  Raises DataError for a file that is no session.
+    """
+    try:
+        document = read_json(content)
+    except JsonFault as fault:
+        raise DataError(f"The file of a session {fault}.") from fault
+    if not isinstance(document, dict) or document.get("causalveil") != "session":
+        raise DataError("This file is no session; choose a file that Save → Session wrote.")
+    if document.get("format") != _FORMAT:
+        raise DataError("This session is of a later version; open it with that version.")
+    try:
+        address = _address(document["address"])
+        knowledge = _known(document["known"])
+        pinned = [_pin(described) for described in document["pins"][: pins.MOST]]
+        table = document["table"]
+        schema = None if table is None else read_schema(json.dumps(table["schema"]).encode())
+        name = "" if table is None else short(str(table["file"]), 60)
+    except (KeyError, TypeError, ValueError, AttributeError, PrivcoreError) as error:
+        raise DataError("This session's file is damaged; save the session again.") from error
+    st.session_state.update(states(address) | knowledge)
+    st.session_state[pins.PINS] = pinned
+    if schema is None:
+        st.session_state.pop(SCHEMA_OF_SESSION, None)
+        return "The session is open."
+    st.session_state[SCHEMA_OF_SESSION] = schema
+    return f"The session is open. It is about the table “{name}”: load that table below."
+
+
+def _pin(described: Mapping[str, Any]) -> pins.Pin:
+    graph = from_json_dict(described["graph"])
+    positions = [(float(x), float(y)) for x, y in described["positions"]]
+    if len(positions) != len(graph.nodes):
+        raise ValueError("a node has no position")
+    return pins.Pin(
+        str(described["name"])[:60],
+        str(described["measure"])[:200],
+        graph,
+        positions,
+        _address(described["address"]),
+        _known(described["known"]),
+    )
+
+
+def _address(held: Mapping[str, Any]) -> dict[str, str]:
+    return {str(name): str(text) for name, text in held.items()}
+
+
+def _known(held: Mapping[str, Any]) -> dict[str, str]:
+    return {k: Knowledge.read(text).text for k, text in held.items() if known.is_text(k)}
+
+
+def save_button() -> None:
+    """Draw the button that saves the session."""
+    st.download_button(
+        "Session",
+        # Made now: a function would be called outside of the session.
+        session_text(),
+        "session.json",
+        "application/json",
+        on_click="ignore",
+        key="save-session",
+        width="stretch",
+        help="Settings, background knowledge, pinned runs, and what is stated about the columns; "
+        "never rows. Open it on the Data page.",
+    )
+
+
+def open_panel() -> None:
+    """Draw the uploader that opens a saved session."""
+    key = f"session_file_{st.session_state.get('_session_round', 0)}"
+
+    def opened() -> None:
+        file = st.session_state[key]
+        if file is None:
+            return
+        # An uploader keeps its file, and would open it again.
+        st.session_state["_session_round"] = st.session_state.get("_session_round", 0) + 1
+        try:
+            st.session_state["_session_said"] = open_session(file.getvalue())
+        except DataError as error:
+            st.session_state["_session_problem"] = str(error)
+
+    with st.expander("Open a saved session", icon=":material/folder_open:"):
+        uploaded_file(
+            "Session",
+            endings=["json"],
+            key=key,
+            megabytes=MEGABYTES,
+            help="A file that Save → Session wrote on Discover.",
+            optional=True,
+            on_change=opened,
+        )
+    if trouble := st.session_state.pop("_session_problem", ""):
+        problem(trouble)
+
+
+def say_opened(place: DeltaGenerator) -> None:
+    """State that a session was opened, and what comes next."""
+    if said := st.session_state.pop("_session_said", ""):
+        place.info(plain(said), icon=":material/folder_open:")
+        if SCHEMA_OF_SESSION not in st.session_state:
+            place.page_link("pages/discover.py", label="Go to Discover", icon=":material/hub:")
+
+
+# ---- after a reload
+
+
+@dataclass(frozen=True)
+class _Kept:
+    until: float
+    state: Mapping[str, Any]
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> OrderedDict[str, _Kept]:
+    """The last sessions by the identifier of their tab, which only that tab and the server know."""
+    return OrderedDict()
+
+
+_LOCK = threading.Lock()
+
+
+def worth_keeping() -> bool:
+    """Whether a reload would lose something that the URL does not have."""
+    state = st.session_state
+    texts = any(known.is_text(k) and v for k, v in state.to_dict().items())
+    own = state.get("data") == UPLOAD
+    return "upload" in state or bool(state.get(pins.PINS)) or (own and texts)
+
+
+def remember(tab: str | None) -> None:
+    """Keep what a reload of this tab would lose; called after the page is drawn."""
+    if tab is None:
+        return
+    with _LOCK:
+        if not worth_keeping():
+            # What a fresh session has not yet taken up stays on offer; what was given up goes.
+            if st.session_state.pop("_remembered", False):
+                _kept().pop(tab, None)
+            return
+        state = {
+            key: value
+            for key, value in st.session_state.to_dict().items()
+            if key == pins.PINS
+            or known.is_text(key)
+            or (key.startswith("upload") and not key.startswith((*_NOT_KEPT, *_PRESSED)))
+        }
+        st.session_state["_remembered"] = True
+        _kept()[tab] = _Kept(time.monotonic() + _SECONDS, state)
+        _kept().move_to_end(tab)
+        while len(_kept()) > _SESSIONS:
+            _kept().popitem(last=False)
+    timer = threading.Timer(_SECONDS + 1, _forget_old)
+    timer.daemon = True
+    timer.start()
+
+
+def _forget_old() -> None:
+    with _LOCK:
+        for tab in [tab for tab, held in _kept().items() if held.until < time.monotonic()]:
+            del _kept()[tab]
+
+
+def offer(tab: str | None, place: DeltaGenerator) -> None:
+    """Offer the session that this tab had before it was reloaded."""
+    if tab is None or worth_keeping():
+        return
+    held = _kept().get(tab)
+    if held is None or held.until < time.monotonic():
+        return
+    parts = []
+    if "upload_used_of" in held.state:
+        parts.append(f"the table “{plain(short(held.state['upload_used_of'][1], 60))}”")
+    if many := len(held.state.get(pins.PINS, ())):
+        parts.append(counted(many, "pinned run"))
+    about = f" with {' and '.join(parts)}" if parts else ""
+    with place.container(horizontal=True, vertical_alignment="center", key="last-session"):
+        st.markdown(
+            f"The page was reloaded. Your session{about} is still in memory.", width="content"
+        )
+        st.button("Continue it", type="primary", on_click=_take, args=(held.state,))
+        st.button("Forget it", on_click=_drop, args=(tab,))
+
+
+def _take(state: Mapping[str, Any]) -> None:
+    st.session_state.update(state)
+    if "upload" in state:
+        st.session_state["data"] = UPLOAD
+
+
+def _drop(tab: str) -> None:
+    with _LOCK:
+        _kept().pop(tab, None)
