@@ -304,7 +304,7 @@ def show_run(
     if result is None or base is None:
         return None
     # If the truth is unknown, the layout comes from the graph without noise.
-    positions_of(loaded, base.graph)
+    positions_of(loaded, base)
     shortened = reference_sentence(result, base)
     if shortened:
         st.caption(shortened)
@@ -380,7 +380,8 @@ def show_run(
             pin_name(loaded, result, values, seed),
             measure_line(result.graph, references[kind], shown.names[kind]),
             result.graph,
-            positions_of(loaded, result.graph),
+            positions_of(loaded, result),
+            result.tiers,
             current_address(),
             known.held_knowledge(loaded),
         )
@@ -394,7 +395,7 @@ def pictures_of(loaded: Loaded, shown: Shown, seed: int) -> RunPictures:
     return RunPictures(
         result,
         loaded.dataset,
-        positions_of(loaded, result.graph),
+        positions_of(loaded, result),
         shown.references,
         seed if ALGORITHMS[result.algorithm].private else None,
         shown.kind,

@@ -61,6 +61,7 @@ def session_text() -> str:
                 "measure": pin.measure,
                 "graph": to_json_dict(pin.graph),
                 "positions": [[float(x), float(y)] for x, y in pin.positions],
+                "tiers": list(pin.tiers),
                 "address": pin.address,
                 "known": pin.known,
             }
@@ -105,13 +106,15 @@ def open_session(content: bytes) -> str:
 def _pin(described: Mapping[str, Any]) -> pins.Pin:
     graph = from_json_dict(described["graph"])
     positions = [(float(x), float(y)) for x, y in described["positions"]]
-    if len(positions) != len(graph.nodes):
-        raise ValueError("a node has no position")
+    tiers = [None if tier is None else int(tier) for tier in described["tiers"]]
+    if len(positions) != len(graph.nodes) or len(tiers) not in (0, len(graph.nodes)):
+        raise ValueError("a node has no place")
     return pins.Pin(
         str(described["name"])[:60],
         str(described["measure"])[:200],
         graph,
         positions,
+        tiers,
         _address(described["address"]),
         _known(described["known"]),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
@@ -10,11 +9,12 @@ from xml.sax.saxutils import escape
 import networkx as nx
 import numpy as np
 
-from privcore.graphs.boxes import LINE_HEIGHT, box_size, spaced, wrapped
+from privcore.graphs.boxes import GAP, LINE_HEIGHT, box_size, spaced, wrapped
 from privcore.graphs.building import build_graph
 from privcore.graphs.layout import Positions
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARKS, PDAG, Edge, Kind, ordered
+from privcore.graphs.routes import routes
 from privcore.text import csv_text
 
 
@@ -126,7 +126,7 @@ def to_svg(
     width, height = (int(size) for size in np.maximum((width, height), 1.3 * span + edge))
     # The remaining space goes to the distances, and the drawing is centred.
     scale = ((width, height) - edge) / span
-    centre = ((packed - (low + high) / 2) * scale + np.divide((width, height), 2)).tolist()
+    centre = (packed - (low + high) / 2) * scale + np.divide((width, height), 2)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img" font-family="sans-serif">',
@@ -140,14 +140,15 @@ def to_svg(
         "</marker></defs>",
         f'<rect width="{width}" height="{height}" fill="{background}"/>',
     ]
+    pairs = sorted(set().union(*graph.by_kind.values()))
+    ways = dict(zip(pairs, routes(centre, sizes / 2, pairs, GAP), strict=True))
     for kind, edges in graph.by_kind.items():
         ends = zip(("start", "end"), (MARKS[kind][0], MARKS[kind][-1]), strict=True)
         arrow = "".join(f' marker-{end}="url(#{_SVG_ENDS[m]})"' for end, m in ends if m != "-")
-        for i, j in sorted(edges):
-            (x1, y1), (x2, y2) = _trimmed(centre[i], centre[j], sizes[i] / 2, sizes[j] / 2)
+        for pair in sorted(edges):
+            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in ways[pair])
             parts.append(
-                f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
-                f'stroke="{ink}" stroke-width="2"{arrow}/>'
+                f'<polyline points="{points}" fill="none" stroke="{ink}" stroke-width="2"{arrow}/>'
             )
     for name, label, (x, y), (wide, high) in zip(graph.nodes, labels, centre, sizes, strict=True):
         lines = label.split("\n")
@@ -163,20 +164,3 @@ def to_svg(
             f'<text text-anchor="middle" font-size="14" fill="{ink}">{text}</text></g>'
         )
     return "\n".join([*parts, "</svg>", ""])
-
-
-def _trimmed(
-    a: Sequence[float], b: Sequence[float], half_a: Sequence[float], half_b: Sequence[float]
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The part of the segment from a to b outside two boxes, given half their sizes."""
-    dx, dy = b[0] - a[0], b[1] - a[1]
-    length = math.hypot(dx, dy)
-    if length < 1e-9:
-        return (a[0], a[1]), (b[0], b[1])
-
-    def reach(half: Sequence[float]) -> float:
-        side = min(half[0] / abs(dx) if dx else math.inf, half[1] / abs(dy) if dy else math.inf)
-        return min(side + 3 / length, 0.45)
-
-    near, far = reach(half_a), reach(half_b)
-    return (a[0] + dx * near, a[1] + dy * near), (b[0] - dx * far, b[1] - dy * far)

@@ -257,6 +257,11 @@ remove one of these statements.
         ends = ((each.a, each.b) for each in self.forbidden | self.required)
         return frozenset(chain(*self.tiers, *ends))
 
+    def tiers_of(self, names: Iterable[str]) -> tuple[int | None, ...]:
+        """The number of each column's tier, None if it is in none; empty without a time order."""
+        number = {name: k for k, tier in enumerate(self.tiers) for name in tier}
+        return tuple(map(number.get, names)) if len(self.tiers) > 1 else ()
+
     def among(self, names: Iterable[str]) -> Knowledge:
         """The knowledge about these columns alone; all other columns are left out."""
         kept = set(names)

@@ -21,7 +21,11 @@ _EVEN = 0.6
 
 
 def shared_layout(
-    nodes: Sequence[str], *, dag: Iterable[Edge] | None = None, graph: PDAG | None = None
+    nodes: Sequence[str],
+    *,
+    dag: Iterable[Edge] | None = None,
+    graph: PDAG | None = None,
+    tiers: Sequence[int | None] = (),
 ) -> Positions:
     """Deterministic coordinates, one (x, y) per node, with y increasing downwards.
 
@@ -31,6 +35,10 @@ def shared_layout(
     The drawing is then rotated so that arrows point down on average.  Connected nodes are in
     [-1, 1]²; nodes without an edge are below them, at y > 1.  If there are no edges, the nodes form
     a circle.
+
+    tiers: the number of each node's tier, None for a node in none.  Time runs downwards: each tier
+    is below all earlier ones, whatever the edges, and nodes in a tier are in [-1, 1]² even without
+    an edge.
 
     Example: the arrow points down, and the third node has no edge.
 
@@ -44,17 +52,64 @@ def shared_layout(
     edges = frozenset(dag or ())
     if not edges and graph is not None:
         edges = _acyclic(graph)
-    if not edges:
+    times = list(tiers) or [None] * p
+    dated = {node for node, time in enumerate(times) if time is not None}
+    if not edges and not dated:
         angles = 2 * np.pi * np.arange(p) / p - np.pi / 2
         return tuple((float(np.cos(a)), float(np.sin(a))) for a in angles)
-    joined = sorted({node for edge in edges for node in edge})
+    joined = sorted({node for edge in edges for node in edge} | dated)
     number = {node: k for k, node in enumerate(joined)}
     inner = frozenset((number[i], number[j]) for i, j in edges)
-    placed = _layered(len(joined), inner)
-    if len(joined) > _LAYERED:
-        placed = _by_distances(placed, inner)
+    own = [times[node] for node in joined]
+    placed = _layered(len(joined), *_in_time(inner, own))
+    if len(joined) > _LAYERED and edges:
+        placed = _banded(_by_distances(placed, inner), own)
     below = iter(_rows_below(p - len(joined)))
     return tuple(placed[number[node]] if node in number else next(below) for node in range(p))
+
+
+def _in_time(
+    edges: frozenset[Edge], times: Sequence[int | None]
+) -> tuple[frozenset[Edge], frozenset[Edge]]:
+    """The edges, turned where they point up in time, and the order of nodes in different tiers.
+
+    Together they have no cycle.
+    """
+    order = [
+        (i, j)
+        for i, first in enumerate(times)
+        for j, then in enumerate(times)
+        if first is not None and then is not None and first < then
+    ]
+    above: list[set[int]] = [{node} for node in range(len(times))]
+    below: list[set[int]] = [{node} for node in range(len(times))]
+    turned = []
+    for i, j in [*order, *sorted(edges)]:
+        if j in above[i]:
+            i, j = j, i
+        turned.append((i, j))
+        for a in above[i]:
+            below[a] |= below[j]
+        for b in below[j]:
+            above[b] |= above[i]
+    return frozenset(turned[len(order) :]), frozenset(order)
+
+
+def _banded(places: Positions, times: Sequence[int | None]) -> Positions:
+    """Positions whose heights are moved into one band for each tier, as high as its share."""
+    dated = sorted(time for time in times if time is not None)
+    if not dated:
+        return places
+    ends = {time: 2 * np.searchsorted(dated, [time, time + 1]) / len(dated) - 1 for time in dated}
+
+    def height(y: float, time: int | None) -> float:
+        if time is None:
+            return y
+        low, high = ends[time]
+        # A twentieth of the band is between it and the next.
+        return float(low + (high - low) * (0.475 * y + 0.5))
+
+    return tuple((x, round(height(y, t), 6)) for (x, y), t in zip(places, times, strict=True))
 
 
 def matrix_order(graph: PDAG) -> tuple[int, ...]:
@@ -79,7 +134,8 @@ def matrix_order(graph: PDAG) -> tuple[int, ...]:
 
 def _path_lengths(p: int, edges: frozenset[Edge]) -> NDArray[np.float64]:
     """Lengths of shortest paths between nodes; the longest length plus 1 if there is no path."""
-    graph = nx.Graph(sorted(edges))
+    graph = nx.empty_graph(p)
+    graph.add_edges_from(sorted(edges))
     steps = np.full((p, p), np.inf)
     for node, lengths in nx.all_pairs_shortest_path_length(graph):
         steps[node, list(lengths)] = list(lengths.values())
@@ -94,8 +150,7 @@ def _by_distances(start: Positions, edges: frozenset[Edge]) -> Positions:
     # Unconnected components are next to each other, not at the ends of the picture.
     steps = np.minimum(steps, 1 + np.sqrt(p))
     lengths = {i: dict(enumerate(row)) for i, row in enumerate(steps.tolist())}
-    graph = nx.Graph(sorted(edges))
-    drawn = nx.kamada_kawai_layout(graph, dist=lengths, pos=dict(enumerate(start)))
+    drawn = nx.kamada_kawai_layout(nx.empty_graph(p), dist=lengths, pos=dict(enumerate(start)))
     places = np.array([drawn[node] for node in range(p)])
     sources, ends = np.array(sorted(edges)).T
     across, down = (places[ends] - places[sources]).sum(axis=0)
@@ -154,13 +209,13 @@ def _acyclic(graph: PDAG) -> frozenset[Edge]:
     return frozenset((i, j) if order[i] < order[j] else (j, i) for i, j in graph.skeleton)
 
 
-def _layered(p: int, edges: frozenset[Edge]) -> Positions:
+def _layered(p: int, edges: frozenset[Edge], order: frozenset[Edge] = frozenset()) -> Positions:
     """Sugiyama's method: layers, dummy nodes where an edge crosses a layer, barycentre sweeps.
 
     Straight edges may still run through nodes, so a few widths of the dummy nodes and shifts of the
-    rows are tried, and the clearest drawing is chosen.
+    rows are tried, and the clearest drawing is chosen.  order: pairs of which the first is above.
     """
-    layers, row = _ordered_rows(p, edges)
+    layers, row = _ordered_rows(p, edges, order)
     height = max(len(layers) - 1, 1)
     y = np.array([2 * row[i] / height - 1 if len(layers) > 1 else 0.0 for i in range(p)])
     candidates: list[tuple[float, int, NDArray[np.float64]]] = []
@@ -181,7 +236,7 @@ def _layered(p: int, edges: frozenset[Edge]) -> Positions:
 
 def _clutter(x: NDArray[np.float64], y: NDArray[np.float64], edges: frozenset[Edge]) -> float:
     """A penalty for edges that run through nodes and for a narrow gap between nodes."""
-    start, end = (np.array(side) for side in zip(*sorted(edges), strict=True))
+    start, end = np.array(sorted(edges), dtype=int).reshape(-1, 2).T
     dx, dy = x[end] - x[start], y[end] - y[start]
     # Horizontal position of each edge at the height of each node it passes; (edges, nodes).
     along = (y[None, :] - y[start][:, None]) / np.where(dy == 0, 1, dy)[:, None]
@@ -190,12 +245,14 @@ def _clutter(x: NDArray[np.float64], y: NDArray[np.float64], edges: frozenset[Ed
     gaps = [np.diff(np.sort(x[y == level])) for level in np.unique(y)]
     narrowest = min((float(g.min()) for g in gaps if g.size), default=1.0)
     through = np.where(passes, np.clip(1 - distance / 0.16, 0, 1), 0).sum()
-    return float(through) / len(edges) + 0.06 / narrowest
+    return float(through) / max(len(edges), 1) + 0.06 / narrowest
 
 
-def _ordered_rows(p: int, edges: frozenset[Edge]) -> tuple[list[list[int]], dict[int, int]]:
+def _ordered_rows(
+    p: int, edges: frozenset[Edge], order: frozenset[Edge]
+) -> tuple[list[list[int]], dict[int, int]]:
     """Rows of nodes and dummy nodes (numbered from p) in order, and the row of each."""
-    depth = _depths(p, edges)
+    depth = _depths(p, edges | order)
     layers: list[list[int]] = [[] for _ in range(max(depth) + 1)]
     for node in range(p):
         layers[depth[node]].append(node)

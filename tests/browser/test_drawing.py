@@ -107,6 +107,100 @@ def test_names_are_legible_and_never_overlap(show, count):
         assert box["y"] <= y <= box["y"] + box["height"]
 
 
+# Of each graph: boxes by column, and lines by pair, of points a pixel apart; lengths in pixels.
+GEOMETRY = """() => [...document.querySelectorAll(".pane")].map((pane) => ({
+  size: [pane.querySelector("svg").clientWidth, pane.querySelector("svg").clientHeight],
+  boxes: Object.fromEntries([...pane.querySelectorAll("[data-node]")].map((node) => {
+    const { x, y, width, height } = node.querySelector("rect, circle").getBBox();
+    return [node.dataset.node, [x, y, x + width, y + height]];
+  })),
+  lines: Object.fromEntries([...pane.querySelectorAll("[data-pair]")].map((pair) => {
+    const line = pair.querySelector(".line");
+    const points = Array.from({ length: line.getTotalLength() + 1 }, (_, at) => {
+      const { x, y } = line.getPointAtLength(at);
+      return [x, y];
+    });
+    return [pair.dataset.pair, points];
+  })),
+}))"""
+QUESTIONS = (
+    "I have the tools and materials that I need to do my work well",
+    "In the last seven days, I have received recognition for good work",
+    "My supervisor talks to me about my progress",
+)
+
+
+def questions(count):
+    return tuple(f"Q{k + 1}. {QUESTIONS[k % 3]} ({k})" for k in range(count))
+
+
+def assert_clear(page, tiers=()):
+    """Boxes are whole and apart, in time order, and each line is seen and runs through none."""
+    for drawn in page.evaluate(GEOMETRY):
+        boxes = {int(node): np.array(box) for node, box in drawn["boxes"].items()}
+        for box in boxes.values():
+            assert (box[:2] >= 1).all()
+            assert (box[2:] <= np.array(drawn["size"]) - 1).all()
+        for (i, one), (j, two) in combinations(boxes.items(), 2):
+            assert (one[2:] < two[:2]).any() or (two[2:] < one[:2]).any()
+            if tiers and None not in (tiers[i], tiers[j]) and tiers[i] != tiers[j]:
+                above, below = (one, two) if tiers[i] < tiers[j] else (two, one)
+                assert above[3] < below[1]
+        for pair, line in drawn["lines"].items():
+            points, ends = np.array(line), set(map(int, pair.split("-")))
+            assert len(points) > 2, "a line that nobody sees"
+            for node in boxes.keys() - ends:
+                low, high = boxes[node][:2], boxes[node][2:]
+                through = ((low < points) & (points < high)).all(axis=1).any()
+                assert not through, f"the line {pair} runs through column {node}"
+
+
+@pytest.mark.parametrize("width", [390, 990, 1630])
+def test_no_line_runs_through_a_box_and_no_box_is_cut(show, width):
+    page = show(two(*named(20)), width=width)
+    assert_clear(page)
+    for name in ("asia", "sachs", "insurance", "alarm", "win95pts"):
+        network = load_network(name)
+        draw(page, two(network.names, network.edges))
+        assert_clear(page)
+    for seed, count in enumerate((5, 9, 14, 20, 25)):
+        generator = np.random.default_rng(seed)
+        dag = random_dag(generator, count, 2.6 / count)
+        tiers = [None, *map(int, generator.integers(0, 3, count - 1))]
+        for names in (questions(count), [f"column_{k}" for k in range(count)]):
+            graph = PDAG(tuple(names), frozenset(dag))
+            pane = Pane("one", "One", graph)
+            draw(page, scene(shared_layout(names, dag=dag), [pane, pane]))
+            assert_clear(page)
+            made = scene(shared_layout(names, dag=dag, tiers=tiers), [pane, pane], tiers=tiers)
+            draw(page, made)
+            assert_clear(page, tiers)
+
+
+def test_names_that_do_not_fit_are_short_and_the_legend_has_them_whole(show):
+    names = questions(25)
+    graph = PDAG(names, frozenset((i, i + 1) for i in range(24)))
+    made = scene(shared_layout(names, graph=graph), [Pane("one", "One", graph)])
+    page = show(made)
+    for view in ({}, {"as": "matrix"}):
+        draw(page, made, view)
+        listed = page.locator(".short > div")
+        said = listed.evaluate_all(
+            "all => all.map((e) => [...e.children].map((c) => c.textContent))"
+        )
+        assert said == [[f"Q{k + 1}", name] for k, name in enumerate(names)]
+    draw(page, made)
+    nodes = page.locator("[data-node]")
+    drawn = nodes.evaluate_all("""all => all.map((e) => [Number(e.dataset.node),
+      e.querySelector("text").textContent, e.querySelector("title").textContent])""")
+    assert sorted(drawn) == [[k, f"Q{k + 1}", name] for k, name in enumerate(names)]
+    assert names[3] in page.locator("[data-node='3']").get_attribute("aria-label")
+    # Names that fit are whole.
+    four = PDAG(names[:4], frozenset({(0, 1), (2, 3)}))
+    draw(page, scene(shared_layout(names[:4], graph=four), [Pane("one", "One", four)]))
+    expect(page.locator(".short")).to_have_count(0)
+
+
 def test_a_matrix_of_a_hundred_columns_can_be_read(show):
     names, edges = named(100)
     page = show(two(names, edges), {"as": "matrix"})
@@ -259,8 +353,14 @@ def test_links_of_the_reference_alone_are_counted_where_they_are_many(show):
     page.get_by_role("button", name="Show links only in two").click()
     assert len(links(graph(page, "One"), of="missing")) == len(edges) - 5
     assert page.evaluate("looks.at(-1).links") == "all"
-    few = show(two(names, edges[:-3], edges))
+    expect(page.locator(".legend")).to_contain_text("only there")
+    page.get_by_role("button", name="Hide links only in two").click()
+    assert links(graph(page, "One"), of="missing") == set()
+    # The legend names nothing that is not drawn.
+    expect(page.locator(".legend")).not_to_contain_text("only there")
+    few = show(two(CHAIN[:12], EDGES[:8], EDGES[:11]))
     assert len(links(graph(few, "One"), of="missing")) == 3
+    expect(few.get_by_role("button", name="links only in two")).to_have_count(0)
 
 
 def test_columns_without_a_link_are_one_line(show):

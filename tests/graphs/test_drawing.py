@@ -6,13 +6,17 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from privcore.graphs import PDAG
+from privcore.graphs.boxes import short_forms
 from privcore.graphs.drawing import Pane, graph_css, graph_script, scene
 from privcore.graphs.drawing.palette import EDGES, PALETTES
 from privcore.graphs.layout import shared_layout
 from privcore.graphs.pag import PAG
 from privcore.measures import CLASSES
+from privcore.text import short
 from tests.messages import says
 
 NAMES = ("a", "</script><img src=x onerror=alert(1)>", "🙂", 'q"uo\\te', "x" * 200)
@@ -147,3 +151,20 @@ def test_streamlit_s_configuration_has_the_same_colours(theme):
     assert config["server"]["address"] == "127.0.0.1"
     assert config["browser"]["gatherUsageStats"] is False
     assert config["client"]["showErrorDetails"] == "none"
+
+
+@given(st.lists(st.text("ab1. _", min_size=1, max_size=30), min_size=1, max_size=12, unique=True))
+def test_short_forms_differ(names):
+    forms = short_forms(names)
+    different = {short(name) or i for i, name in enumerate(names)}
+    assert len(set(forms)) >= len(different)
+
+
+def test_a_short_form_is_the_code_before_the_question():
+    names = ["Q1. I have what I need", "Q12: I know what I do", "systolic_pressure", "age"]
+    assert short_forms(names) == ["Q1", "Q12", "systolic", "age"]
+    assert short_forms(["cups of coffee a week", "cups of coffee a day", "cups of tea a day"]) == [
+        "cups of …1",
+        "cups of …2",
+        "cups of tea",
+    ]

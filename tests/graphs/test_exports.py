@@ -7,6 +7,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 import networkx as nx
+import numpy as np
 import pydot
 import pytest
 from hypothesis import given
@@ -58,7 +59,7 @@ def test_svg_is_well_formed_and_holds_no_markup_of_the_names():
     root = ElementTree.fromstring(drawing)
     space = "{http://www.w3.org/2000/svg}"
     assert [t.text for t in root.iter(f"{space}title")] == ["t <&>", *NASTY]
-    lines = list(root.iter(f"{space}line"))
+    lines = list(root.iter(f"{space}polyline"))
     assert len(lines) == 5
     assert sum("marker-end" in line.attrib for line in lines) == 3
     assert sum("marker-start" in line.attrib for line in lines) == 1
@@ -86,6 +87,14 @@ def test_a_drawing_has_whole_names_and_no_box_on_another(name):
         assert 0 <= y < y + high <= height
     for (ax, ay, aw, ah), (bx, by, bw, bh) in combinations(boxes, 2):
         assert ax + aw < bx or bx + bw < ax or ay + ah < by or by + bh < ay
+    lines = [line.get("points") for line in root.iter(f"{space}polyline")]
+    for line in lines:
+        points = np.array([point.split(",") for point in line.split()], dtype=float)
+        middle = np.linspace(points[:-1], points[1:], 50).reshape(-1, 2)
+        corners = np.array(boxes)[:, None]
+        low, high = corners[..., :2], corners[..., :2] + corners[..., 2:]
+        assert not ((low < middle) & (middle < high)).all(axis=2).any(), "a line runs through a box"
+    assert len(lines) == len(graph.skeleton)
 
 
 @given(names=st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=5, unique=True))

@@ -127,3 +127,16 @@ def test_parts_that_nothing_joins_stand_beside_each_other():
     assert np.abs(places).max() <= 1
     gap = min(np.hypot(*(places[i] - places[j])) for i in range(15) for j in range(15, 30))
     assert gap < 1
+
+
+@given(st.integers(2, 30), st.integers(0, 10_000))
+def test_time_runs_downwards_whatever_the_edges(p, seed):
+    generator = np.random.default_rng(seed)
+    dag = random_dag(generator, p, generator.uniform(0, 0.4))
+    tiers = [None if t == 4 else int(t) for t in generator.integers(0, 5, p)]
+    places = shared_layout(names(p), dag=dag, tiers=tiers)
+    assert len(set(places)) == p
+    for i, j in combinations(range(p), 2):
+        if None not in (tiers[i], tiers[j]) and tiers[i] != tiers[j]:
+            assert (places[i][1] < places[j][1]) == (tiers[i] < tiers[j])
+    assert shared_layout(names(p), dag=dag) == shared_layout(names(p), dag=dag, tiers=[None] * p)

@@ -1,5 +1,7 @@
 """What is known beforehand on the pages: the panel, the address, other tables, and what is told."""
 
+from itertools import pairwise
+
 import pytest
 
 from pages.ui.discover.knowledge import changed, described, with_rule
@@ -34,6 +36,7 @@ def test_an_order_is_switched_on_obeyed_undone_and_stands_in_the_address():
     assert shows(captions(app), "known-beforehand-caption", statements="asia, smoke before")
     app = press(app, "Undo")
     assert not known_of(app)
+    assert scenes(app)[0]["tiers"] == []
     assert "knowledge" not in app.query_params
 
 
@@ -64,6 +67,35 @@ def test_each_graph_of_the_page_obeys():
     for graph in scene["graphs"]:
         pair = next(p for p in graph["pairs"] if [p["i"], p["j"]] == ends)
         assert pair["mark"] == ("->" if scene["names"][ends[0]] == "asia" else "<-")
+
+
+def in_time(scene, known):
+    heights = dict(zip(scene["names"], (y for _, y in scene["places"]), strict=True))
+    tiers = [[heights[name] for name in tier] for tier in known.tiers]
+    return all(max(early) < min(late) for early, late in pairwise(tiers))
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_time_runs_downwards_as_soon_as_tiers_are_set_and_epsilon_moves_nothing(own):
+    if own:
+        app = open_table(TABLE, algorithm="laplace-pc", epsilon="2")
+        app.switch_page("pages/discover.py").run()
+        app.selectbox(key="data").set_value("your table").run()
+        name, known = app.session_state["upload"].dataset.name, Knowledge.of(tiers="ill; age; sex")
+    else:
+        # Against the order of the true graph.
+        app, name, known = start(**QUICK), "asia", Knowledge(TIERS.tiers[::-1])
+    (before,) = scenes(clean(app))
+    assert not in_time(before, known)
+    app.session_state[f"_known:{name}"] = known.text
+    (scene,) = scenes(clean(app.run()))
+    assert in_time(scene, known)
+    assert scene["tiers"] == list(known.tiers_of(scene["names"]))
+    app.select_slider(key="epsilon").set_value("10").run()
+    (later,) = scenes(clean(app))
+    assert later["graphs"][0]["pairs"] != [] or own
+    assert later["places"] == scene["places"]
+    assert known_of(app) == known
 
 
 @pytest.mark.long

@@ -39,6 +39,7 @@ from privcore.data import build_dataset, load_network, read_table
 from privcore.data.triage import proposed_schema
 from privcore.graphs import PDAG
 from privcore.graphs.layout import shared_layout
+from privcore.graphs.routes import routes
 from privcore.measures import compare
 from privcore.privacy.mechanisms import NoNoise
 from privcore.releases import non_private_reference, references_of
@@ -190,18 +191,39 @@ def test_no_two_names_touch_and_all_can_be_read(network):
     assert (boxes.centre + boxes.half <= np.array([1092.0, 420.0]) + 1e-6).all()
 
 
+def test_names_without_room_are_short_and_a_legend_has_them_whole():
+    names = tuple(f"Q{k + 1}. I have the tools and materials that I need ({k})" for k in range(25))
+    dag = {(i, j) for i in range(25) for j in (i + 1, i + 6) if j < 25}
+    boxes = boxes_of(names, dag, 530.0, 380.0)
+    assert boxes.size >= 10
+    assert boxes.names == [[f"Q{k + 1}"] for k in range(25)]
+    assert boxes.explained == tuple((f"Q{k + 1}", name) for k, name in enumerate(names))
+    offset = np.abs(boxes.centre[:, None] - boxes.centre[None])
+    apart = (offset >= boxes.half[:, None] + boxes.half[None]).any(axis=2)
+    assert apart[~np.eye(25, dtype=bool)].all()
+    for (i, j), way in zip(
+        dag, routes(boxes.centre, boxes.half, dag, 0.8 * boxes.size), strict=True
+    ):
+        path = drawing._dense(way)
+        within = (np.abs(path[:, None] - boxes.centre) < boxes.half).all(axis=2).any(axis=0)
+        assert not within[[k for k in range(25) if k not in (i, j)]].any()
+    graph = PDAG(names, frozenset(dag))
+    made = graph_picture(graph, shared_layout(names, dag=dag), title=TITLE, lines=[], form="svg")
+    text = made.decode()
+    assert all(f"({k})" in text for k in range(25))
+
+
 def test_an_edge_bends_around_a_node_in_its_way_and_stays_on_the_sheet():
     centre = np.array([[100.0, 60.0], [500, 60], [900, 60], [500, 400]])
     boxes = drawing._Boxes(
         centre, np.tile([60.0, 20.0], (4, 1)), [["a"], ["b"], ["c"], ["d"]], 18.0
     )
-    straight = drawing._path(boxes, 0, 1)
+    straight, *bent = routes(boxes.centre, boxes.half, [(0, 1), (0, 2), (2, 0)], 14.0)
     assert np.ptp(straight[:, 1]) < 1e-9
-    for ends in ((0, 2), (2, 0)):
-        bent = drawing._path(boxes, *ends)
-        assert not (np.abs(bent - centre[1]) < boxes.half[1]).all(axis=1).any()
+    for way in bent:
+        assert not (np.abs(drawing._dense(way) - centre[1]) < boxes.half[1]).all(axis=1).any()
         # There is no room above.
-        assert bent[:, 1].min() >= 35
+        assert way[:, 1].min() >= 32
 
 
 def test_wrong_arguments_are_refused():

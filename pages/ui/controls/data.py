@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.ui.controls.address import choose, news, stepping, write
 from pages.ui.controls.params import control
-from privcore.algorithms import Parameter, count
+from privcore.algorithms import Discovery, Parameter, count
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import (
     EXAMPLES,
@@ -63,26 +63,33 @@ class Loaded:
     stated: StatedTable | None = field(default=None, repr=False)
 
 
-def layout_of(dataset: Dataset) -> Positions:
+def layout_of(dataset: Dataset, tiers: Sequence[int | None] = ()) -> Positions:
     """The node layout before any run: from the true DAG if known, else from the column names."""
     dag = None
     if dataset.true_edges:
         dag = PDAG.from_names(dataset.names, dataset.seen_edges).directed
-    return shared_layout(dataset.names, dag=dag)
+    return shared_layout(dataset.names, dag=dag, tiers=tiers)
 
 
-def positions_of(loaded: Loaded, graph: PDAG) -> Positions:
-    """Return the node positions for all graphs of the loaded data, fixed until the data change.
+def positions_of(loaded: Loaded, result: Discovery) -> Positions:
+    """Return the node positions for all graphs of the data, fixed until data or time order change.
 
     Without a true DAG, the layout is made for the first graph that has edges, so that nodes stay
-    in place while ε changes.
+    in place while ε changes. The time order is that of the run.
     """
-    if loaded.dataset.true_edges:
+    graph, tiers = result.graph, result.tiers
+    known = bool(loaded.dataset.true_edges)
+    if known and not tiers:
         return loaded.positions
+    wanted = (loaded.key, tiers)
     key, drawn, positions = st.session_state.get("_positions", (None, False, loaded.positions))
-    if key != loaded.key or (not drawn and graph.skeleton):
-        positions = shared_layout(graph.nodes, graph=graph)
-        st.session_state["_positions"] = loaded.key, bool(graph.skeleton), positions
+    if key != wanted or (not drawn and graph.skeleton):
+        positions = (
+            layout_of(loaded.dataset, tiers)
+            if known
+            else shared_layout(graph.nodes, graph=graph, tiers=tiers)
+        )
+        st.session_state["_positions"] = wanted, known or bool(graph.skeleton), positions
     return cast(Positions, positions)
 
 

@@ -279,7 +279,7 @@ class Around:
 
     def cards(self) -> dict[str, Any]:
         """The data for the strip of graphs that the component draws."""
-        positions = positions_of(self.loaded, self.result.graph)
+        positions = positions_of(self.loaded, self.result)
         cards = []
         for epsilon in self.strip:
             graph = self.graph_at(epsilon)

@@ -62,11 +62,12 @@ def graphs(
             )
         )
     made = scene(
-        positions_of(loaded, result.graph),
+        positions_of(loaded, result),
         panes,
         words=class_words(kind, result.graph, base),
         reference=reference_name,
         selected=highlight,
+        tiers=result.tiers,
     )
     # The scene refers to columns by number.
     hidden = "".join(f" without {name}" for name in loaded.dataset.hidden)

@@ -34,6 +34,7 @@ class Pin:
     measure: str
     graph: PDAG
     positions: Sequence[tuple[float, float]]
+    tiers: Sequence[int | None]
     address: dict[str, str]
     known: dict[str, str]
 
@@ -147,5 +148,7 @@ def _grid(alike: Sequence[Pin], reference: Pin, key: str) -> None:
         alt = f"{title}: {comparison.summary()}"
         panes.append(Pane(f"pin-{k}", title, pin.graph, alt, kinds, reference.graph))
     words = class_words("non_private", *(pin.graph for pin in alike)) | _WORDS
-    made = scene(alike[0].positions, panes, words=words, reference=reference.name)
+    made = scene(
+        alike[0].positions, panes, words=words, reference=reference.name, tiers=alike[0].tiers
+    )
     show_graphs(made, key=key)

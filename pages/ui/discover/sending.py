@@ -39,7 +39,7 @@ def page_part(
             icon=":material/warning:",
         )
         words = st.text_input(f"Type “{CONFIRMATION}”", key=f"explored-{loaded.key}")
-    places = positions_of(loaded, result.graph)
+    places = positions_of(loaded, result)
     sample = _sample(loaded)
 
     # Called when the button is clicked, outside of any run of the page.

@@ -52,7 +52,12 @@ def pictures(answer: Effects, other: Compared, loaded: Loaded) -> None:
             graph.nodes.index(name) for name in (answer.question.cause, answer.question.outcome)
         ]
         pane = Pane("private-graph", "Private graph", graph)
-        made = scene(positions_of(loaded, graph), [pane], selected=(min(pair), max(pair)))
+        made = scene(
+            positions_of(loaded, answer.result),
+            [pane],
+            selected=(min(pair), max(pair)),
+            tiers=answer.result.tiers,
+        )
         show_graphs(made, key="effect-graphs", focus="{}-to-{}".format(*pair))
     if narrower := texts.open_sentence(answer):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,9 +23,11 @@ from pages.ui.pictures.sheet import (
 )
 from pages.ui.theme import EDGES, EdgeStyle
 from privcore.graphs import PDAG
+from privcore.graphs.boxes import short_forms
 from privcore.graphs.drawing.scene import MARK_WORDS
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import SIGNS, Edge, ordered
+from privcore.graphs.routes import routes
 from privcore.releases.answer import class_words
 from privcore.text import short
 
@@ -41,11 +42,11 @@ _TRIALS = (
     (14, 8), (12, 11), (12, 8), (10, 11), (10, 8), (8, 8), (6, 8), (4, 8),
 )  # fmt: skip
 _LONGEST = 60
+# Smaller names are short forms, and a legend in small letters and so many columns has them whole.
+_SMALLEST_WHOLE, _LEGEND_SIZE, _LEGEND_COLUMNS = 10, 10.0, 3
 _LEADING, _PADDING = 1.25, 0.45
 # Gaps between boxes, horizontal and vertical, relative to the font size: room for an arrow.
 _GAP = np.array([0.8, 1.3])
-# The bend of an edge, relative to its length, if a straight line would cross a node.
-_BENDS = (0.0, 0.12, -0.12, 0.25, -0.25, 0.4, -0.4, 0.6, -0.6)
 _HEAD, _HEADING = 13.0, 20.0
 
 
@@ -67,12 +68,16 @@ class Drawing:
 
 
 class _Boxes(NamedTuple):
-    """The nodes' positions in points from the top left, half their sizes, and their names."""
+    """The nodes' positions in points from the top left, half their sizes, and their names.
+
+    explained: the short forms of names that have no room, each with the whole name.
+    """
 
     centre: NDArray[np.float64]
     half: NDArray[np.float64]
     names: list[list[str]]
     size: float
+    explained: tuple[tuple[str, str], ...] = ()
 
 
 class _Line(NamedTuple):
@@ -95,18 +100,20 @@ def graph_picture(
     reference_name: str = "",
     unclear: Iterable[Edge] = (),
     widths: Mapping[Edge, float] | None = None,
+    tiers: Sequence[int | None] = (),
     form: Form,
 ) -> bytes:
     """A picture of one graph, with a legend of the classes that occur.
 
     positions: a point in [-1, 1]² for each node; y increases downwards. lines: settings and
-    guarantee, in plain text. For the other arguments see `Drawing`.
+    guarantee, in plain text. tiers: as in `shared_layout`; earlier tiers are above later ones. For
+    the other arguments see `Drawing`.
 
     Raises ValueError for a wrong number of positions, an unknown class, or a reference with other
     nodes.
     """
     drawing = Drawing(graph, "", classes or {}, reference, unclear, widths or {})
-    return _drawn([drawing], positions, title, lines, reference_name, form)
+    return _drawn([drawing], positions, tiers, title, lines, reference_name, form)
 
 
 def pair_picture(
@@ -117,18 +124,20 @@ def pair_picture(
     title: str,
     lines: Sequence[str],
     reference_name: str = "",
+    tiers: Sequence[int | None] = (),
     form: Form,
 ) -> bytes:
     """A picture of two graphs over the same nodes side by side, with headings and one legend.
 
     Arguments and errors as in `graph_picture`.
     """
-    return _drawn([left, right], positions, title, lines, reference_name, form)
+    return _drawn([left, right], positions, tiers, title, lines, reference_name, form)
 
 
 def _drawn(
     drawings: Sequence[Drawing],
     positions: Sequence[tuple[float, float]],
+    tiers: Sequence[int | None],
     title: str,
     lines: Sequence[str],
     reference_name: str,
@@ -164,7 +173,10 @@ def _drawn(
         height -= _legend(axes, entries, height)
         top = _HEADING * 1.5 if any(drawing.heading for drawing in drawings) else 0.0
         width = (WIDTH - 2 * MARGIN - (len(drawings) - 1) * MARGIN) / len(drawings)
-        boxes = _boxes(nodes, positions, width, height - top - 14)
+        boxes = _boxes(nodes, positions, width, height - top - 14, tiers)
+        if boxes.explained:
+            height -= _name_legend(axes, boxes.explained, height)
+            boxes = _boxes(nodes, positions, width, height - top - 14, tiers, whole=False)
         for k, (drawing, edges) in enumerate(zip(drawings, drawn, strict=True)):
             left = MARGIN + k * (width + MARGIN)
             heading = clean(drawing.heading)
@@ -236,6 +248,19 @@ def _legend(axes: Axes, entries: Sequence[tuple[EdgeStyle | None, str]], bottom:
     return len(rows) * high
 
 
+def _name_legend(axes: Axes, explained: Sequence[tuple[str, str]], bottom: float) -> float:
+    """Write short forms with their whole names above `bottom`; returns the height."""
+    down = -(-len(explained) // _LEGEND_COLUMNS)
+    high = _LEGEND_SIZE * 1.4
+    for number, (form, name) in enumerate(explained):
+        column, row = divmod(number, down)
+        x = MARGIN + column * (WIDTH - 2 * MARGIN) / _LEGEND_COLUMNS
+        axes.text(
+            x, bottom - (down - row - 0.5) * high, f"{form}: {name}", size=_LEGEND_SIZE, va="center"
+        )
+    return down * high
+
+
 def _rows(
     entries: Sequence[tuple[EdgeStyle | None, str]],
 ) -> list[list[tuple[EdgeStyle | None, str, float]]]:
@@ -260,17 +285,31 @@ def _stroke(style: EdgeStyle, scale: float = 1.0) -> dict[str, Any]:
 
 
 def _boxes(
-    nodes: Sequence[str], positions: Sequence[tuple[float, float]], width: float, height: float
+    nodes: Sequence[str],
+    positions: Sequence[tuple[float, float]],
+    width: float,
+    height: float,
+    tiers: Sequence[int | None] = (),
+    *,
+    whole: bool = True,
 ) -> _Boxes:
-    """The nodes' boxes, in the largest font size at which the boxes can be kept apart."""
+    """The nodes' boxes, in the largest font size at which the boxes can be kept apart.
+
+    whole: whether to use whole names if they can be read, or short forms in any case.
+    """
+    forms = short_forms(nodes)
     names = [short(name, _LONGEST) or f"column {i + 1}" for i, name in enumerate(nodes)]
     place = np.array(positions, dtype=float).reshape(-1, 2)
     spread = np.ptp(place, axis=0)
     # Coordinates without extent are centred.
     place = np.where(spread > 0, (place - place.min(axis=0)) / np.where(spread > 0, spread, 1), 0.5)
     sheet = np.array([width, height])
-    for size, letters in _TRIALS:
-        parts = [_name_lines(name, letters, size) for name in names]
+    times = np.array([np.nan if time is None else time for time in tiers or [None] * len(nodes)])
+    later = np.nan_to_num(np.sign(times[:, None] - times))
+    trials = [(size, letters, names) for size, letters in _TRIALS if size >= _SMALLEST_WHOLE]
+    trials = whole * trials + [(size, letters, forms) for size, letters in _TRIALS]
+    for size, letters, drawn in trials:
+        parts = [_name_lines(name, letters, size) for name in drawn]
         half = np.array(
             [
                 (
@@ -282,12 +321,14 @@ def _boxes(
         ).reshape(-1, 2)
         if (2 * half > sheet).any() or (4 * half.prod(axis=1)).sum() > 0.7 * width * height:
             continue
-        centre, fits = _spread(half + place * (sheet - 2 * half), half, sheet, size * _GAP)
+        centre, fits = _spread(half + place * (sheet - 2 * half), half, sheet, size * _GAP, later)
         if fits:
             break
     else:
         centre = half + place * np.maximum(sheet - 2 * half, 0)
-    return _Boxes(centre, half, parts, float(size))
+    pairs = zip(forms, names, strict=True)
+    explained = () if drawn is names else tuple(pair for pair in pairs if pair[0] != pair[1])
+    return _Boxes(centre, half, parts, float(size), explained)
 
 
 def _name_lines(name: str, letters: int, size: float) -> list[str]:
@@ -309,9 +350,11 @@ def _spread(
     half: NDArray[np.float64],
     sheet: NDArray[np.float64],
     gap: NDArray[np.float64],
+    later: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], bool]:
     """Move overlapping boxes apart, each along the axis with the smaller overlap.
 
+    later: shape (p, p); 1 where the first box has to be below the second, -1 where above, else 0.
     Returns the boxes' centres, and whether no two boxes overlap.
     """
     low, high = half, sheet - half
@@ -320,7 +363,10 @@ def _spread(
     side = np.sign(number[:, None] - number[None, :])
     for _ in range(250):
         offset = centre[:, None, :] - centre[None, :, :]
-        need = half[:, None, :] + half[None, :, :] + gap - np.abs(offset)
+        apart = np.abs(offset)
+        apart[:, :, 1] = np.where(later, later * offset[:, :, 1], apart[:, :, 1])
+        apart[:, :, 0] = np.where(later, -np.inf, apart[:, :, 0])
+        need = half[:, None, :] + half[None, :, :] + gap - apart
         # A tenth of a point does not count as overlap.
         over = (need > 0.1).all(axis=2) & (side != 0)
         if not over.any():
@@ -328,7 +374,8 @@ def _spread(
         across = need[:, :, 0] <= need[:, :, 1]
         for axis, chosen in ((0, over & across), (1, over & ~across)):
             away = np.where(offset[:, :, axis] == 0, side, np.sign(offset[:, :, axis]))
-            push = np.where(chosen, away * need[:, :, axis] / 2, 0).sum(axis=1)
+            away = np.where(later, later, away) if axis else away
+            push = (away * need[:, :, axis] / 2).sum(axis=1, where=chosen)
             centre[:, axis] += 0.8 * push / np.maximum(chosen.sum(axis=1), 1)
         centre = np.clip(centre, low, high)
     return centre, False
@@ -338,14 +385,14 @@ def _graph(axes: Axes, boxes: _Boxes, lines: Sequence[_Line]) -> None:
     from matplotlib.patches import Circle, FancyBboxPatch, Polygon
 
     scale = min(1.0, boxes.size / SIZE)
-    for line in lines:
-        i, j = line.pair if line.mark != "<-" else line.pair[::-1]
-        path = _path(boxes, i, j)
+    pairs = [line.pair for line in lines]
+    ways = routes(boxes.centre, boxes.half, pairs, boxes.size * _GAP.min())
+    for line, way in zip(lines, ways, strict=True):
+        path = _dense(way)
         heads, rings = [], []
         size = (_HEAD + 1.5 * line.style.width) * scale
-        # The end at j first; reversing twice restores the path.
-        ends = line.mark[0], line.mark[-1]
-        for end in ends if line.mark == "<-" else ends[::-1]:
+        # The last end first; reversing twice restores the path.
+        for end in (line.mark[-1], line.mark[0]):
             if end in "<>":
                 path, head = _arrow(path, size)
                 heads.append(head)
@@ -406,37 +453,11 @@ def _graph(axes: Axes, boxes: _Boxes, lines: Sequence[_Line]) -> None:
             )
 
 
-def _path(boxes: _Boxes, i: int, j: int) -> NDArray[np.float64]:
-    """The path from the border of one box to the border of the other; shape (points, 2).
-
-    Of all paths that cross the fewest other boxes, this path has the smallest bend, or no bend.
-    """
-    others = [k for k in range(len(boxes.centre)) if k not in (i, j)]
-    centre, half = boxes.centre[others], boxes.half[others] + 4
-    low = (boxes.centre - boxes.half).min(axis=0) - 5
-    high = (boxes.centre + boxes.half).max(axis=0) + 5
-    start, end = boxes.centre[i], boxes.centre[j]
-    t = np.linspace(0, 1, 121)[:, None]
-    best, fewest = np.array([start, end]), math.inf
-    for bend in _BENDS:
-        aside = np.array([start[1] - end[1], end[0] - start[0]]) * bend
-        middle = (start + end) / 2 + aside
-        curve = (1 - t) ** 2 * start + 2 * t * (1 - t) * middle + t**2 * end
-        outside = [
-            (np.abs(curve - boxes.centre[k]) > boxes.half[k] + 2).any(axis=1) for k in (i, j)
-        ]
-        seen = curve[outside[0] & outside[1]]
-        if len(seen) < 2:
-            continue
-        within = (np.abs(seen[:, None, :] - centre[None]) < half[None]).all(axis=2)
-        # Leaving the area of the nodes is as bad as crossing all of them.
-        beyond = ((seen < low) | (seen > high)).any()
-        hits = len(others) + 1 if beyond else int(within.any(axis=0).sum())
-        if hits < fewest:
-            best, fewest = seen, hits
-        if not hits:
-            break
-    return best
+def _dense(way: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same path with many points, between which an arrowhead can cut it."""
+    far = [0.0, *np.hypot(*np.diff(way, axis=0).T).cumsum()]
+    at = np.linspace(0, far[-1], 121)
+    return np.column_stack([np.interp(at, far, side) for side in way.T])
 
 
 def _ring(

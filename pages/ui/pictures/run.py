@@ -74,6 +74,7 @@ class RunPictures:
             title=self.title if framed else "",
             lines=run_lines(self.result, self.dataset, seed=self.seed) if framed else (),
             widths=self.widths,
+            tiers=self.result.tiers,
             form=form,
         )
 
@@ -108,6 +109,7 @@ class RunPictures:
             title=self.finding(against, before) if framed else "",
             lines=lines if framed else (),
             reference_name=against.reference_name,
+            tiers=self.result.tiers,
             form=form,
         )
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.graphs import PDAG
+from privcore.graphs.knowledge import Knowledge
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.noise import NoiseKind
@@ -342,6 +343,12 @@ class Discovery:
     hidden_stage: HiddenStage | None = None
     released: Released | None = field(default=None, compare=False, repr=False)
     rows: int | None = None
+
+    @property
+    def tiers(self) -> tuple[int | None, ...]:
+        """The tier of each column in the time order that the run knew; empty without one."""
+        known = Knowledge.read(self.parameters.get("knowledge", ""))
+        return known.tiers_of(self.graph.nodes)
 
     @property
     def in_lines(self) -> bool:

@@ -31,7 +31,13 @@ const widthOf = (text, size) => {
   return pen.measureText(text).width;
 };
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
-const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+// A column's name where it fits, else its short form, which the notes below explain.
+const named = (state, node, letters) => {
+  const { names, short } = state.scene;
+  if (names[node].length <= letters || names[node] === short[node]) return names[node];
+  state.shortened.add(node);
+  return short[node];
+};
 const few = (names, most = 8) =>
   names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more`
     : names.join(", ");
@@ -40,8 +46,8 @@ const few = (names, most = 8) =>
 
 // Columns in sight of the small graphs keep their places and fade; of larger ones only these stay.
 const SMALL = 20;
-// Links that only the reference has are drawn from the start up to this number.
-const FEW_LINKS = 20;
+// Links that only the reference has are drawn from the start up to this number of columns.
+const FEW = 12;
 
 const focusOf = (view, count) => {
   const parts = /^(\d+)(?:-([23]|parents|to-(\d+)))?$/.exec(view.focus || "");
@@ -51,7 +57,7 @@ const focusOf = (view, count) => {
   return { column, reach: target === null ? parts[2] ?? "1" : "to", target };
 };
 const onlyThere = (graph) => graph.pairs.filter((pair) => pair.kind === "missing").length;
-const many = (scene) => scene.graphs.some((graph) => onlyThere(graph) > FEW_LINKS);
+const many = (scene) => scene.names.length > FEW && scene.graphs.some(onlyThere);
 const hides = (scene, view) => many(scene) && view.links !== "all";
 const drawnPairs = (scene, graph, view) =>
   hides(scene, view) ? graph.pairs.filter((pair) => pair.kind !== "missing") : graph.pairs;
@@ -140,11 +146,12 @@ function described(scene, graph, view, column) {
 
 // ---- places: names in boxes of one size of letters where they fit, else dots with some names
 
-// Pixels of the letters; how many of a name's letters stand on one line, 0 for its own lines; the
-// share of the frame that the boxes may take; and the least gap between two, room for an arrow.
+// Pixels of the letters; the most lines of a whole name, more make it short; the share of the frame
+// that the boxes may take; and the least gap between two, room for an arrow.
 const TRIALS = [
-  [18, 0, 0.07, 14], [16, 0, 0.12, 14], [14, 0, 0.3, 12], [13, 0, 0.36, 12], [12, 0, 0.4, 9],
-  [11, 0, 0.42, 9], [11, 0, 0.45, 5], [11, 18, 0.46, 9], [11, 18, 0.5, 5], [11, 12, 0.5, 5],
+  [18, 9, 0.07, 14], [16, 9, 0.12, 14], [14, 9, 0.3, 12], [13, 9, 0.36, 12], [12, 9, 0.4, 12],
+  [11, 9, 0.42, 12], [11, 3, 0.42, 12], [14, 0, 0.3, 14], [12, 0, 0.4, 14], [11, 0, 0.46, 12],
+  [11, 0, 0.5, 9], [11, 0, 0.55, 7],
 ];
 const SMALLEST = 11;
 const LINE = 1.25;
@@ -152,12 +159,14 @@ const ROW_BELOW = 26;
 
 const boxOf = (lines, size) => ({
   lines,
+  size,
   width: Math.max(...lines.map((line) => widthOf(line, size))) + 0.9 * size,
   height: lines.length * size * LINE + 0.5 * size,
 });
-const RIM = 3;
-// Boxes pushed apart within the frame, along the axis that takes less; false if they do not fit.
-function pushApart(boxes, width, height, gap) {
+const RIM = 5;
+// Boxes pushed apart within the frame, along the axis that takes less, and an earlier tier above a
+// later one in any case; false if they do not fit.
+function pushApart(boxes, tiers, width, height, gap) {
   // With room for the line around a box.
   const kept = (at, size, room) =>
     clamp(at, size / 2 + RIM, Math.max(room - size / 2 - RIM, size / 2 + RIM));
@@ -172,12 +181,16 @@ function pushApart(boxes, width, height, gap) {
     for (let a = 0; a < boxes.length; a += 1) {
       for (let b = a + 1; b < boxes.length; b += 1) {
         const [one, two] = [boxes[a], boxes[b]];
-        const needX = (one.width + two.width) / 2 + gap - Math.abs(one.x - two.x);
-        const needY = (one.height + two.height) / 2 + gap - Math.abs(one.y - two.y);
+        const [first, second] = [tiers[one.node] ?? null, tiers[two.node] ?? null];
+        const later = first === null || second === null ? 0 : first - second;
+        const apart = (one.y - two.y) * (Math.sign(later) || Math.sign(one.y - two.y));
+        const needX = later ? Infinity
+          : (one.width + two.width) / 2 + gap - Math.abs(one.x - two.x);
+        const needY = (one.height + two.height) / 2 + gap - apart;
         if (needX < 0.1 || needY < 0.1) continue;
         met = true;
         const [axis, need, side] = needX <= needY ? [0, needX, one.x - two.x]
-          : [1, needY, one.y - two.y];
+          : [1, needY, later || one.y - two.y];
         const way = side < 0 ? -1 : 1;
         shift[a][axis] += (way * need) / 2;
         shift[b][axis] -= (way * need) / 2;
@@ -212,77 +225,144 @@ function spread(scene, nodes, width, height) {
 }
 // The layout of the columns in a frame: {size, dots, boxes by column}.
 function arranged(scene, nodes, width, height) {
-  if (!nodes.length) return { size: 14, dots: false, boxes: new Map() };
+  if (!nodes.length) return { dots: false, boxes: new Map() };
   const place = spread(scene, nodes, width, height);
-  for (const [size, letters, share, gap] of TRIALS) {
+  const { tiers } = scene;
+  for (const [size, most, share, gap] of TRIALS) {
     const boxes = nodes.map((node) => {
-      const lines = letters ? [cut(scene.names[node], letters)] : scene.labels[node].slice(0, 3);
-      if (!letters && scene.labels[node].length > 3) lines[2] += "…";
-      return { node, ...boxOf(lines, size) };
+      const whole = scene.labels[node].length <= most || scene.names[node] === scene.short[node];
+      return { node, whole, ...boxOf(whole && most ? scene.labels[node] : [scene.short[node]], size) };
     });
     const taken = boxes.reduce((sum, box) => sum + (box.width + 8) * (box.height + 8), 0);
     if (taken > share * width * height) continue;
-    if (boxes.some((box) => box.width > width || box.height > height)) continue;
+    if (boxes.some((box) => box.width + 2 * RIM > width || box.height + 2 * RIM > height)) continue;
     boxes.forEach((box) => Object.assign(box, place(box.node, box)));
-    if (pushApart(boxes, width, height, gap)) {
-      return { size, dots: false, boxes: new Map(boxes.map((box) => [box.node, box])) };
+    if (pushApart(boxes, tiers, width, height, gap)) {
+      return { dots: false, boxes: new Map(boxes.map((box) => [box.node, box])) };
     }
   }
-  const dots = nodes.map((node) => ({ node, width: 9, height: 9, lines: [] }));
+  const dots = nodes.map((node) => ({ node, whole: true, width: 9, height: 9, lines: [] }));
   dots.forEach((box) => Object.assign(box, place(box.node, box)));
-  pushApart(dots, width, height, 2);
-  return { size: SMALLEST, dots: true, boxes: new Map(dots.map((box) => [box.node, box])) };
+  pushApart(dots, tiers, width, height, 5);
+  return { dots: true, boxes: new Map(dots.map((box) => [box.node, box])) };
 }
 
-// ---- lines
+// ---- lines: the shortest way between two boxes that meets no third one, with rounded corners
 
-// A line that would run through a box takes the slightest bow that goes round it.
-const BOWS = [0, 0.12, -0.12, 0.24, -0.24, 0.36, -0.36];
-const via = (from, to, bow) => ({
-  x: (from.x + to.x) / 2 - (to.y - from.y) * bow,
-  y: (from.y + to.y) / 2 + (to.x - from.x) * bow,
-});
-const along = (from, through, to, t) => ({
-  x: (1 - t) ** 2 * from.x + 2 * t * (1 - t) * through.x + t * t * to.x,
-  y: (1 - t) ** 2 * from.y + 2 * t * (1 - t) * through.y + t * t * to.y,
-});
+// The least distance of a line from a box that it passes, and where lines turn around the corners
+// of boxes: the first is free at the least gap, and later lines take the others.
+const CLEAR = 1.5;
+const RINGS = [2.4, 6, 11];
+// Pixels that a line may be longer to make one turn less, or not to turn where another one does.
+const [TURN, SHARED] = [4, 40];
+const ROUND = 48;
+
 const within = (point, box, margin) =>
   Math.abs(point.x - box.x) < box.width / 2 + margin &&
   Math.abs(point.y - box.y) < box.height / 2 + margin;
-function bowOf(from, to, boxes, width, height) {
-  let [best, fewest] = [0, Infinity];
-  for (const bow of BOWS) {
-    const through = via(from, to, bow);
-    const steps = clamp(Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / 8), 6, 60);
-    const [left, right] = range([from.x, to.x, through.x]);
-    const [top, bottom] = range([from.y, to.y, through.y]);
-    const near = boxes.filter(
-      (box) => box !== from && box !== to && box.x + box.width / 2 > left - 3 &&
-        box.x - box.width / 2 < right + 3 && box.y + box.height / 2 > top - 3 &&
-        box.y - box.height / 2 < bottom + 3
-    );
-    const middle = along(from, through, to, 0.5);
-    const out = middle.x < 0 || middle.y < 0 || middle.x > width || middle.y > height;
-    const met = new Set();
-    for (let step = 1; step < steps; step += 1) {
-      const point = along(from, through, to, step / steps);
-      for (const box of near) if (within(point, box, 3)) met.add(box);
-    }
-    const count = met.size + out;
-    if (count < fewest) [best, fewest] = [bow, count];
-    if (!fewest) break;
-  }
-  return best;
-}
-// The share of a line, from its start, that is hidden by the box there.
-function hidden(from, through, to, box, margin) {
+const between = (a, b, t) => ({ x: a.x + (b.x - a.x) * t, y: a.y + (b.y - a.y) * t });
+const far = (a, b) => Math.hypot(b.x - a.x, b.y - a.y);
+// Whether a straight piece runs through a box.
+function meets(a, b, box, margin) {
   let [low, high] = [0, 1];
-  for (let step = 0; step < 12; step += 1) {
+  for (const [axis, size] of [["x", "width"], ["y", "height"]]) {
+    const [step, half] = [b[axis] - a[axis] || 1e-9, box[size] / 2 + margin];
+    const ends = [(box[axis] - half - a[axis]) / step, (box[axis] + half - a[axis]) / step];
+    low = Math.max(low, Math.min(...ends));
+    high = Math.min(high, Math.max(...ends));
+  }
+  return low < high;
+}
+const free = (a, b, boxes, margin = CLEAR) => !boxes.some((box) => meets(a, b, box, margin));
+// The corners that a way around boxes may turn at, by distance; none is outside of the drawing.
+function corners(boxes, all) {
+  const [left, right] = range(all.flatMap(({ x, width }) => [x - width / 2 - RIM, x + width / 2 + RIM]));
+  const [top, bottom] = range(all.flatMap(({ y, height }) => [y - height / 2 - RIM, y + height / 2 + RIM]));
+  const made = boxes.flatMap(({ node, x, y, width, height }) => RINGS.flatMap((ring) =>
+    [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([across, down]) => ({
+      key: `${node} ${ring} ${across} ${down}`,
+      x: x + across * (width / 2 + ring), y: y + down * (height / 2 + ring),
+    }))));
+  return made.filter((point) => point.x > left && point.x < right && point.y > top &&
+    point.y < bottom && !boxes.some((box) => within(point, box, CLEAR)));
+}
+// The shortest way past boxes (Dijkstra's algorithm on their corners); null if there is none.
+function shortest(from, to, boxes, all, used) {
+  const open = [from, to, ...corners(boxes, all)]
+    .map((at, k) => ({ at, cost: k ? Infinity : 0, before: null }));
+  const goal = open[1];
+  while (open.length) {
+    const here = open.reduce((best, point) => (point.cost < best.cost ? point : best));
+    if (here.cost === Infinity) return null;
+    if (here === goal) break;
+    open.splice(open.indexOf(here), 1);
+    for (const point of open) {
+      const extra = point === goal ? 0 : TURN + SHARED * (used.get(point.at.key) ?? 0);
+      const cost = here.cost + far(here.at, point.at) + extra;
+      if (cost < point.cost && free(here.at, point.at, boxes)) {
+        Object.assign(point, { cost, before: here });
+      }
+    }
+  }
+  const way = [];
+  for (let point = goal; point; point = point.before) way.unshift(point.at);
+  return way;
+}
+// The way from box to box: first a straight line, then around the boxes in its way, and so on.
+function wayOf(from, to, boxes, used) {
+  const others = boxes.filter((box) => box !== from && box !== to);
+  const met = [];
+  let way = [from, to];
+  for (;;) {
+    const hit = others.filter((box) => !met.includes(box) &&
+      way.some((point, k) => k && meets(way[k - 1], point, box, CLEAR)));
+    if (!hit.length) break;
+    met.push(...hit);
+    way = shortest(from, to, met, boxes, used);
+    // Boxes that the reader has moved onto each other leave no way.
+    if (!way) return [from, to];
+  }
+  for (const { key } of way.slice(1, -1)) used.set(key, (used.get(key) ?? 0) + 1);
+  return rounded(way, others);
+}
+// A way with rounded corners, as small as the boxes require.
+function rounded(way, boxes) {
+  const points = [way[0]];
+  for (let k = 1; k < way.length - 1; k += 1) {
+    const [before, corner, after] = way.slice(k - 1, k + 2);
+    const [one, two] = [far(before, corner), far(corner, after)];
+    for (let radius = Math.min(ROUND, one / 2, two / 2); ; radius /= 2) {
+      const [start, end] = [between(corner, before, radius / one), between(corner, after, radius / two)];
+      const arc = [...Array(9).keys()].map((step) =>
+        between(between(start, corner, step / 8), between(corner, end, step / 8), step / 8));
+      if (radius > 1 && !arc.every((point, n) => !n || free(arc[n - 1], point, boxes, 1))) continue;
+      points.push(...arc);
+      break;
+    }
+  }
+  return [...points, way.at(-1)];
+}
+// A line without its start, which the box there hides.
+function outside(points, box, margin) {
+  const first = points.findIndex((point) => !within(point, box, margin));
+  if (first < 1) return points;
+  let [low, high] = [0, 1];
+  const at = (t) => between(points[first - 1], points[first], t);
+  for (let step = 0; step < 14; step += 1) {
     const middle = (low + high) / 2;
-    if (within(along(from, through, to, middle), box, margin)) low = middle;
+    if (within(at(middle), box, margin)) low = middle;
     else high = middle;
   }
-  return Math.min(high, 0.49);
+  return [at(high), ...points.slice(first)];
+}
+// The point of a line at a distance from its start.
+function pointAt(points, distance) {
+  for (let k = 1; k < points.length; k += 1) {
+    const length = far(points[k - 1], points[k]);
+    if (length >= distance) return between(points[k - 1], points[k], distance / (length || 1));
+    distance -= length;
+  }
+  return points.at(-1);
 }
 const HEAD = 9;
 const RING = 4.5;
@@ -299,14 +379,8 @@ function drawEnd(end, tip, before, parent, kind) {
     svg("circle", { cx, cy, r: RING, class: `ring ${kind}` }, parent);
   }
 }
-function drawPair(pair, from, to, bow, state, graph, parent, away) {
-  const through = via(from, to, bow);
-  const [start, end] = [hidden(from, through, to, from, 2), 1 - hidden(to, through, from, to, 2)];
-  const steps = bow ? 20 : 1;
-  const points = [];
-  for (let step = 0; step <= steps; step += 1) {
-    points.push(along(from, through, to, start + ((end - start) * step) / steps));
-  }
+function drawPair(pair, from, to, way, state, graph, parent, away) {
+  const points = outside(outside(way, from, 2).reverse(), to, 2).reverse();
   const d = points.map(({ x, y }, k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
   const chosen = state.pair && state.pair[0] === pair.i && state.pair[1] === pair.j;
   const group = svg(
@@ -319,12 +393,13 @@ function drawPair(pair, from, to, bow, state, graph, parent, away) {
   svg("path", { d, class: "hit" }, group);
   const line = svg("path", { d, class: `line ${pair.kind}` }, group);
   if (pair.width) line.style.strokeWidth = pair.width;
-  const back = (k) => along(from, through, to, k ? end - 0.03 : start + 0.03);
-  drawEnd(pair.mark[0], points[0], steps > 1 ? back(0) : points[1], group, pair.kind);
-  drawEnd(pair.mark.at(-1), points.at(-1), steps > 1 ? back(1) : points[0], group, pair.kind);
+  const turned = [...points].reverse();
+  drawEnd(pair.mark[0], points[0], pointAt(points, HEAD), group, pair.kind);
+  drawEnd(pair.mark.at(-1), turned[0], pointAt(turned, HEAD), group, pair.kind);
   const sign = { undirected: "?", reversed: state.scene.pag ? "≠" : "⇄" }[pair.kind];
   if (sign) {
-    const { x, y } = along(from, through, to, (start + end) / 2);
+    const length = points.reduce((sum, point, k) => sum + (k && far(points[k - 1], point)), 0);
+    const { x, y } = pointAt(points, length / 2);
     svg("text", { x, y: y + 4, class: "sign" }, group, sign);
   }
   group.addEventListener("click", (event) => {
@@ -375,31 +450,38 @@ function drawPane(state, pane) {
   // Columns without links in any graph are named in one line below.
   const standing = all.filter((node) => !loose.has(node) || near[node].size || sight?.has(node));
   const below = only ? [] : standing.filter((node) => loose.has(node));
-  // All panes of one size share the places and the bows of lines.
+  // All panes of one size share the places and the ways of lines.
   const key = [width, height, only ? [...sight].sort() : "", below].join();
   if (state.laid?.key !== key) {
     const rows = !only && loose.size ? Math.max(1, Math.ceil(below.length / 8)) : 0;
     const base = only ? [...sight].sort((a, b) => a - b) : all.filter((node) => !loose.has(node));
-    state.laid = { key, bows: new Map(), ...arranged(scene, base, width, height - rows * ROW_BELOW) };
-    const letters = Math.floor(width / 8 / 7.5);
+    state.laid = { key, ...arranged(scene, base, width, height - rows * ROW_BELOW) };
     below.forEach((node, k) => {
-      const box = state.laid.dots ? { lines: [], width: 9, height: 9 }
-        : boxOf([cut(scene.names[node], letters)], SMALLEST);
       const [row, at] = [Math.floor(k / 8), k % 8];
       const inRow = Math.min(8, below.length - 8 * row);
+      const kept = { whole: true, lines: [], width: 9, height: 9 };
+      const fits = [scene.names[node], scene.short[node]].map((name) => boxOf([name], SMALLEST))
+        .find((made) => made.width + RIM < width / inRow);
+      const box = state.laid.dots || !fits ? kept : { whole: fits.lines[0] === scene.names[node], ...fits };
       const [x, y] = [((at + 0.5) * width) / inRow, height - (rows - row - 0.5) * ROW_BELOW];
       state.laid.boxes.set(node, { node, ...box, x, y });
     });
   }
   const { laid } = state;
   const { k, x: left, y: top } = state.zoom;
-  const boxes = new Map(
-    [...laid.boxes].map(([node, box]) => {
-      const moved = only ? null : state.moved.get(node);
-      const at = moved ? { x: moved.x * width, y: moved.y * height } : box;
-      return [node, { ...box, x: at.x * k + left, y: at.y * k + top }];
-    })
-  );
+  if (laid.k !== k || !laid.ways) {
+    Object.assign(laid, { k, ways: new Map(), used: new Map() });
+    laid.drawn = new Map(
+      [...laid.boxes].map(([node, box]) => {
+        const moved = only ? null : state.moved.get(node);
+        const at = moved ? { x: moved.x * width, y: moved.y * height } : box;
+        return [node, { ...box, x: at.x * k, y: at.y * k }];
+      })
+    );
+  }
+  const shifted = (point) => ({ ...point, x: point.x + left, y: point.y + top });
+  const boxes = new Map([...laid.drawn].map(([node, box]) => [node, shifted(box)]));
+  for (const box of boxes.values()) if (!box.whole) state.shortened.add(box.node);
   const held = pane.svg.getRootNode().activeElement?.dataset?.node;
   pane.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   pane.svg.replaceChildren();
@@ -410,18 +492,19 @@ function drawPane(state, pane) {
     const [from, to] = [boxes.get(pair.i), boxes.get(pair.j)];
     if (!from || !to) continue;
     const id = `${pair.i}-${pair.j}`;
-    if (!laid.bows.has(id)) {
-      laid.bows.set(id, laid.dots ? 0 : bowOf(from, to, list, width, height));
+    if (!laid.ways.has(id)) {
+      const ends = [laid.drawn.get(pair.i), laid.drawn.get(pair.j)];
+      laid.ways.set(id, wayOf(...ends, [...laid.drawn.values()], laid.used));
     }
     // A path is shown completely; in a neighbourhood, only the links that lead there.
     const away = !shown(pair.i) || !shown(pair.j);
     if (away && only) continue;
-    drawPair(pair, from, to, laid.bows.get(id), state, pane.graph, pairsLayer, away);
+    drawPair(pair, from, to, laid.ways.get(id).map(shifted), state, pane.graph, pairsLayer, away);
   }
-  const named = laid.dots ? namesOfDots(list, scene, state, focus, near, width, height) : null;
+  const labels = laid.dots ? namesOfDots(list, scene, state, focus, near, width, height) : null;
   const layer = svg("g", {}, pane.svg);
   const first = focus?.column ?? standing[0];
-  for (const box of list) drawNode(state, pane, box, layer, { shown, focus, first, named });
+  for (const box of list) drawNode(state, pane, box, layer, { shown, focus, first, labels });
   if (held !== undefined) pane.svg.querySelector(`[data-node="${held}"]`)?.focus();
   pane.about.hidden = !focus;
   if (focus) {
@@ -436,7 +519,7 @@ function namesOfDots(list, scene, state, focus, near, width, height) {
   const rank = (box) =>
     box.node === focus?.column || box.node === state.hover ? Infinity : near[box.node].size;
   for (const box of [...list].sort((a, b) => rank(b) - rank(a) || a.node - b.node)) {
-    const text = cut(scene.names[box.node], 16);
+    const text = named(state, box.node, 16);
     const [wide, high] = [widthOf(text, SMALLEST) + 4, SMALLEST * 1.2];
     const sides = [[0, -11], [0, 12], [wide / 2 + 7, 0], [-wide / 2 - 7, 0]];
     for (const [dx, dy] of sides) {
@@ -456,7 +539,7 @@ function namesOfDots(list, scene, state, focus, near, width, height) {
   }
   return places;
 }
-function drawNode(state, pane, box, layer, { shown, focus, first, named }) {
+function drawNode(state, pane, box, layer, { shown, focus, first, labels }) {
   const { scene, view } = state;
   const { node } = box;
   const name = scene.names[node];
@@ -476,25 +559,24 @@ function drawNode(state, pane, box, layer, { shown, focus, first, named }) {
     layer
   );
   svg("title", {}, group, name);
-  if (named) {
+  if (labels) {
     svg("circle", { cx: box.x, cy: box.y, r: 4.5 }, group);
-    const label = named.get(node);
+    const label = labels.get(node);
     if (label) svg("text", { x: label.x, y: label.y + 4, class: "label" }, group, label.text);
   } else {
     const { width, height } = box;
     svg("rect", { x: box.x - width / 2, y: box.y - height / 2, width, height, rx: 6 }, group);
-    const { size } = state.laid;
-    const low = scene.places[node][1] > 1 && box.lines.length === 1 ? SMALLEST : size;
+    const { size } = box;
     box.lines.forEach((line, row) => {
-      const y = box.y + low * (0.36 + LINE * (row - (box.lines.length - 1) / 2));
-      svg("text", { x: box.x, y, "font-size": low }, group, line);
+      const y = box.y + size * (0.36 + LINE * (row - (box.lines.length - 1) / 2));
+      svg("text", { x: box.x, y, "font-size": size }, group, line);
     });
   }
   group.addEventListener("click", (event) => {
     event.stopPropagation();
     if (!state.dragged) state.look({ focus: focus?.column === node ? "" : `${node}` });
   });
-  if (named && !named.get(node)) {
+  if (labels && !labels.get(node)) {
     group.addEventListener("pointerenter", () => {
       state.hover = node;
       state.panes.forEach((other) => drawPane(state, other));
@@ -545,7 +627,7 @@ function listen(state, pane) {
       const at = state.moved.get(drag.node) ?? { x: box.x / width, y: box.y / height };
       const { k } = state.zoom;
       state.moved.set(drag.node, { x: at.x + dx / k / width, y: at.y + dy / k / height });
-      state.laid.bows.clear();
+      state.laid.ways = null;
     }
     redraw();
   });
@@ -606,7 +688,7 @@ function drawMatrix(state, place) {
   place.replaceChildren();
   if (!order.length) return html("p", { class: "note" }, place, "No column has a link.");
   const size = SMALLEST + 1;
-  const wide = Math.min(150, 12 + Math.max(...order.map((n) => widthOf(cut(scene.names[n], 22), size))));
+  const wide = Math.min(150, 12 + Math.max(...order.map((n) => widthOf(named(state, n, 22), size))));
   const cell = clamp(Math.floor((place.clientWidth - wide - 20) / order.length), 13, 26);
   const side = cell * order.length;
   const box = html("div", { class: "matrix", tabindex: 0, role: "region", "aria-label": "Matrix of links: from the row to the column" }, place);
@@ -617,7 +699,7 @@ function drawMatrix(state, place) {
   const left = html("div", { class: "left" }, box);
   const focus = focusOf(view, scene.names.length);
   order.forEach((node, k) => {
-    const name = cut(scene.names[node], 22);
+    const name = named(state, node, 22);
     const head = html("span", { title: scene.names[node] }, top, name);
     head.style.width = `${cell}px`;
     const row = html("button", { type: "button", tabindex: k ? -1 : 0, "data-row": node }, left, name);
@@ -815,15 +897,19 @@ function drawNotes(state) {
     line.append(few(folded, 12));
     if (folded.length > 12) line.title = folded.join(", ");
   }
-  const kinds = new Set(scene.graphs.flatMap((graph) => graph.pairs.map((pair) => pair.kind)));
+  const kinds = new Set(scene.graphs.flatMap((graph) =>
+    drawnPairs(scene, graph, view).map((pair) => pair.kind)));
   if (scene.graphs.some((graph) => graph.pag || graph.pairs.some(({ mark }) => mark.includes("o")))) {
     drawMarks(scene, notes);
+  }
+  if (scene.tiers.length && view.as !== "matrix") {
+    html("p", { class: "note time" }, notes, "Time runs downwards: earlier tiers are above later ones.");
   }
   const legend = Object.entries(scene.words);
   if (!legend.length) return;
   const line = html("p", { class: "legend" }, notes);
   for (const [kind, text] of legend) {
-    if (kind === "unclear" && !kinds.has(kind)) continue;
+    if (["missing", "unclear"].includes(kind) && (!kinds.has(kind) || view.as === "matrix")) continue;
     const item = html("span", {}, line);
     const sample = svg("svg", { width: 38, height: 8, "aria-hidden": "true" }, item);
     svg("path", { d: "M0 4H38", class: `line ${kind}` }, sample);
@@ -834,6 +920,16 @@ function drawNotes(state) {
     const [one, two] = scene.graphs;
     const shapes = scene.pag ? "square: arrowhead at the column · ring: circle there" : "round: no arrow";
     html("span", { class: "muted" }, line, `filled: ${one.title} · outlined: ${two.title} · ${shapes}`);
+  }
+}
+// The whole names of the columns that are drawn with short ones.
+function drawShort({ scene, shortened, notes }) {
+  if (!shortened.size) return;
+  const list = html("dl", { class: "short" }, notes);
+  for (const node of [...shortened].sort((a, b) => a - b)) {
+    const item = html("div", {}, list);
+    html("dt", {}, item, scene.short[node]);
+    html("dd", {}, item, scene.names[node]);
   }
 }
 // The meaning of the marks of a PAG; rare ones only if they are drawn.
@@ -896,8 +992,8 @@ function make(root, on) {
 function draw(state) {
   const { scene, view, place } = state;
   font = getComputedStyle(state.root).fontFamily;
+  state.shortened = new Set();
   drawBar(state);
-  drawNotes(state);
   const matrix = view.as === "matrix";
   const shape = matrix ? "matrix" : scene.graphs.map((graph) => graph.key).join();
   if (place.dataset.shape !== shape) {
@@ -932,6 +1028,8 @@ function draw(state) {
     pane.svg.setAttribute("aria-label", pane.graph.alt);
     drawPane(state, pane);
   });
+  drawNotes(state);
+  drawShort(state);
   state.root.dataset.ready = "1";
 }
 

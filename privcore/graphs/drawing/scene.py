@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from privcore.graphs.boxes import NAME_LIMIT, wrapped
+from privcore.graphs.boxes import NAME_LIMIT, short_forms, wrapped
 from privcore.graphs.layout import matrix_order
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARKS, PDAG, Edge, Kind, ordered
@@ -77,12 +77,14 @@ def scene(
     words: Mapping[str, str] | None = None,
     reference: str = "",
     selected: Edge | None = None,
+    tiers: Sequence[int | None] = (),
 ) -> dict[str, Any]:
     """The scene for `drawGraphs` as JSON-ready data; names are text, never markup.
 
     positions: one (x, y) per node, with y increasing downwards, as from `shared_layout`.
     words: the legend text for each class.  reference: the name of the reference graph.
-    selected: a pair to highlight.
+    selected: a pair to highlight.  tiers: as in `shared_layout`; earlier
+    tiers are drawn above later ones.
 
     Raises ValueError if there is not one position per node, or if the graphs have different nodes.
     """
@@ -100,7 +102,9 @@ def scene(
             short(name, NAME_LIMIT) or label for name, label in zip(nodes, labels, strict=True)
         ],
         "labels": [label.split("\n") for label in labels],
+        "short": short_forms(nodes),
         "places": [[round(x, 4), round(y, 4)] for x, y in positions],
+        "tiers": list(tiers),
         # Taken from the graph that stays while ε moves, if there is one.
         "order": list(_order(panes[min(1, len(panes) - 1)].graph)),
         "graphs": [pane.as_dict() for pane in panes],

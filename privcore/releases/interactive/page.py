@@ -111,8 +111,8 @@ def _positions(series: Series) -> Positions:
     dataset = series.dataset
     if dataset.true_edges:
         dag = PDAG.from_names(dataset.names, dataset.seen_edges).directed
-        return shared_layout(dataset.names, dag=dag)
-    return shared_layout(dataset.names, graph=series.base.graph)
+        return shared_layout(dataset.names, dag=dag, tiers=series.base.tiers)
+    return shared_layout(dataset.names, graph=series.base.graph, tiers=series.base.tiers)
 
 
 def _compared(
@@ -148,7 +148,8 @@ def _scene(
         name = _marked(f"Without privacy ({base_title(series.algorithm)})", mark)
         panes.append(_pane("base", name, base, before, reference))
     words = class_words(kind, result.graph, reference)
-    return scene(positions, panes, words=words, reference=here.reference_name)
+    name = here.reference_name
+    return scene(positions, panes, words=words, reference=name, tiers=result.tiers)
 
 
 def _marked(title: str, mark: str) -> str:
