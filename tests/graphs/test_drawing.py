@@ -101,8 +101,10 @@ def test_contrast(theme):
     palette = PALETTES[theme]
     for style in EDGES[theme].values():
         assert contrast(style.colour, palette.background) >= 3
-    for series in palette.series:
-        assert contrast(series, palette.background) >= 3
+    for series, shade in zip(palette.series, palette.shades, strict=True):
+        assert min(contrast(each, palette.background) for each in (series, shade)) >= 3
+        # By its light alone, a shade is told from its colour.
+        assert contrast(series, shade) >= 1.6
     assert contrast(palette.text, palette.background) >= 4.5
     for end in (palette.surface, palette.map_end):
         assert contrast(palette.text, end) >= 4.5

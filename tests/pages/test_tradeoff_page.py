@@ -149,13 +149,17 @@ def test_nobody_does_best_before_all_have_run():
     assert not shows(told(app), "best-of-these")
 
 
-def test_every_private_algorithm_has_a_line_of_its_own_and_one_colour_a_paper():
+def test_every_private_algorithm_has_a_line_of_its_own_and_one_hue_a_paper():
     for palette in PALETTES.values():
         private = [a for a in ALGORITHMS.values() if a.private]
         styles = {a.name: style_of(a.name, palette) for a in private}
         assert len({(s.colour, s.dash) for s in styles.values()}) == len(private)
+        hues = dict(zip(palette.series + palette.shades, 2 * palette.series, strict=True))
         for names in groups().values():
-            assert len({styles[name].colour for name in names}) == 1
+            own = [styles[name] for name in names]
+            assert len({hues[style.colour] for style in own}) == 1
+            assert len({style.symbol for style in own}) == len(own)
+            assert all(one.colour != two.colour for one, two in pairwise(own))
     assert groups()["ours"] == ["moment-search", "moment-notears"]
 
 

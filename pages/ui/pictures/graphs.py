@@ -42,7 +42,7 @@ _TRIALS = (
     (14, 8), (12, 11), (12, 8), (10, 11), (10, 8), (8, 8), (6, 8), (4, 8),
 )  # fmt: skip
 _LONGEST = 60
-# Smaller names are short forms, and a legend in small letters and so many columns has them whole.
+# Smaller names are short forms; a legend in small letters, in columns, has them whole.
 _SMALLEST_WHOLE, _LEGEND_SIZE, _LEGEND_COLUMNS = 10, 10.0, 3
 _LEADING, _PADDING = 1.25, 0.45
 # Gaps between boxes, horizontal and vertical, relative to the font size: room for an arrow.

@@ -594,8 +594,8 @@ def _light_colours() -> dict[str, str]:
     pairs = [
         (getattr(dark, one.name), getattr(light, one.name))
         for one in fields(dark)
-        if one.name != "series"
+        if one.name not in ("series", "shades")
     ]
-    pairs += zip(dark.series, light.series, strict=True)
+    pairs += zip(dark.series + dark.shades, light.series + light.shades, strict=True)
     pairs += [(EDGES["dark"][k].colour, EDGES["light"][k].colour) for k in EDGES["dark"]]
     return {one.upper(): other for one, other in pairs}

@@ -67,7 +67,7 @@ def quality(
             legendgroup=name,
             mode="lines+markers",
             line={"color": style.colour, "width": style.width, "dash": style.dash},
-            marker={"size": 7},
+            marker={"size": 7, "symbol": style.symbol},
             customdata=np.column_stack(
                 [np.full(len(part), algorithm), np.full(len(part), calibration), part["runs"]]
             ),

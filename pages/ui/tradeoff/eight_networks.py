@@ -41,14 +41,14 @@ def runs_words(means: pd.DataFrame) -> str:
 
 
 def groups_sentence() -> str:
-    """State which algorithms share a colour."""
+    """State which algorithms share a hue."""
     groups_shown = []
     for group, names in groups().items():
         titles = ", ".join(plain(ALGORITHMS[name].title) for name in names)
         groups_shown.append(f"{'Ours' if group == OURS else plain(group)}: {titles}")
     return (
-        "One colour for our algorithms and one per paper; algorithms of the same colour differ in "
-        f"their dashes. {'; '.join(groups_shown)}."
+        "One hue for our algorithms and one per paper; algorithms of the same hue differ in shade "
+        f"and dashes. {'; '.join(groups_shown)}."
     )
 
 

@@ -1,8 +1,8 @@
 """The line styles of algorithms on all pages: colour and dash identify the algorithm.
 
-Our algorithms share one colour, the algorithms of each paper share another, and non-private
-algorithms are grey. Algorithms of the same colour differ in their dashes. An algorithm looks the
-same in every chart.
+Our algorithms share one hue, the algorithms of each paper share another, and non-private
+algorithms are grey. Algorithms of the same hue differ in dashes and symbols, and each in its shade
+from the next. An algorithm looks the same in every chart.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pages.ui.theme import Palette
 from privcore.algorithms import ALGORITHMS, Algorithm
 
 OURS, NOT_PRIVATE = "ours", "not private"
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 # The palette's series ends in grey and olive; grey is reserved for non-private algorithms.
 _COLOURS = (0, 1, 2, 3, 5)
@@ -23,11 +24,12 @@ _COLOURS = (0, 1, 2, 3, 5)
 
 @dataclass(frozen=True)
 class LineStyle:
-    """A line's style: colour as #RRGGBB, dash as a Plotly name, width in pixels."""
+    """A line's style: colour as #RRGGBB, dash and symbol as Plotly names, width in pixels."""
 
     colour: str
     dash: str
     width: float
+    symbol: str = "circle"
 
 
 def group_of(algorithm: Algorithm) -> str:
@@ -55,7 +57,8 @@ def style_of(name: str, palette: Palette, *, published: bool = False) -> LineSty
         return LineStyle(palette.muted, DASHES[1 + bases.index(name) % 2], 1.5)
     group = group_of(ALGORITHMS[name])
     place = list(groups()).index(group)
-    colour = palette.series[_COLOURS[place % len(_COLOURS)]]
-    dash = DASHES[groups()[group].index(name) % len(DASHES)]
+    own = groups()[group].index(name)
+    colour = (palette.series, palette.shades)[own % 2][_COLOURS[place % len(_COLOURS)]]
+    dash, symbol = DASHES[own % len(DASHES)], SYMBOLS[own % len(SYMBOLS)]
     width = 1.2 if published else 3.0 if group == OURS else 2.0
-    return LineStyle(colour, dash, width)
+    return LineStyle(colour, dash, width, symbol)

@@ -164,8 +164,9 @@ const boxOf = (lines, size) => ({
   height: lines.length * size * LINE + 0.5 * size,
 });
 const RIM = 5;
-// Boxes pushed apart within the frame, along the axis that takes less, and an earlier tier above a
-// later one in any case; false if they do not fit.
+// Boxes pushed apart within the frame, along the axis that takes less, in time rather upwards and
+// downwards, so that a full row gives way; an earlier tier stays above a later one in any case.
+// False if they do not fit.
 function pushApart(boxes, tiers, width, height, gap) {
   // With room for the line around a box.
   const kept = (at, size, room) =>
@@ -175,7 +176,7 @@ function pushApart(boxes, tiers, width, height, gap) {
     box.y = kept(box.y, box.height, height);
   };
   boxes.forEach(inside);
-  for (let round = 0; round < 300; round += 1) {
+  for (let round = 0; round < 600; round += 1) {
     const shift = boxes.map(() => [0, 0, 0, 0]);
     let met = false;
     for (let a = 0; a < boxes.length; a += 1) {
@@ -189,7 +190,7 @@ function pushApart(boxes, tiers, width, height, gap) {
         const needY = (one.height + two.height) / 2 + gap - apart;
         if (needX < 0.1 || needY < 0.1) continue;
         met = true;
-        const [axis, need, side] = needX <= needY ? [0, needX, one.x - two.x]
+        const [axis, need, side] = needX * (1 + round / 60) <= needY ? [0, needX, one.x - two.x]
           : [1, needY, later || one.y - two.y];
         const way = side < 0 ? -1 : 1;
         shift[a][axis] += (way * need) / 2;
@@ -252,7 +253,7 @@ function arranged(scene, nodes, width, height) {
 // The least distance of a line from a box that it passes, and where lines turn around the corners
 // of boxes: the first is free at the least gap, and later lines take the others.
 const CLEAR = 1.5;
-const RINGS = [2.4, 6, 11];
+const RINGS = [2.4, 6, 11, 17];
 // Pixels that a line may be longer to make one turn less, or not to turn where another one does.
 const [TURN, SHARED] = [4, 40];
 const ROUND = 48;

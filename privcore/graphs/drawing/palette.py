@@ -19,6 +19,7 @@ ThemeName = Literal["light", "dark"]
 class Palette:
     """Colours of one theme, as #RRGGBB.
 
+    shades: for each colour of `series`, another shade, for a second line that belongs to the first.
     map_end: the last colour of the colour maps, whose first colour is `surface`.  Text is readable
     on every colour of the maps.
     """
@@ -35,6 +36,7 @@ class Palette:
     halo: str
     map_end: str
     series: tuple[str, ...]
+    shades: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ PALETTES: Mapping[ThemeName, Palette] = {
         halo="#F2D98A",
         map_end="#56B4E9",
         series=("#0072B2", "#D55E00", "#009E73", "#AA4499", "#56606B", "#8C6D00"),
+        shades=("#003F63", "#6E2F00", "#00543D", "#5E1F53", "#2B333B", "#4A3A00"),
     ),
     "dark": Palette(
         background="#12171D",
@@ -79,6 +82,7 @@ PALETTES: Mapping[ThemeName, Palette] = {
         halo="#6B5A1E",
         map_end="#00659E",
         series=("#56B4E9", "#E8743B", "#2BB893", "#CC79A7", "#9AA5B1", "#E6B422"),
+        shades=("#B5E0F8", "#F9CDB4", "#A6E9D4", "#F0D2E2", "#CFD6DD", "#A98200"),
     ),
 }
 
