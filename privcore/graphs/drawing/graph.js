@@ -900,6 +900,7 @@ function drawNotes(state) {
   }
   const kinds = new Set(scene.graphs.flatMap((graph) =>
     drawnPairs(scene, graph, view).map((pair) => pair.kind)));
+  if (view.as === "matrix") for (const kind of ["missing", "unclear"]) kinds.delete(kind);
   if (scene.graphs.some((graph) => graph.pag || graph.pairs.some(({ mark }) => mark.includes("o")))) {
     drawMarks(scene, notes);
   }
@@ -910,7 +911,7 @@ function drawNotes(state) {
   if (!legend.length) return;
   const line = html("p", { class: "legend" }, notes);
   for (const [kind, text] of legend) {
-    if (["missing", "unclear"].includes(kind) && (!kinds.has(kind) || view.as === "matrix")) continue;
+    if (!kinds.has(kind)) continue;
     const item = html("span", {}, line);
     const sample = svg("svg", { width: 38, height: 8, "aria-hidden": "true" }, item);
     svg("path", { d: "M0 4H38", class: `line ${kind}` }, sample);
