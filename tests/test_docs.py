@@ -162,12 +162,12 @@ def test_discover_opens_as_the_readme_and_the_tour_say():
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
     assert not app.exception
     state = app.session_state
-    assert (state["data"], state["rows"], state["algorithm"]) == ("asia", "100000", "moment-search")
+    assert (state["data"], state["rows"], state["algorithm"]) == ("asia", "5000", "moment-search")
     assert state["parameters"]["epsilon"] == 1.0
     for page in (README, ROOT / "docs" / "tutorials" / "presenter.md"):
         text = " ".join(page.read_text("utf-8").replace("*", "").split())
         assert shows(
-            text, "opens-on", data="asia", rows="100,000", algorithm="moment search", epsilon=1
+            text, "opens-on", data="asia", rows="5,000", algorithm="moment search", epsilon=1
         )
 
 

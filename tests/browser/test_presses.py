@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from pages.ui.controls.algorithm import SEED
 from tests.browser.conftest import settle, upload
 from tests.messages import label
 
@@ -59,8 +60,10 @@ def test_what_is_selected_shown_and_in_the_address_agree_after_every_press(
         expect(page).to_have_url(re.compile(f"epsilon={epsilon}(&|$)"))
 
         press(page, "button", label("re-roll"))
-        expect(page.get_by_role("spinbutton", name="Noise seed")).to_have_value(f"{7 + turn}")
-        expect(page).to_have_url(re.compile(f"seed={7 + turn}"))
+        expect(page.get_by_role("spinbutton", name="Noise seed")).to_have_value(
+            f"{SEED + 1 + turn}"
+        )
+        expect(page).to_have_url(re.compile(f"seed={SEED + 1 + turn}"))
 
         press(page, "tab", "Edges")
         expect(page.get_by_role("tab", name="Edges", selected=True)).to_be_visible()

@@ -328,9 +328,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         st.session_state["upload_edits"] += 1
         if discover:
             go("pages/discover.py")
-        st.session_state["upload_ready"] = True
         st.rerun()
-    if st.session_state.pop("upload_ready", False):
+    if "upload" in st.session_state and not waits():
         bar.success("The table is ready.")
         bar.page_link("pages/discover.py", label="Go to Discover", icon=":material/hub:")
 
