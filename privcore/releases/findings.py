@@ -12,6 +12,8 @@ from privcore.graphs.pdag import Edge
 from privcore.text import counted
 
 _NEARLY = 0.9999
+# The least probability of an edge for each word.
+_WORDS_OF_CONFIDENCE = (("nearly sure", 0.95), ("likely", 0.8), ("uncertain", 0.0))
 # Pixels of a line: the least, and what a certain edge adds.
 _LEAST, _MORE = 1.2, 2.8
 # In words: a larger budget does not always help, as with nearly collinear columns.
@@ -92,6 +94,23 @@ def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
         if count
     ]
     return " and ".join(parts) or "none are inconclusive"
+
+
+def confidence_groups(findings: Mapping[Edge, PairFinding]) -> list[tuple[str, list[Edge]]]:
+    """The pairs (i < j) by how sure a run is of them, as words with their number.
+
+    The surest first, then the pairs for which a dependence of interest could have been missed.
+    Empty groups are left out; there is none if the run states no probabilities.
+    """
+    sure, groups, above = _sure(findings), [], 2.0
+    for words, least in _WORDS_OF_CONFIDENCE:
+        pairs = sorted(pair for pair, value in sure.items() if least <= value < above)
+        groups += [(f"{words}: {len(pairs)}", pairs)] if pairs else []
+        above = least
+    open_pairs = sorted(p for p, f in findings.items() if f.verdict == "not enough budget")
+    if open_pairs:
+        groups.append((f"inconclusive: {counted(len(open_pairs), 'pair')}", open_pairs))
+    return groups
 
 
 def settled_sentence(settled: bool | None) -> str:

@@ -383,6 +383,26 @@ def test_a_link_is_chosen_by_a_click_and_by_the_page(show):
     assert chosen == ["0-1"] * 2
 
 
+def test_a_group_of_links_is_singled_out_and_let_go(show):
+    names = CHAIN[:4]
+    first = PDAG.from_names(names, EDGES[:3])
+    groups = [("likely: 1", [(0, 1)]), ("inconclusive: 1 pair", [(0, 3)])]
+    panes = [Pane("one", "One", first, groups=groups), Pane("two", "Two", first)]
+    page = show(scene(shared_layout(names, graph=first), panes))
+    faded = graph(page, "One").locator(".pair.away")
+    pressed = page.locator(".groups button")
+    pressed.nth(0).click()
+    expect(faded).to_have_count(2)
+    expect(graph(page, "Two").locator(".pair.away")).to_have_count(0)
+    # A pair without a line gets one.
+    pressed.nth(1).click()
+    expect(faded).to_have_count(3)
+    expect(graph(page, "One").locator('[data-pair="0-3"]')).to_have_count(1)
+    expect(pressed.nth(1)).to_be_focused()
+    pressed.nth(1).press("Enter")
+    expect(page.locator(".pair.away")).to_have_count(0)
+
+
 def test_a_dragged_column_and_the_zoom_are_shared_and_reset(show):
     page = show(two(CHAIN[:8], EDGES[:7]))
     before = columns(graph(page, "Two"))

@@ -11,6 +11,7 @@ from privcore.cli import main
 from privcore.data import load_network
 from privcore.graphs.exports import to_edge_csv
 from privcore.releases.findings import (
+    confidence_groups,
     confidence_text,
     described_pairs,
     edge_notes,
@@ -38,6 +39,25 @@ def test_pairs_are_counted_in_words(result):
     assert reads(verdict_counts([one_seen]), "verdict-seen")
     assert reads(verdict_counts([one_unseen]), "verdict-unseen")
     assert reads(verdict_counts([]), "verdict-of-none")
+
+
+def test_pairs_are_grouped_by_how_sure_the_run_is(result):
+    groups = confidence_groups(result.findings)
+    edges = {p: f.probability for p, f in result.findings.items() if f.verdict == "edge"}
+    bounds = {"nearly sure": (0.95, 1.0), "likely": (0.8, 0.95), "uncertain": (0.0, 0.8)}
+    counted = []
+    for words, pairs in groups:
+        name = words.partition(":")[0]
+        counted += pairs
+        if name in bounds:
+            low, high = bounds[name]
+            assert all(low <= edges[p] <= high for p in pairs)
+        else:
+            assert {result.findings[p].verdict for p in pairs} == {"not enough budget"}
+        assert f": {len(pairs)}" in words
+    unsure = [p for p, f in result.findings.items() if f.verdict == "not enough budget"]
+    assert sorted(counted) == sorted([*edges, *unsure])
+    assert confidence_groups({}) == []
 
 
 def test_no_probability_is_rounded_up_to_certainty():

@@ -15,7 +15,7 @@ from privcore.graphs.drawing import Pane, scene
 from privcore.measures import Comparison
 from privcore.measures.references import Reference
 from privcore.releases.answer import class_words
-from privcore.releases.findings import line_texts, line_widths
+from privcore.releases.findings import confidence_groups, line_texts, line_widths
 from privcore.text import counted
 
 
@@ -59,6 +59,7 @@ def graphs(
                 faint if own else (),
                 line_texts(pair_findings),
                 line_widths(pair_findings),
+                confidence_groups(pair_findings),
             )
         )
     made = scene(

@@ -489,7 +489,8 @@ function drawPane(state, pane) {
   const shown = (node) => !sight || sight.has(node);
   const list = [...boxes.values()];
   const pairsLayer = svg("g", {}, pane.svg);
-  for (const pair of drawnPairs(scene, pane.graph, view)) {
+  const { pairs, single } = singledOut(state, pane.graph);
+  for (const pair of pairs) {
     const [from, to] = [boxes.get(pair.i), boxes.get(pair.j)];
     if (!from || !to) continue;
     const id = `${pair.i}-${pair.j}`;
@@ -498,8 +499,9 @@ function drawPane(state, pane) {
       laid.ways.set(id, wayOf(...ends, [...laid.drawn.values()], laid.used));
     }
     // A path is shown completely; in a neighbourhood, only the links that lead there.
-    const away = !shown(pair.i) || !shown(pair.j);
-    if (away && only) continue;
+    const aside = !shown(pair.i) || !shown(pair.j);
+    if (aside && only) continue;
+    const away = aside || (single !== null && !single.has(id));
     drawPair(pair, from, to, laid.ways.get(id).map(shifted), state, pane.graph, pairsLayer, away);
   }
   const labels = laid.dots ? namesOfDots(list, scene, state, focus, near, width, height) : null;
@@ -512,6 +514,20 @@ function drawPane(state, pane) {
     const about = described(scene, pane.graph, view, focus.column);
     pane.about.textContent = `${scene.names[focus.column]} – ${about}`;
   }
+}
+// The pairs to draw, and the ids of those that the reader has singled out; null for none.  Pairs
+// without a line are drawn faintly where they are few.
+const FAINT = 60;
+function singledOut({ scene, view, group }, graph) {
+  const drawn = drawnPairs(scene, graph, view);
+  const chosen = graph.groups?.[group]?.pairs;
+  if (!chosen) return { pairs: drawn, single: null };
+  const single = new Set(chosen.map(([i, j]) => `${i}-${j}`));
+  const there = new Set(drawn.map(({ i, j }) => `${i}-${j}`));
+  const more = chosen.filter(([i, j]) => !there.has(`${i}-${j}`));
+  const faint = more.length > FAINT ? []
+    : more.map(([i, j]) => ({ i, j, mark: "--", kind: "unclear" }));
+  return { pairs: [...drawn, ...faint], single };
 }
 // Names next to dots, wherever there is room; columns with the most links first.
 function namesOfDots(list, scene, state, focus, near, width, height) {
@@ -924,6 +940,24 @@ function drawNotes(state) {
     html("span", { class: "muted" }, line, `filled: ${one.title} · outlined: ${two.title} · ${shapes}`);
   }
 }
+// How sure the run is of its pairs, in groups that a press singles out.
+function drawGroups(state) {
+  const { scene, notes } = state;
+  const graph = scene.graphs.find(({ groups }) => groups);
+  if (!graph) return;
+  const line = html("p", { class: "groups", role: "group", "aria-label": "What can be trusted" }, notes);
+  html("span", {}, line, "What can be trusted");
+  graph.groups.forEach(({ text }, k) => {
+    const on = state.group === k;
+    const made = html("button", { type: "button", "aria-pressed": String(on),
+      title: on ? "Show all again" : "Single these out in the graph" }, line, text);
+    made.addEventListener("click", () => {
+      state.group = on ? null : k;
+      draw(state);
+      state.notes.querySelectorAll(".groups button")[k]?.focus();
+    });
+  });
+}
 // The whole names of the columns that are drawn with short ones.
 function drawShort({ scene, shortened, notes }) {
   if (!shortened.size) return;
@@ -985,6 +1019,7 @@ function make(root, on) {
     state.moved.clear();
     state.laid = null;
     state.pair = null;
+    state.group = null;
     draw(state);
   };
   state.watch = new ResizeObserver(() => draw(state));
@@ -1031,6 +1066,7 @@ function draw(state) {
     drawPane(state, pane);
   });
   drawNotes(state);
+  if (!matrix) drawGroups(state);
   drawShort(state);
   state.root.dataset.ready = "1";
 }
@@ -1048,6 +1084,9 @@ export function drawGraphs(root, scene, view, on = {}) {
     // Another layout is another data set.
     Object.assign(state, { zoom, moved, held: undefined, pair: null, laid: null });
   }
+  // Another run has other groups.
+  const groups = (made) => JSON.stringify(made?.graphs.map((graph) => graph.groups));
+  if (groups(before) !== groups(scene)) state.group = null;
   state.scene = scene;
   state.view = { focus: "", as: "graph", links: "", ...view };
   if (scene.selected !== undefined && String(scene.selected) !== String(before?.selected)) {

@@ -35,7 +35,7 @@ class Pane:
     without a class are drawn as "plain".  reference: a second graph; pairs that are adjacent only
     in the reference are drawn as "missing".  unclear: pairs that are drawn faintly if they are
     adjacent in neither graph.  texts: notes on pairs.  widths: line widths in pixels, which replace
-    the widths of the classes.
+    the widths of the classes.  groups: pairs that a reader can single out, with words for them.
     """
 
     key: str
@@ -47,6 +47,7 @@ class Pane:
     unclear: Iterable[Edge] = ()
     texts: Mapping[Edge, str] = field(default_factory=dict)
     widths: Mapping[Edge, float] = field(default_factory=dict)
+    groups: Sequence[tuple[str, Sequence[Edge]]] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The pane as JSON-ready data, with a sorted list of all pairs that may be drawn."""
@@ -67,7 +68,9 @@ class Pane:
             pairs.append(drawn)
         alt = self.alt or f"{self.title}: {counted(len(self.graph.skeleton), 'edge')}"
         pag = {"pag": True} if isinstance(self.graph, PAG) else {}
-        return {"key": self.key, "title": self.title, "alt": alt, "pairs": pairs, **pag}
+        groups = [{"text": words, "pairs": [list(p) for p in held]} for words, held in self.groups]
+        described = {"key": self.key, "title": self.title, "alt": alt, "pairs": pairs, **pag}
+        return described | ({"groups": groups} if groups else {})
 
 
 def scene(
