@@ -37,6 +37,8 @@ def keep_out_of_collections(*, kernels: bool) -> None:
 
 ICON = Path(__file__).parent / "assets" / "icon.png"
 
+# Off in .streamlit/config.toml, so that nobody sees a menu of file names before this one.
+st.set_option("client.showSidebarNavigation", True)
 st.set_page_config(
     page_title="CausalVeil", page_icon=str(ICON), layout="wide", initial_sidebar_state=240
 )

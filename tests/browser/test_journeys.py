@@ -38,9 +38,19 @@ def move_slider(page, label, key, times=1):
         slider.press(key)
 
 
+# Notes each link that the menu ever has.
+_ALL_LINKS = """
+window.links = [];
+new MutationObserver(() => {
+  for (const link of document.querySelectorAll('[data-testid="stSidebarNav"] a'))
+    if (link.innerText && !window.links.includes(link.innerText)) window.links.push(link.innerText);
+}).observe(document, {childList: true, subtree: true, characterData: true});
+"""
+
+
 @pytest.mark.long
 def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
-    page = visit(f"{cold_server.url}/data?data=child&epsilon=0.3")
+    page = visit(f"{cold_server.url}/data?data=child&epsilon=0.3", script=_ALL_LINKS)
     settle(page, "Data")
     shown(page, "Spiegelhalter")
     links = page.get_by_test_id("stSidebarNav").get_by_role("link")
@@ -60,6 +70,8 @@ def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
             )
         ]
     )
+    # Nor did a menu of the files' names stand there for a moment.
+    assert set(page.evaluate("window.links")) == set(links.all_inner_texts())
     assert "data=child" in page.url
     assert "epsilon=0.3" in page.url
     links.nth(1).click()
