@@ -47,7 +47,7 @@ $(TEST)/.installed: requirements-test.txt requirements.txt
 $(DOCS)/.installed: requirements-docs.txt requirements.txt
 $(PEERS)/.installed: requirements-peers.txt
 
-# Loops are compiled here (two minutes, once), so that no first run of a user waits for that.
+# Loops are compiled here (half a minute, once), so that no first run of a user waits for that.
 # The stamp is written last, so that an installation cut short is started over.
 %/.installed:
 	$(if $(PYTHON),,$(error Python 3.11 or later is needed and was not found))

@@ -1,14 +1,18 @@
 """Compiled loops: what a machine gets that cannot compile them, or cannot keep what it compiled."""
 
+import math
 import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
+from threading import Thread
 
 import numba
 
-from privcore.kernels import jit
+from privcore import kernels
+from privcore.kernels import jit, preparing
 
 ROOT = Path(__file__).parents[1]
 
@@ -62,17 +66,64 @@ def test_where_no_folder_can_be_written_loops_work(tmp_path):
 
 
 def test_where_the_disk_is_full_loops_work(monkeypatch):
-    failed, njit = [], numba.njit
+    def full(*_):
+        raise OSError
 
-    def full(signature, **options):
-        if options.get("cache"):
-            failed.append(signature)
-            raise OSError
-        return njit(signature, **options)
+    monkeypatch.setattr(numba.core.caching.FunctionCache, "save_overload", full)
+    assert jit.compiled("int64(int64)")(one_more)(2) == 3
 
-    monkeypatch.setattr(numba, "njit", full)
-    assert jit.compiled("int64(int64)")(lambda number: number + 1)(2) == 3
-    assert failed == ["int64(int64)"]
+
+def one_more(number):
+    return number + 1
+
+
+def test_a_run_compiles_what_it_needs_and_announces_it(tmp_path):
+    """A listener hears of one loop after the other, and of nothing that is cached."""
+    script = (
+        "import privcore\n"
+        "from privcore.kernels import preparing\n"
+        "heard = []\n"
+        "data = privcore.load_network('asia').sample(500, 1)\n"
+        "with preparing.announced_to(heard.append):\n"
+        "    privcore.discover(data, 'priv-pc', seed=1)\n"
+        "print(*heard)\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    first, again = (
+        subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for _ in range(2)
+    )
+    assert first == [w for k in range(1, len(first) // 2 + 1) for w in (str(k), "0")]
+    assert first
+    assert not again
+    made = {kept.name.partition("-")[0] for kept in tmp_path.rglob("*.nbi")}
+    assert "tables.count_cells" in made
+    assert not {name for name in made if name.startswith(("scan", "moment_tests", "table_"))}
+
+
+def test_the_background_waits_while_a_run_compiles(monkeypatch):
+    monkeypatch.setattr(preparing, "_last_needed", time.monotonic())
+    slept = []
+
+    def sleep(_):
+        slept.append(1)
+        monkeypatch.setattr(preparing, "_last_needed", -math.inf)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    kernels.load()
+    assert not slept
+    monkeypatch.setattr(preparing, "_last_needed", time.monotonic())
+    thread = Thread(target=kernels._load_quietly)
+    thread.start()
+    thread.join()
+    assert slept == [1]
 
 
 def test_what_was_compiled_before_a_source_changed_is_deleted(tmp_path):

@@ -14,6 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from privcore.algorithms import Progress
 from privcore.algorithms.search.model import NoHooks
+from privcore.kernels.preparing import announced_to, first_start_sentence
 from privcore.text import counted
 
 Value = TypeVar("Value")
@@ -37,6 +38,7 @@ class LiveHooks:
         self._cancel = cancel
         self._place = st.empty()
         self._started = self._shown = time.monotonic()
+        self._share = 0.0
         self._bar: st.delta_generator.DeltaGenerator | None = None
 
     def progress(self, progress: Progress) -> None:
@@ -52,18 +54,27 @@ class LiveHooks:
         }
         self.update(share, text[progress.noun])
 
+    def preparing(self, number: int) -> None:
+        """Say that loops are being compiled."""
+        if self._bar is not None:
+            self._bar.progress(self._share, first_start_sentence(number) if number else "")
+        elif number:
+            self._place.caption(first_start_sentence(number))
+        else:
+            self._place.empty()
+
     def update(self, share: float, text: str) -> None:
         now = time.monotonic()
         if now - self._started < _QUIET_SECONDS or now - self._shown < _STEP_SECONDS:
             return
-        self._shown = now
+        self._shown, self._share = now, min(share, 1.0)
         text = f"{self._title}, {text}"
         if self._bar is None:
             with self._place.container():
-                self._bar = st.progress(min(share, 1.0), text)
+                self._bar = st.progress(self._share, text)
                 st.button("Cancel", on_click=self._cancel, key=f"cancel-{self._title}")
         else:
-            self._bar.progress(min(share, 1.0), text)
+            self._bar.progress(self._share, text)
 
     def cancelled(self) -> bool:
         return False
@@ -124,7 +135,8 @@ def cached_result(
         st.session_state["_cancelled"] = key
 
     hooks = LiveHooks(title, cancel)
-    value = compute(hooks)
+    with announced_to(hooks.preparing):
+        value = compute(hooks)
     hooks.done()
     with _LOCK:
         results[key] = value

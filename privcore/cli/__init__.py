@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from privcore.errors import PrivcoreError
+from privcore.kernels.preparing import announced_to, first_start_sentence
 from privcore.text import short
 from privcore.version import __version__
 
@@ -100,6 +101,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+def _first_start(number: int) -> None:
+    """Say on a terminal that loops are being compiled; the line is erased afterwards."""
+    if sys.stderr.isatty():
+        text = first_start_sentence(number) if number else ""
+        print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+
+
 def _write_nowhere() -> None:
     """Discard buffered output, which would fail again when the process ends."""
     # A stream in memory has no file that could fail.
@@ -117,7 +125,8 @@ def _answer(arguments: Sequence[str] | None) -> int:
     options = parser.parse_args(words)
     options.words = words
     try:
-        options.run(options)
+        with announced_to(_first_start):
+            options.run(options)
     except PrivcoreError as error:
         print(error, file=sys.stderr)
         return 2

@@ -110,11 +110,11 @@ def _sum_out(table: Integers, begin: int, end: int, before: int, count: int, aft
     for a in range(before):
         to = table[end + a * after : end + (a + 1) * after]
         source = begin + a * count * after
-        to[:] = table[source : source + after]
-        for _ in range(1, count):
-            source += after
+        to[:] = 0
+        for _ in range(count):
             for cell in range(after):
                 to[cell] += table[source + cell]
+            source += after
 
 
 @compiled(
@@ -199,7 +199,8 @@ def test_every(
         fits = True
         for side in range(2):
             n = counts[side]
-            columns[:n] = around[side, :n]
+            for k in range(n):
+                columns[k] = around[side, k]
             columns[n], columns[n + 1] = x, y
             view = view_of(packed.places, columns[: n + 2])
             depth = into = 0
@@ -218,8 +219,9 @@ def test_every(
                     if room <= most and turn[depth] == 0:
                         count_cells(packed, view, columns[: size + 2], keys, table)
                         begins[depth], held[depth] = 0, room
-                        summed[:room] = table[:room]
-                        table[:room] = 0
+                        for cell in range(room):
+                            summed[cell] = table[cell]
+                            table[cell] = 0
                 if depth == n:
                     fresh = side == 0
                     for k in range(into):

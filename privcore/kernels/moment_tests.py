@@ -18,7 +18,7 @@ from privcore.kernels.noisy_parts import factor, inverse_of, paired_statistic, p
 _TINY = 1e-9
 
 
-@compiled()
+@compiled("UniTuple(float64[:, ::1], 2)(float64[:, ::1], int64[::1], float64)")
 def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix, Matrix]:
     """The inverse P of the moments M of the conditioning columns, and 2P − PMP.
 
@@ -35,13 +35,19 @@ def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix
         inverse = inverse_of(condition)
         return inverse, inverse
     values, vectors = np.linalg.eigh(condition)
-    larger = np.maximum(values, least)
-    turned = np.ascontiguousarray(vectors.T)
-    inverse = np.ascontiguousarray(vectors / larger) @ turned
-    return inverse, np.ascontiguousarray(vectors * (2 / larger - values / larger**2)) @ turned
+    scaled, twice = np.empty_like(vectors), np.empty_like(vectors)
+    for i in range(values.size):
+        for j in range(values.size):
+            larger = max(values[j], least)
+            scaled[i, j] = vectors[i, j] / larger
+            twice[i, j] = vectors[i, j] * (2 / larger - values[j] / larger**2)
+    return product(scaled, vectors), product(twice, vectors)
 
 
-@compiled()
+@compiled(
+    "Tuple((float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64))("
+    "float64[:, ::1], int64, int64, int64[::1], float64[:, ::1], float64[:, ::1])"
+)
 def _side(
     moments: Matrix, first: int, last: int, known: Integers, inverse: Matrix, twice: Matrix
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, float]:
@@ -68,24 +74,26 @@ def _side(
     return across, slopes, onto, left, max(after, 0.0) / max(before, _TINY)
 
 
-@compiled()
+@compiled("float64[:, :, ::1](float64[:, ::1], float64[:, ::1], int64[::1])")
 def _entering(whiten: Matrix, slopes: Matrix, ends: Integers) -> Matrix:
     """EEᵀ for the column itself, for the constant 1 and for each conditioning column.
 
     E is the matrix that multiplies the noise on the codes of the column in question.
     """
     entering = np.empty((ends.size, *whiten.shape))
-    entering[0] = product(whiten, whiten)
     turned = product(whiten, slopes.T)
-    for k in range(ends.size - 1):
-        part = turned[:, ends[k] : ends[k + 1]]
-        entering[k + 1] = product(part, part)
+    for k in range(ends.size):
+        part = turned[:, ends[k - 1] : ends[k]] if k else whiten[:, :]
+        own = product(part, part)
+        for i in range(own.shape[0]):
+            for j in range(own.shape[0]):
+                entering[k, i, j] = own[i, j]
     return entering
 
 
 @compiled(
-    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1], int64,"
-    "int64[::1])"
+    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1],"
+    "int64[::1], int64[:, ::1])"
 )
 def linear_tests(
     moments: Matrix,
@@ -93,36 +101,40 @@ def linear_tests(
     variances: Matrix,
     n: float,
     xs: Integers,
-    y: int,
-    condition: Integers,
+    ys: Integers,
+    conditions: Integers,
 ) -> Matrix:
-    """Linear tests of y and each column in `xs`, given the columns in `condition`.
+    """Linear tests of each column in `xs` and that in `ys`, given the columns in `conditions`.
 
     Returns value, first, second and left of `moment_search.statistic`, shape (tests, 4).
     moments: second moments of 1 and the codes of all columns.  starts: position of the first code
     of each column, and the end of the last column.  variances: noise variance of the moments for
-    each pair of columns, where index 0 stands for the constant 1.
+    each pair of columns, where index 0 stands for the constant 1.  ys, conditions: a column and a
+    row for each test, or one of each for all tests.
     """
-    groups, ends = np.zeros(1 + condition.size, np.int64), np.zeros(2 + condition.size, np.int64)
-    unsure = 0.0
+    size = conditions.shape[1]
+    groups, ends = np.zeros(1 + size, np.int64), np.zeros(2 + size, np.int64)
     ends[1] = 1
-    for k in range(condition.size):
-        groups[k + 1] = condition[k] + 1
-        ends[k + 2] = ends[k + 1] + starts[condition[k] + 1] - starts[condition[k]]
-        unsure = max(unsure, sqrt(variances[0, condition[k] + 1]) / n)
-    known = np.zeros(ends[-1], np.int64)
-    for k in range(condition.size):
-        for place in range(ends[k + 1], ends[k + 2]):
-            known[place] = starts[condition[k]] + place - ends[k + 1]
-    inverse, twice = _regression(moments, known, unsure)
-    first_y, last_y = starts[y], starts[y + 1]
-    across_y, slopes_y, _, left_y, share_y = _side(moments, first_y, last_y, known, inverse, twice)
-    made = np.zeros((xs.size, 4))
-    noise = np.empty((1 + groups.size, 1 + groups.size))
+    made, noise = np.zeros((xs.size, 4)), np.empty((2 + size, 2 + size))
     for test in range(xs.size):
+        if test < ys.size:
+            y, condition, unsure = ys[test], conditions[test], 0.0
+            for k in range(size):
+                groups[k + 1] = condition[k] + 1
+                ends[k + 2] = ends[k + 1] + starts[condition[k] + 1] - starts[condition[k]]
+                unsure = max(unsure, sqrt(variances[0, condition[k] + 1]) / n)
+            known = np.zeros(ends[-1], np.int64)
+            for k in range(size):
+                for place in range(ends[k + 1], ends[k + 2]):
+                    known[place] = starts[condition[k]] + place - ends[k + 1]
+            inverse, twice = _regression(moments, known, unsure)
+            first_y, last_y = starts[y], starts[y + 1]
+            across_y, slopes_y, _, left_y, share_y = _side(
+                moments, first_y, last_y, known, inverse, twice
+            )
         x = xs[test]
         passed = x == y
-        for k in range(condition.size):
+        for k in range(size):
             passed = passed or x == condition[k]
         if passed:
             continue
@@ -152,25 +164,4 @@ def linear_tests(
         parts = product(of_x, product(of_y, covariance))
         made[test, 0], made[test, 1], made[test, 2] = paired_statistic(parts, by_x, weighted)
         made[test, 3] = share_x * share_y
-    return made
-
-
-@compiled(
-    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1],"
-    "int64[::1], int64[:, ::1])"
-)
-def linear_tests_each(
-    moments: Matrix,
-    starts: Integers,
-    variances: Matrix,
-    n: float,
-    xs: Integers,
-    ys: Integers,
-    condition: Integers,
-) -> Matrix:
-    """As `linear_tests`, but test k is of xs[k] and ys[k] given the columns in condition[k]."""
-    made = np.empty((xs.size, 4))
-    for k in range(xs.size):
-        one = linear_tests(moments, starts, variances, n, xs[k : k + 1], ys[k], condition[k])
-        made[k] = one[0]
     return made

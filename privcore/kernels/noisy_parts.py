@@ -11,6 +11,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from privcore.arrays import Matrix, Vector
 from privcore.kernels.jit import compiled
@@ -19,9 +20,12 @@ from privcore.kernels.jit import compiled
 _MOST_TOGETHER = 150
 # Up to this size loops are faster than LAPACK and BLAS.
 _SMALL = 20
+# A matrix of any layout, so that a function is compiled once for all of them.
+_ANY = types.Array(types.float64, 2, "A", readonly=True)
+_ROWS = types.Array(types.float64, 2, "C")
 
 
-@compiled()
+@compiled(types.boolean(_ROWS, types.float64, _ROWS))
 def factor(matrix: Matrix, less: float, root: Matrix) -> bool:
     """Write the Cholesky factor of matrix − less·I into `root`.
 
@@ -41,7 +45,7 @@ def factor(matrix: Matrix, less: float, root: Matrix) -> bool:
     return True
 
 
-@compiled()
+@compiled(_ROWS(_ROWS))
 def inverted(root: Matrix) -> Matrix:
     """The inverse of a lower triangular matrix."""
     size = root.shape[0]
@@ -56,7 +60,7 @@ def inverted(root: Matrix) -> Matrix:
     return inverse
 
 
-@compiled()
+@compiled(_ROWS(_ROWS, types.float64))
 def whitening(covariance: Matrix, floor: float) -> Matrix:
     """A matrix T with T C Tᵀ = I, after eigenvalues of C below `floor` are raised to `floor`."""
     root = np.zeros(covariance.shape)
@@ -64,20 +68,23 @@ def whitening(covariance: Matrix, floor: float) -> Matrix:
         factor(covariance, 0.0, root)
         return inverted(root)
     values, vectors = np.linalg.eigh(covariance)
-    return np.ascontiguousarray((vectors / np.sqrt(np.maximum(values, floor))).T)
+    for i in range(values.size):
+        for j in range(values.size):
+            root[i, j] = vectors[j, i] / sqrt(max(values[i], floor))
+    return root
 
 
-@compiled()
-def inverse_of(matrix: Matrix) -> Any:
+@compiled(_ROWS(_ROWS))
+def inverse_of(matrix: Matrix) -> Matrix:
     """The inverse of a positive definite matrix."""
     if matrix.shape[0] > _SMALL:
-        return np.linalg.inv(matrix)
+        return np.asarray(np.linalg.inv(matrix).T)
     root = np.zeros(matrix.shape)
     factor(matrix, 0.0, root)
     return _crossed(inverted(root))
 
 
-@compiled()
+@compiled(_ROWS(_ROWS))
 def _crossed(root: Matrix) -> Matrix:
     """The product rootᵀ root, for a lower triangular `root`."""
     size = root.shape[0]
@@ -91,7 +98,7 @@ def _crossed(root: Matrix) -> Matrix:
     return made
 
 
-@compiled()
+@compiled(_ROWS(_ANY, _ANY))
 def product(one: Matrix, other: Matrix) -> Matrix:
     """The matrix product one @ other.T."""
     if one.size * other.shape[0] > _SMALL**3:
@@ -106,7 +113,7 @@ def product(one: Matrix, other: Matrix) -> Matrix:
     return made
 
 
-@compiled()
+@compiled("UniTuple(float64, 3)(float64[::1], float64[:, ::1])")
 def weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
     """Value, first and second of a statistic with these parts; see `moment_search.statistic`.
 
@@ -124,7 +131,7 @@ def weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
     return value, first, second
 
 
-@compiled()
+@compiled("UniTuple(float64, 3)(float64[:, ::1], float64[:, :, ::1], float64[:, :, ::1])")
 def paired_statistic(parts: Matrix, ones: Any, others: Any) -> tuple[float, float, float]:
     """Value, first and second for a · b parts whose noise has the covariance Σ_k A_k ⊗ B_k.
 
@@ -135,7 +142,9 @@ def paired_statistic(parts: Matrix, ones: Any, others: Any) -> tuple[float, floa
     """
     a, b = parts.shape
     if a * b <= _MOST_TOGETHER:
-        covariance = np.eye(a * b)
+        covariance = np.zeros((a * b, a * b))
+        for i in range(a * b):
+            covariance[i, i] = 1.0
         for k in range(len(ones)):
             for i in range(a):
                 for other in range(a):
@@ -144,16 +153,32 @@ def paired_statistic(parts: Matrix, ones: Any, others: Any) -> tuple[float, floa
                         for m in range(b):
                             covariance[i * b + j, other * b + m] += one * others[k, j, m]
         return weighed(parts.copy().reshape(-1), covariance)
-    own = np.ones((a, b))
-    for k in range(len(ones)):
-        own += np.outer(np.diag(ones[k]), np.diag(others[k]))
     # With C = 1 + N the covariance of the parts and W the weights: the trace of WCW and of its
     # square; off the diagonal only N contributes.
-    square = 1 / (own * own)
-    first = (square * own).sum()
-    second = (square * square * (2 * own - 1)).sum()
+    square, both = np.empty((a, b)), np.empty((b, b))
+    value = first = second = 0.0
+    for i in range(a):
+        for j in range(b):
+            own = 1.0
+            for k in range(len(ones)):
+                own += ones[k, i, i] * others[k, j, j]
+            square[i, j] = 1 / (own * own)
+            value += square[i, j] * parts[i, j] * parts[i, j]
+            first += square[i, j] * own
+            second += square[i, j] * square[i, j] * (2 * own - 1)
+    turned = np.empty((a, a))
     for k in range(len(ones)):
         for m in range(k + 1):
-            both = (ones[k] * ones[m]) @ square @ (others[k] * others[m])
-            second += (1 if m == k else 2) * (square * both).sum()
-    return (square * parts * parts).sum(), first, second
+            for i in range(a):
+                for j in range(a):
+                    turned[i, j] = ones[k, i, j] * ones[m, i, j]
+            for i in range(b):
+                for j in range(b):
+                    both[j, i] = others[k, i, j] * others[m, i, j]
+            apart = product(product(turned, square.T), both)
+            total = 0.0
+            for i in range(a):
+                for j in range(b):
+                    total += square[i, j] * apart[i, j]
+            second += (1 if m == k else 2) * total
+    return value, first, second

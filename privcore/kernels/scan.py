@@ -98,7 +98,8 @@ def scan_pairs(
             n = neighbours(adjacent, pairs[pair, side], pairs[pair, 1 - side], around)
             if n < order:
                 continue
-            chosen[:] = np.arange(order)
+            for k in range(order):
+                chosen[k] = k
             while True:
                 fresh = side == 0
                 for k in range(order):

@@ -58,7 +58,8 @@ def place_cells(
     Returns the number of configurations times the number of levels.
     """
     many = levels[column]
-    code[:] = places[column]
+    for cell in range(code.size):
+        code[cell] = places[column, cell]
     for parent in range(levels.size):
         if parents >> parent & 1:
             for cell in range(code.size):
@@ -196,7 +197,8 @@ def climb(
         if scoring:
             count_rows(expected, noisy.scale, cells)
             sum_cells(cells, codes, known)
-            cells[:] = expected * slopes
+            for cell in range(cells.size):
+                cells[cell] = expected[cell] * slopes[cell]
             sum_cells(cells, codes, moved)
             across[:] = 0.0
             along[:] = 0.0
@@ -212,7 +214,8 @@ def climb(
                 moved[place] = probabilities[place] * exp(min(max(step, -_LONGEST), _LONGEST))
             normalise(moved, groups, known)
         else:
-            cells[:] = np.maximum(expected * (1.0 + slopes), 0.0)
+            for cell in range(cells.size):
+                cells[cell] = max(expected[cell] * (1.0 + slopes[cell]), 0.0)
             count_shares(cells, codes, groups, moved, known)
         expect(n, codes, moved, then)
         total = cells_likelihood(noisy, then, new)

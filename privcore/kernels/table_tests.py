@@ -27,7 +27,7 @@ _CLEAR = 4.0
 _MOST_HIDDEN = 0.002
 
 
-@compiled()
+@compiled("float64[:, ::1](float64[:, ::1], int64[::1])")
 def between_strata(variances: Matrix, levels: Integers) -> Matrix:
     """Covariance of the noise on the moments in two strata.
 
@@ -49,9 +49,12 @@ def between_strata(variances: Matrix, levels: Integers) -> Matrix:
     return covariances
 
 
-@compiled()
-def _coded(counts: Vector, deviation: float, basis: Matrix) -> tuple[Matrix, Vector]:
-    """Whitening matrix for the codes of one column in a stratum, and the codes' whitened means."""
+@compiled(
+    'void(float64[::1], float64, Array(float64, 2, "C", readonly=True), float64[:, ::1],'
+    "float64[::1])"
+)
+def _code(counts: Vector, deviation: float, basis: Matrix, codes: Matrix, means: Vector) -> None:
+    """Write the whitening matrix for the codes of one column in a stratum, and their means."""
     r, a = basis.shape
     share = np.empty(r)
     total = 0.0
@@ -70,10 +73,14 @@ def _coded(counts: Vector, deviation: float, basis: Matrix) -> tuple[Matrix, Vec
             sampling[k, m] -= mean[k] * mean[m]
             sampling[m, k] = sampling[k, m]
     whiten = whitening(sampling, _TINY)
-    return whiten, product(whiten, mean.reshape(1, -1))[:, 0].copy()
+    for k in range(a):
+        means[k] = 0.0
+        for m in range(a):
+            codes[k, m] = whiten[k, m]
+            means[k] += whiten[k, m] * mean[m]
 
 
-@compiled()
+@compiled("float64(float64[::1])")
 def _variety(counts: Vector) -> float:
     """1 − Σ p², the sum of the variances of a column's codes; `counts`: rows with each level."""
     total = squares = 0.0
@@ -122,11 +129,11 @@ def strata_test(
         return False, 0.0, 0.0, 0.0, 0.0
     if strata == 0:
         return True, 0.0, 0.0, 0.0, 0.0
-    sizes, parts = np.empty(strata), np.empty((strata, a, b))
+    sizes, parts = np.zeros(strata), np.empty((strata, a, b))
     codes_x, codes_y = np.empty((strata, a, a)), np.empty((strata, b, b))
     means_x, means_y = np.empty((strata, a)), np.empty((strata, b))
     all_x, all_y = np.zeros(rx), np.zeros(ry)
-    within = 0.0
+    within = total_size = 0.0
     for s in range(strata):
         table = tables[clear[s]]
         rows, columns = np.zeros(rx), np.zeros(ry)
@@ -134,12 +141,15 @@ def strata_test(
             for j in range(ry):
                 rows[i] += table[i, j]
                 columns[j] += table[i, j]
-        sizes[s] = rows.sum()
-        all_x += rows
-        all_y += columns
+        for i in range(rx):
+            sizes[s] += rows[i]
+            all_x[i] += rows[i]
+        for j in range(ry):
+            all_y[j] += columns[j]
+        total_size += sizes[s]
         within += _variety(rows) * _variety(columns) * sizes[s]
-        codes_x[s], means_x[s] = _coded(rows, of_x, basis_x)
-        codes_y[s], means_y[s] = _coded(columns, of_y, basis_y)
+        _code(rows, of_x, basis_x, codes_x[s], means_x[s])
+        _code(columns, of_y, basis_y, codes_y[s], means_y[s])
         half = np.zeros((a, ry))
         for i in range(rx):
             for j in range(ry):
@@ -147,21 +157,33 @@ def strata_test(
                 for k in range(a):
                     half[k, j] += basis_x[i, k] * apart
         covariance = product(half, basis_y.T)
-        parts[s] = product(codes_x[s], product(codes_y[s], covariance))
-    left = within / sizes.sum() / max(_variety(all_x) * _variety(all_y), 1e-12)
+        whitened = product(codes_x[s], product(codes_y[s], covariance))
+        for k in range(a):
+            for j in range(b):
+                parts[s, k, j] = whitened[k, j]
+    left = within / total_size / max(_variety(all_x) * _variety(all_y), 1e-12)
     if strata * a * b > _MOST_STRATA:
         # The noise of different strata is treated as independent.
         value = first = second = 0.0
         ones, others = np.empty((2, a, a)), np.empty((2, b, b))
         for s in range(strata):
-            both, mean = product(codes_y[s], codes_y[s]), np.outer(means_y[s], means_y[s])
-            ones[0], ones[1] = product(codes_x[s], codes_x[s]), np.outer(means_x[s], means_x[s])
-            others[0] = (covariances[0, same] * both + covariances[1, same] * mean) / sizes[s]
-            others[1] = (covariances[2, same] * both + covariances[3, same] * mean) / sizes[s]
+            own, both = product(codes_x[s], codes_x[s]), product(codes_y[s], codes_y[s])
+            for i in range(a):
+                for k in range(a):
+                    ones[0, i, k], ones[1, i, k] = own[i, k], means_x[s, i] * means_x[s, k]
+            for j in range(b):
+                for m in range(b):
+                    mean = means_y[s, j] * means_y[s, m]
+                    for kind in range(2):
+                        code = covariances[2 * kind, same] * both[j, m]
+                        code += covariances[2 * kind + 1, same] * mean
+                        others[kind, j, m] = code / sizes[s]
             more = paired_statistic(parts[s], ones, others)
             value, first, second = value + more[0], first + more[1], second + more[2]
         return True, value, first, second, left
-    total = np.eye(strata * a * b)
+    total = np.zeros((strata * a * b, strata * a * b))
+    for row in range(strata * a * b):
+        total[row, row] = 1.0
     for s in range(strata):
         for t in range(s + 1):
             agreeing, place, other = 0, clear[s], clear[t]
@@ -233,7 +255,7 @@ def model_test(
         begin[k + 1] = begin[k] + (ends[k + 1] - ends[k]) * (starts[k + 1] - starts[k])
     for one in range(margins):
         height, rows = starts[one + 1] - starts[one], ends[one + 1] - ends[one]
-        turn = codes[begin[one] : begin[one] + height * rows].reshape(rows, height)
+        turn = codes[begin[one] : begin[one] + height * rows].reshape((rows, height))
         for other in range(one + 1):
             width, columns = starts[other + 1] - starts[other], ends[other + 1] - ends[other]
             both = np.zeros((height, width))
@@ -245,18 +267,27 @@ def model_test(
                 for j in range(columns):
                     together[ends[one] + i, ends[other] + j] = block[i, j]
                     together[ends[other] + j, ends[one] + i] = block[i, j]
-    across = together[:known, known:].copy()
-    # For codes that are nearly determined by the others.
-    slopes: Any = np.linalg.solve(together[:known, :known] + 1e-9 * np.eye(known), across).T.copy()
-    sampling = together[known:, known:] - product(slopes, across.T)
-    noise = product(slopes * variances[:known], slopes)
+    among = together[:known, :known].copy()
+    for i in range(known):
+        among[i, i] += 1e-9  # for codes that are nearly determined by the others
+    slopes = product(together[known:, :known], np.linalg.inv(among))
+    explained = product(slopes, together[known:, :known])
+    sampling, weighted = np.empty(explained.shape), np.empty(slopes.shape)
+    for i in range(size - known):
+        for k in range(known):
+            weighted[i, k] = slopes[i, k] * variances[k]
+        for j in range(i + 1):
+            both_ways = (explained[i, j] + explained[j, i]) / 2
+            sampling[i, j] = sampling[j, i] = together[known + i, known + j] - both_ways
+    noise = product(weighted, slopes)
     for i in range(size - known):
         noise[i, i] += variances[known + i]
-        for j in range(i):
-            sampling[i, j] = sampling[j, i] = (sampling[i, j] + sampling[j, i]) / 2
     whiten = whitening(sampling, floor)
-    parts = sqrt(n) * product(whiten, difference.reshape(1, -1))[:, 0].copy()
-    covariance = np.eye(size - known) + product(product(whiten, noise), whiten)
+    covariance, parts = product(product(whiten, noise), whiten), np.zeros(size - known)
+    for i in range(size - known):
+        covariance[i, i] += 1.0
+        for j in range(size - known):
+            parts[i] += sqrt(n) * whiten[i, j] * difference[j]
     value, first, second = weighed(parts, covariance)
     return value, first, second, sampling, noise
 

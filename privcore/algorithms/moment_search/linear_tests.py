@@ -79,7 +79,7 @@ class LinearTests:
         """The tests for several (x, y, conditioning set); all sets must have the same size."""
         xs, ys = (np.array([test[k] for test in tests], np.int64) for k in range(2))
         others = np.array([test[2] for test in tests], np.int64).reshape(len(tests), -1)
-        return Statistics(*kernels.moment_tests.linear_tests_each(*self._known, xs, ys, others).T)
+        return Statistics(*kernels.moment_tests.linear_tests(*self._known, xs, ys, others).T)
 
     def gains(self, column: int, parents: frozenset[int]) -> Vector:
         """Gain from adding each column as a parent, shape (p,); −∞ if a test has no information.
@@ -105,8 +105,8 @@ class LinearTests:
 
         Tests with y or with columns in the conditioning set have no information.
         """
-        others = np.array(conditioning_set, np.int64)
-        return np.asarray(kernels.moment_tests.linear_tests(*self._known, xs, y, others))
+        ys, others = np.array([y]), np.array([conditioning_set], np.int64)
+        return np.asarray(kernels.moment_tests.linear_tests(*self._known, xs, ys, others))
 
 
 # Maximum number of levels of a column whose tests with all others are made together.
