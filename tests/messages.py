@@ -484,6 +484,11 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "remove-if-sure": "remove this file if you are sure",
     },
     "Certificates": {
+        "ledger-intact": "A ledger with ",
+        "ledger-without-key": "is not next to it",
+        "schema-confirmed": "A schema of ",
+        "schema-unconfirmed": "a schema that is not confirmed",
+        "for-releases-alone": "--key and --html are for certificates and release files",
         "signed-by-another": "The file was signed by another key",
         "steps-cost-more": "The planned steps of the release file cost more than its ε = {epsilon}",
         "no-page-of-it": "The certificate cannot be shown as a page",

@@ -35,7 +35,7 @@ COMMANDS = {
     "release": "charge a budget, run once with secure noise, and write a signed certificate",
     "topup": "add to an earlier release of the same table; both releases cost the sum of their ε",
     "search-again": "search released numbers again with other settings, at no further cost",
-    "verify": "verify a certificate or a release file",
+    "verify": "say what a file is, and verify a certificate, release file, schema or ledger",
     "audit": "test privacy claims by many runs on two neighbouring data sets",
     "reproduce": "reproduce a table or figure from a paper, next to the values in the paper",
     "app": "open the dashboard in a browser",

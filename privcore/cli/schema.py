@@ -89,7 +89,7 @@ def _run(options: argparse.Namespace) -> None:
         print(_DRAFT, file=sys.stderr)
         return
     _write(Path(options.out), text)
-    print("\n".join(_values(schema)))
+    print("\n".join(values_of(schema)))
     for name, reason in unused.items():
         print(f"left out: {short(name)}: {reason}")
     print(_DRAFT)
@@ -97,7 +97,7 @@ def _run(options: argparse.Namespace) -> None:
 
 def _confirm(path: Path, *, ask_first: bool) -> None:
     schema = read_schema(file_bytes(path))
-    print("\n".join(_values(schema)))
+    print("\n".join(values_of(schema)))
     if ask_first and not _agreed():
         raise ParameterError("Nothing was confirmed; correct the schema, then confirm it.")
     _write(path, schema_json(schema, confirmed=True))
@@ -118,7 +118,8 @@ def _kind_alone(column: ColumnSchema, bins: int) -> ColumnSchema:
     return replace(column, levels=(), bounds=None, cut_points=(), bins=bins if numeric else None)
 
 
-def _values(schema: Sequence[ColumnSchema]) -> list[str]:
+def values_of(schema: Sequence[ColumnSchema]) -> list[str]:
+    """Everything that a schema states, one line for each column."""
     return [_value(column) for column in schema]
 
 

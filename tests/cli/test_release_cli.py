@@ -5,6 +5,7 @@ import errno
 import json
 import math
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -216,6 +217,37 @@ def test_nothing_is_printed_before_the_certificate_is_written(files, capsys, mon
     assert {path.suffix for path in (files / "out").iterdir()} == {".json", ".html"}
     assert len(list((files / "data" / "certificates").iterdir())) == 1
     assert " released\n" in run(capsys, "ledger", "list")[1]
+
+
+def test_verify_says_what_a_file_is(files, capsys):
+    """What is signed or confirmed is verified, and anything else that is written is named."""
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
+    run(capsys, *asked(files))
+    ledger = files / "data" / "ledger.sqlite"
+    code, out, _ = run(capsys, "verify", str(ledger))
+    assert (code, begins(out, "ledger-intact")) == (0, True)
+    schema = files / "table.schema.json"
+    code, out, _ = run(capsys, "verify", str(schema))
+    assert (code, begins(out, "schema-confirmed")) == (0, True)
+    assert shows(refused(capsys, "verify", str(schema), "--key", "ab"), "for-releases-alone")
+    changed = files / "changed.json"
+    changed.write_text(schema.read_text().replace('"kind"', '"missing": true, "kind"', 1))
+    assert shows(refused(capsys, "verify", str(changed)), "schema-unconfirmed")
+    alone = files / "alone"
+    alone.mkdir()
+    shutil.copy(ledger, alone)
+    assert shows(refused(capsys, "verify", str(alone / ledger.name)), "ledger-without-key")
+    assert [kept.name for kept in alone.iterdir()] == [ledger.name]
+    written = {
+        "report of a run": ("discover", "--network", "cancer", "--json"),
+        "graph": ("discover", "--network", "cancer", "--format", "json"),
+        "copy of a ledger": ("ledger", "export", "--form", "json"),
+    }
+    for what, command in written.items():
+        changed.write_text(run(capsys, *command)[1])
+        assert what in refused(capsys, "verify", str(changed))
+    (page,) = (files / "out").glob("*.html")
+    assert "page to read" in refused(capsys, "verify", str(page))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="devices and pipes with a name")
