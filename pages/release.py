@@ -103,6 +103,9 @@ def confirm(
         value=True,
         key="release_keep_numbers",
     )
+    with st.container(border=True, key="release-public"):
+        st.markdown("**Taken as public, and stated in the certificate**")
+        st.markdown("\n".join(f"- {plain(fact)}" for fact in check.public))
     # The key is the text of the agreement, so a change asks for agreement again.
     deed = chosen.deed(check)
     agreed = st.checkbox(

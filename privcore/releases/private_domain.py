@@ -94,6 +94,11 @@ def with_purchase(result: Discovery, wanted: Split) -> Discovery:
     return replace(result, guarantee=joint(result.guarantee, wanted))
 
 
+def bought_facts(public: tuple[str, ...]) -> tuple[str, ...]:
+    """What a run takes as public, if its levels and bounds are bought."""
+    return tuple(_PUBLIC if fact.startswith("column names") else fact for fact in public)
+
+
 def joint(run: Guarantee, wanted: Split) -> Guarantee:
     """The guarantee of the purchase and the run together.
 
@@ -104,7 +109,7 @@ def joint(run: Guarantee, wanted: Split) -> Guarantee:
         run,
         epsilon=wanted.epsilon,
         delta=wanted.delta,
-        public=tuple(_PUBLIC if fact.startswith("column names") else fact for fact in run.public),
+        public=bought_facts(run.public),
         accountant=f"{run.accountant}, plus ε = {plan.epsilon:.4g} at δ = {plan.delta:.4g} for the "
         "domain",
         proof=f"{run.proof}, {PROOF}",

@@ -27,7 +27,7 @@ from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import rho_of_pure
 from privcore.privacy.accounting.events import Event, total_rho
 from privcore.releases.effect import large_delta_sentence
-from privcore.releases.private_domain import Split, split
+from privcore.releases.private_domain import Split, bought_facts, split
 from privcore.releases.rehearsal import least_rows, rehearsal_rows
 from privcore.releases.release_file import ReleaseFile
 from privcore.releases.topping_up import check_adding, further_charge
@@ -48,6 +48,7 @@ class Check:
     adds_to: the earlier release to which this one adds; epsilon, delta and rho are then the
     additional cost.  only: the pairs to measure; empty for all pairs.
     promised: the (ε, δ) stated with the result, for both releases if there is an earlier one.
+    public: what the guarantee takes as public, as the certificate will state it.
     """
 
     epsilon: float
@@ -62,6 +63,7 @@ class Check:
     adds_to: ReleaseFile | None = None
     only: frozenset[Edge] = frozenset()
     promised: tuple[float, float] = (0.0, 0.0)
+    public: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.adds_to is None:
@@ -150,8 +152,11 @@ def check_release(
     planned = planned_events(algorithm, of_graph, source, statistics, only)
     planned += () if effect is None else effect.second_events(checked)
 
+    public: tuple[str, ...] = ()
+
     def rehearse(rows: int) -> None:
-        discover(
+        nonlocal public
+        run = discover(
             rehearsal_rows(dataset, rows),
             algorithm,
             of_graph,
@@ -160,6 +165,7 @@ def check_release(
             before=statistics,
             only=only,
         )
+        public = run.guarantee.public
 
     delta = planned_delta(algorithm, of_graph, source, statistics)
     epsilon = float(checked["epsilon"])
@@ -180,6 +186,7 @@ def check_release(
         warnings,
         effect=effect,
         rows_private=private,
+        public=public,
     )
     return check if adds_to is None else with_further_charge(check, adds_to, frozenset(only))
 
@@ -262,7 +269,8 @@ def _check_bought(
     epsilon, delta = wanted.epsilon, wanted.delta
     planned = (*wanted.plan.events, *rest.planned)
     warnings = size_warnings(epsilon, delta, table.n)
-    return Check(epsilon, delta, None, planned, rest.caveats, warnings, wanted)
+    public = bought_facts(rest.public)
+    return Check(epsilon, delta, None, planned, rest.caveats, warnings, wanted, public=public)
 
 
 def unconfirmed(dataset: Described) -> str:

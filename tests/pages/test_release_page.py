@@ -6,6 +6,7 @@ import re
 import pytest
 
 from pages.ui.release import panels
+from pages.ui.texts import plain
 from privcore.data import load_network
 from privcore.releases.archive import stored_certificates
 from privcore.releases.certificate import certificate_json
@@ -53,8 +54,10 @@ def name_budget(app, name="study", epsilon=3.0):
 
 
 def test_a_release_is_charged_shown_and_certified(ledger):
-    app = name_budget(start(algorithm="moment-search"))
+    known = '{"tiers":[["Smoker"],["Cancer"]]}'
+    app = name_budget(start(algorithm="moment-search", knowledge=known))
     assert button(app, "Release").disabled
+    beforehand = [m.value for m in app.markdown if m.value.startswith("- ")][-1]
     button(agree(app), "Release").click().run()
     assert not app.exception
     assert not app.error
@@ -64,6 +67,10 @@ def test_a_release_is_charged_shown_and_certified(ledger):
     assert "Proven: (ε = 1" in app.success[0].value
     assert titles(app) == ["Released graph 1"]
     shown = app.session_state["_released"][0]
+    # What is public was listed before the press as the certificate states it, knowledge included.
+    public = shown.made.certificate["guarantee"]["public"]
+    assert "Smoker before Cancer" in public[-1]
+    assert beforehand == "\n".join(f"- {plain(fact)}" for fact in public)
     text = certificate_json(dict(shown.made.certificate))
     assert verify(text).verified
     assert json.loads(text)
