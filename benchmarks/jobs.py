@@ -1,12 +1,13 @@
 """Tasks on the dashboard, in seconds and clicks until the answer is on the screen.
 
-    python -m benchmarks.jobs [--jobs a,b] [--times 1]
+    python -m benchmarks.jobs [--jobs a,b] [--times 1] [--busy 2]
 
 Starts its own server, with its own ledger; the first visit, which compiles, is before the first
 job.  A click is anything a person does: a press of a button or a link, an entry picked from a
 list (two: open it, pick), a file chosen, a field filled in.  Each job is a session of its own that
-begins on the first page once that is drawn, or with a table of one's own in use on Discover, and
-ends when what was wanted is on the screen.  A job that needs more clicks than it may ends this with
+begins on the first page once that is drawn and ε is no longer what it was, or with a table of one's
+own in use on Discover, and ends when what was wanted is on the screen.  --busy: so many processes
+compute all the time.  A job that needs more clicks than it may ends this with
 exit code 1.
 """
 
@@ -14,10 +15,12 @@ from __future__ import annotations
 
 import argparse
 import re
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,6 +88,35 @@ def table(folder: Path) -> Path:
     return folder / "study.csv"
 
 
+def chained(folder: Path, name: str, rows: int, columns: list[str], levels: int) -> Path:
+    """A table in which each column depends on one before it, with gaps in one of ten columns."""
+    rng = np.random.default_rng(len(columns))
+    values: list[np.ndarray] = []
+    for k in range(len(columns)):
+        fresh = rng.integers(1, levels + 1, rows)
+        parent = values[int(rng.integers(max(0, k - 3), k))] if k else fresh
+        values.append(np.where(rng.random(rows) < 0.55, parent, fresh))
+    frame = pd.DataFrame(dict(zip(columns, values, strict=True)), dtype="Int64")
+    for column in columns[::10]:
+        frame.loc[rng.random(rows) < 0.05, column] = pd.NA
+    frame.to_csv(folder / name, index=False)
+    return folder / name
+
+
+def clinic(folder: Path) -> Path:
+    return chained(folder, "clinic.csv", 900, [f"measure_{k}" for k in range(12)], 4)
+
+
+def questions(folder: Path) -> Path:
+    """Answers from 1 to 5, with whole questions as names."""
+    asked = "I have the tools and materials that I need to do my work well"
+    return chained(folder, "survey.csv", 1_500, [f"Q{k}. {asked} ({k})" for k in range(1, 26)], 5)
+
+
+def register(folder: Path) -> Path:
+    return chained(folder, "register.csv", 5_000, [f"entry_{k}" for k in range(40)], 3)
+
+
 def pair(folder: Path) -> Path:
     """Two columns of numbers, the second computed from the first."""
     rng = np.random.default_rng(1)
@@ -94,13 +126,67 @@ def pair(folder: Path) -> Path:
     return folder / "pair.csv"
 
 
-def own_table(who: Visitor) -> None:
+def lower_epsilon(who: Visitor) -> None:
+    """ε one step further to privacy than it is from the start."""
+    slider = who.page.get_by_role("slider", name=re.compile("Privacy budget"))
+    slider.press("ArrowLeft")
+    expect(who.page).to_have_url(re.compile("epsilon="), timeout=_LONGEST_MS)
+    usable(who.page)
+
+
+def graph_of(make: Callable[[Path], Path]) -> Callable[[Visitor], None]:
     """To Discover with a table of one's own."""
+
+    def do(who: Visitor) -> None:
+        who.go("Data")
+        who.give(make(who.folder))
+        who.press("Discover its graph")
+        for title in ("Private graph", "Without privacy"):
+            who.sees_graph(title)
+
+    return do
+
+
+own_table = graph_of(table)
+
+
+def reload_and_go_on(who: Visitor) -> None:
+    who.page.reload()
+    who.press("Continue it")
+    who.sees_graph("Private graph")
+
+
+def session_there_and_back(who: Visitor) -> None:
+    who.click(who.page.get_by_role("button", name=re.compile("Save$")))
+    with who.page.expect_download(timeout=_LONGEST_MS) as saved:
+        who.press("Session")
+    path = who.folder / "session.json"
+    saved.value.save_as(path)
     who.go("Data")
-    who.give(table(who.folder))
-    who.press("Discover its graph")
-    for title in ("Private graph", "Without privacy"):
-        who.sees_graph(title)
+    who.click(who.page.get_by_text("Open a saved session"))
+    who.page.locator("input[type=file]").last.set_input_files(path)
+    who.clicks += 1
+    who.sees(who.page.get_by_text("The session is open"))
+
+
+def lesson(who: Visitor) -> None:
+    """A lesson's first task, and the link for a class."""
+    who.go("Learn")
+    who.sees(who.page.get_by_role("button", name="Play with this panel"))
+    who.press("Play with this panel")
+    usable(who.page)
+    who.press("Class link")
+
+
+def presentation(who: Visitor) -> None:
+    """Full screen, one step to more privacy, and out again."""
+    who.press("Present")
+    usable(who.page)
+    who.page.keyboard.press("ArrowRight")
+    who.sees_graph("Private graph", "moment-search 0.3")
+    who.page.keyboard.press("Escape")
+    who.clicks += 2
+    who.sees(who.page.get_by_role("button", name="Present", exact=True))
 
 
 def which_algorithm(who: Visitor) -> None:
@@ -178,18 +264,44 @@ JOBS = {
     "g": Job("an effect with its interval", 3, effect),
     "h": Job("what is around one column of 76", 2, neighbourhood, address="?data=win95pts"),
     "i": Job("an interactive page to hand out", 2, interactive_page),
+    "j": Job("the graph of 900 rows and 12 columns", 3, graph_of(clinic)),
+    "k": Job("the graph of 1,500 answers to 25 questions", 3, graph_of(questions)),
+    "l": Job("the graph of 5,000 rows and 40 columns", 3, graph_of(register)),
+    "m": Job("a panel of a lesson, and its link for a class", 3, lesson),
+    "n": Job("full screen, one step of ε, and out again", 3, presentation),
+    "o": Job("my table again after a reload", 1, reload_and_go_on, own_table),
+    "p": Job("my session in a file, and opened again", 5, session_there_and_back, own_table),
 }
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """So many processes that compute until the end."""
+    command = [sys.executable, "-c", "while True: pass"]
+    running = [subprocess.Popen(command) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--jobs", default=",".join(JOBS))
     parser.add_argument("--times", type=int, default=1)
-    options = parsed(parser, times=1)
+    parser.add_argument("--busy", type=int, default=0, help="processes that compute meanwhile (0)")
+    options = parsed(parser, times=1, busy=0)
     print("| job | seconds | clicks | at most |\n|---|---|---|---|")
     too_many = False
     port = free_port()
-    with server(port), browser() as running, tempfile.TemporaryDirectory() as folder:
+    with (
+        busy(options.busy),
+        server(port),
+        browser() as running,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         for name in options.jobs.split(","):
             job = JOBS[name]
             seconds, clicks = [], 0
@@ -199,6 +311,8 @@ def main() -> None:
                 who.page.goto(f"http://127.0.0.1:{port}/{job.address}", timeout=_LONGEST_MS)
                 who.page.get_by_test_id("stSidebarNav").wait_for(timeout=_LONGEST_MS)
                 who.sees_graph("Private graph")
+                lower_epsilon(who)
+                who.clicks = 0
                 if job.before is not None:
                     job.before(who)
                     usable(who.page)
