@@ -39,4 +39,5 @@ from .graphs.pdag import PDAG as PDAG
 from .measures.comparison import compare as compare
 from .privacy.accounting.guarantee import Guarantee as Guarantee
 from .releases.ledger.ledger import Ledger as Ledger
+from .releases.shown import show as show
 from .version import __version__ as __version__

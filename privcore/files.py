@@ -30,6 +30,20 @@ def read_most(name: Path | str, most: int) -> bytes:
         ) from None
 
 
+def write_named(name: Path | str | None, text: str) -> str | None:
+    """Write a file that the user named; without a name, return the text.
+
+    A file of that name is replaced.  Raises DataError if the file cannot be written.
+    """
+    if name is None:
+        return text
+    try:
+        write_whole(Path(name), text)
+    except (OSError, ValueError):
+        raise DataError(f"The file {short(name)!r} cannot be written; name another one.") from None
+    return None
+
+
 def no_core_files() -> None:
     """Make a crash of this process leave no core file, which would hold the rows of a table."""
     with suppress(ImportError, OSError, ValueError):

@@ -39,8 +39,8 @@ FLOORS = (
 # Within `algorithms`, the search knows no algorithm; of those only the registry and what stands on
 # it know each other.
 SEARCH = "privcore.algorithms.search"
-# The version is the one thing that the package itself tells its rooms.
-FROM_ROOF = {"__version__"}
+# What the package itself tells its rooms: its version, and how a result that shows itself is shown.
+FROM_ROOF = {"__version__", "show"}
 
 
 def modules(root: Path = ROOT) -> dict[str, Path]:

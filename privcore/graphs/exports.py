@@ -1,20 +1,16 @@
-"""Writes graphs as text: JSON, GraphML, DOT, CSV and SVG."""
+"""Writes graphs as text: JSON, GraphML, DOT and CSV."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from xml.sax.saxutils import escape
 
 import networkx as nx
-import numpy as np
 
-from privcore.graphs.boxes import GAP, LINE_HEIGHT, box_size, spaced, wrapped
 from privcore.graphs.building import build_graph
 from privcore.graphs.layout import Positions
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARKS, PDAG, Edge, Kind, ordered
-from privcore.graphs.routes import routes
 from privcore.text import csv_text
 
 
@@ -100,67 +96,3 @@ def _dot_quoted(name: str) -> str:
 def _xml_safe(name: str) -> str:
     """The text without control characters, which XML 1.0 does not allow."""
     return "".join(c for c in name if c in "\t\n\r" or ord(c) >= 0x20)
-
-
-_SVG_ENDS = {"<": "arrow", ">": "arrow", "o": "circle"}
-
-
-def to_svg(
-    graph: PDAG,
-    positions: Positions,
-    *,
-    title: str,
-    width: int = 900,
-    height: int = 640,
-    background: str = "#ffffff",
-    ink: str = "#1f2933",
-    node_fill: str = "#eef3f7",
-) -> str:
-    """A standalone SVG drawing with full names; it exceeds the given size if needed."""
-    labels = [wrapped(name, i) for i, name in enumerate(graph.nodes)]
-    sizes = np.array([box_size(label) for label in labels]).reshape(-1, 2)
-    packed = np.array(spaced(positions, labels)).reshape(-1, 2)
-    low, high = packed.min(0, initial=0), packed.max(0, initial=0)
-    span, edge = np.maximum(high - low, 1e-9), sizes.max(0, initial=0) + 40
-    # Between boxes at minimal distance, arrows would hardly be visible.
-    width, height = (int(size) for size in np.maximum((width, height), 1.3 * span + edge))
-    # The remaining space goes to the distances, and the drawing is centred.
-    scale = ((width, height) - edge) / span
-    centre = (packed - (low + high) / 2) * scale + np.divide((width, height), 2)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="img" font-family="sans-serif">',
-        f"<title>{escape(_xml_safe(title))}</title>",
-        f'<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" '
-        'markerHeight="8" orient="auto-start-reverse">'
-        f'<path d="M0,0L10,5L0,10z" fill="{ink}"/></marker>'
-        '<marker id="circle" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" '
-        'markerHeight="8" orient="auto-start-reverse">'
-        f'<circle cx="5" cy="5" r="3.5" fill="{background}" stroke="{ink}" stroke-width="1.5"/>'
-        "</marker></defs>",
-        f'<rect width="{width}" height="{height}" fill="{background}"/>',
-    ]
-    pairs = sorted(set().union(*graph.by_kind.values()))
-    ways = dict(zip(pairs, routes(centre, sizes / 2, pairs, GAP), strict=True))
-    for kind, edges in graph.by_kind.items():
-        ends = zip(("start", "end"), (MARKS[kind][0], MARKS[kind][-1]), strict=True)
-        arrow = "".join(f' marker-{end}="url(#{_SVG_ENDS[m]})"' for end, m in ends if m != "-")
-        for pair in sorted(edges):
-            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in ways[pair])
-            parts.append(
-                f'<polyline points="{points}" fill="none" stroke="{ink}" stroke-width="2"{arrow}/>'
-            )
-    for name, label, (x, y), (wide, high) in zip(graph.nodes, labels, centre, sizes, strict=True):
-        lines = label.split("\n")
-        first = y + 5 - LINE_HEIGHT * (len(lines) - 1) / 2
-        text = "".join(
-            f'<tspan x="{x:.1f}" y="{first + LINE_HEIGHT * k:.1f}">{escape(line)}</tspan>'
-            for k, line in enumerate(lines)
-        )
-        parts.append(
-            f"<g><title>{escape(_xml_safe(name))}</title>"
-            f'<rect x="{x - wide / 2:.1f}" y="{y - high / 2:.1f}" width="{wide:.1f}" '
-            f'height="{high:.1f}" rx="8" fill="{node_fill}" stroke="{ink}"/>'
-            f'<text text-anchor="middle" font-size="14" fill="{ink}">{text}</text></g>'
-        )
-    return "\n".join([*parts, "</svg>", ""])

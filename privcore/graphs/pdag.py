@@ -37,6 +37,18 @@ SIGNS: dict[Kind, str] = {
     "nondirected": "o–o",
     "partially_undirected": "o–",
 }
+# The marks of a pair in either order, as `PDAG.mark` states them, as signs.
+MARK_SIGNS = {
+    "->": "→",
+    "<-": "←",
+    "--": "—",
+    "<->": "↔",
+    "o->": "o→",
+    "<-o": "←o",
+    "o-o": "o–o",
+    "o--": "o–",
+    "--o": "–o",
+}
 _BACKWARD = {"->": "<-", "o->": "<-o", "o--": "--o"}
 
 

@@ -7,22 +7,12 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from privcore.graphs import PDAG
+from privcore.graphs.pdag import MARK_SIGNS
 from privcore.naming import quoted
 from privcore.text import counted
 
 PairClass = Literal["match", "undirected", "reversed", "extra", "missing"]
 CLASSES: tuple[PairClass, ...] = ("match", "undirected", "reversed", "extra", "missing")
-_SIGN = {
-    "->": "→",
-    "<-": "←",
-    "--": "—",
-    "<->": "↔",
-    "o->": "o→",
-    "<-o": "←o",
-    "o-o": "o–o",
-    "o--": "o–",
-    "--o": "–o",
-}
 
 
 class PairComparison(NamedTuple):
@@ -61,7 +51,9 @@ class Comparison:
 def edge_text(graph: PDAG, i: int, j: int) -> str:
     """An edge as text: "a → b", "a ← b", "a — b", "a ↔ b", or "none"; names as from `quoted`."""
     mark = graph.mark(i, j)
-    return f"{quoted(graph.nodes[i])} {_SIGN[mark]} {quoted(graph.nodes[j])}" if mark else "none"
+    return (
+        f"{quoted(graph.nodes[i])} {MARK_SIGNS[mark]} {quoted(graph.nodes[j])}" if mark else "none"
+    )
 
 
 def _is_open(here: str, there: str) -> bool:

@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import Any
 
 from privcore.data.domain import domain_lines
 from privcore.effects.words import effects_sentence
-from privcore.graphs.exports import from_json_dict, to_svg
+from privcore.graphs.drawing import Pane, graph_svg
+from privcore.graphs.exports import from_json_dict
 from privcore.graphs.layout import shared_layout
 from privcore.graphs.pdag import SIGNS
 from privcore.naming import quoted
 from privcore.releases.certificate import page_of
+from privcore.releases.document import document_of, escaped, listed, table
 from privcore.releases.effect import STAGES
 from privcore.releases.findings import confidence_text, settled_sentence, verdict_counts
 from privcore.unit import ADDED, understood
-
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, sans-serif; color: #1f2933; background: #fff; margin: 2rem auto;
-  max-width: 46rem; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin: 0 0 .3rem; }
-h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; border-bottom: 1px solid #cbd2d9; }
-.promise { font-size: 1.15rem; margin: .2rem 0 1rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0;
-  overflow-wrap: anywhere; }
-th { font-weight: 600; width: 32%; }
-code { font-size: .85em; overflow-wrap: anywhere; }
-svg { max-width: 100%; height: auto; }
-.caveat { border-left: 4px solid #b44d12; padding-left: .8rem; }
-@page { margin: 18mm; }
-@media print { body { margin: 0; max-width: none; font-size: 11pt; }
-  h2, tr, svg, li { break-inside: avoid; } h2 { break-after: avoid; } }
-"""
 
 
 @page_of
@@ -46,19 +28,19 @@ def certificate_html(document: Mapping[str, Any]) -> str:
     parts = [
         "<h1>Certificate of a private release</h1>",
         f'<p class="promise">ε = {guarantee["epsilon"]:g}, δ = {guarantee["delta"]:g}, '
-        f"{_text(guarantee['neighbours'])}</p>",
+        f"{escaped(guarantee['neighbours'])}</p>",
     ]
     if document["accepted_caveats"]:
         parts.append("<h2>The guarantee holds only if</h2>")
-        parts.append(f'<div class="caveat">{_list(document["accepted_caveats"])}</div>')
+        parts.append(f'<div class="warned">{listed(document["accepted_caveats"])}</div>')
     parts += [
         "<h2>What was released</h2>",
         _drawing(graph),
-        _table((("Edges", _edges(graph, pairs)), *_released(document["released"]))),
+        table((("Edges", _edges(graph, pairs)), *_released(document["released"]))),
         "<h2>What it means</h2>",
-        _list(document["meaning"]),
+        listed(document["meaning"]),
         "<h2>How</h2>",
-        _table(
+        table(
             (
                 ("Algorithm", f"{algorithm['title']} ({algorithm['citation']})"),
                 ("Parameters", _pairs(algorithm["parameters"])),
@@ -72,8 +54,8 @@ def certificate_html(document: Mapping[str, Any]) -> str:
         ),
         "<h2>The public domain</h2>",
         f"<p>{_rows(document)}. Every level, bound and cut point of the columns is "
-        f"{_text(document['domain']['basis'])}.</p>",
-        _table(
+        f"{escaped(document['domain']['basis'])}.</p>",
+        table(
             (
                 *domain_lines(document["domain"]["columns"]),
                 *_bought(document["domain"]),
@@ -81,7 +63,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
             )
         ),
         "<h2>In the ledger</h2>",
-        _table(
+        table(
             (
                 ("Budget", f"{ledger['budget']}, charge {ledger['charge']}"),
                 ("Spent so far", f"ε {ledger['spent_epsilon']:.6g}, δ {ledger['spent_delta']:.6g}"),
@@ -94,11 +76,11 @@ def certificate_html(document: Mapping[str, Any]) -> str:
             )
         ),
         "<h2>Limits</h2>",
-        _list(document["limits"]),
+        listed(document["limits"]),
         "<h2>To verify</h2>",
         "<p>Save the JSON of this certificate and run <code>python -m privcore verify FILE "
         "--key FINGERPRINT</code>.</p>",
-        _table(
+        table(
             (
                 ("Certificate", document["id"]),
                 ("Content, SHA-256", signature["content_sha256"]),
@@ -106,13 +88,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
             )
         ),
     ]
-    body = "\n".join(parts)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Certificate {_text(document['id'])}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
-    )
+    return document_of(f"Certificate {document['id']}", parts)
 
 
 def _rows(document: Mapping[str, Any]) -> str:
@@ -137,7 +113,7 @@ def _bought(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _drawing(graph: Mapping[str, Any]) -> str:
     drawn = from_json_dict(graph)
     places = shared_layout(drawn.nodes, graph=drawn)
-    return to_svg(drawn, places, title="The graph that was released")
+    return graph_svg(Pane("graph", "The graph that was released", drawn), places)
 
 
 def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -183,16 +159,3 @@ def _step(step: Mapping[str, Any]) -> str:
 
 def _pairs(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{k} {'auto' if v is None else v}" for k, v in values.items())
-
-
-def _table(rows: Iterable[tuple[str, object]]) -> str:
-    lines = [f"<tr><th>{_text(head)}</th><td>{_text(cell)}</td></tr>" for head, cell in rows]
-    return "<table>\n" + "\n".join(lines) + "\n</table>"
-
-
-def _list(sentences: Iterable[str]) -> str:
-    return "<ul>\n" + "\n".join(f"<li>{_text(s)}</li>" for s in sentences) + "\n</ul>"
-
-
-def _text(value: object) -> str:
-    return escape(str(value))

@@ -90,3 +90,24 @@ def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
     if guarantee.caveats:
         return f"Proven {amount}, but with a caveat: {guarantee.caveats[0]}."
     return f"Proven: {amount}, fixed before the run; neighbours: {guarantee.neighbours}."
+
+
+def plain_guarantee(guarantee: Guarantee, algorithm: Algorithm) -> str:
+    """`guarantee_sentence` for pages that have no panel with the reasons."""
+    sentence = guarantee_sentence(guarantee, algorithm)
+    return sentence.replace("; the reasons are under Guarantee", "")
+
+
+def facts(guarantee: Guarantee) -> list[tuple[str, str]]:
+    """The guarantee as pairs of name and value; empty if the run is not private."""
+    if guarantee.calibration == "none":
+        return []
+    return [
+        ("Guarantee", guarantee.calibration),
+        ("ε", f"{guarantee.epsilon:.6g}"),
+        ("δ", f"{guarantee.delta:g}"),
+        ("Neighbours", guarantee.neighbours),
+        ("Public", "; ".join(guarantee.public)),
+        ("Added up by", guarantee.accountant),
+        ("Proof", guarantee.proof or "none"),
+    ]

@@ -49,6 +49,7 @@ from privcore.releases.release_file import (
 )
 from privcore.releases.release_file import content_of as numbers_of
 from privcore.releases.signing import fingerprint, public_bytes, signed
+from privcore.showing import Shows
 from privcore.threads import one_thread
 
 STEPS = ("checked", "charging", "charged", "computed", "certified", "released")
@@ -64,8 +65,8 @@ _ENDED = {
 
 
 @dataclass(frozen=True)
-class Release:
-    """A release that may be published: the guarantee covers every field.
+class Release(Shows):
+    """A release that may be published: the guarantee covers every field.  It shows itself.
 
     weights, weight_threshold, convergence: as in `Discovery`, if the graph comes from thresholded
     weights.  findings, settled: as in `Discovery`, if the algorithm provides them.

@@ -3,19 +3,23 @@
 import json
 import re
 import tomllib
+from itertools import combinations
 from pathlib import Path
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.graphs import PDAG
+from privcore.data import NETWORKS, load_network
+from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.boxes import short_forms
-from privcore.graphs.drawing import Pane, graph_css, graph_script, scene
+from privcore.graphs.drawing import Pane, graph_css, graph_script, graph_svg, scene
 from privcore.graphs.drawing.palette import EDGES, PALETTES
 from privcore.graphs.layout import shared_layout
 from privcore.graphs.pag import PAG
-from privcore.measures import CLASSES
+from privcore.measures import CLASSES, compare
 from privcore.text import short
 from tests.messages import says
 
@@ -138,6 +142,119 @@ def test_nothing_is_fetched():
         r"fetch\(|import |XMLHttp|https?://(?!www\.w3\.org/2000/svg)", graph_script()
     )
     assert "url(" not in graph_css()
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def grouped(root, name):
+    return [group for group in root.iter(f"{SVG}g") if group.get("class") == name]
+
+
+def test_a_picture_has_every_name_and_one_line_per_edge_in_its_class():
+    graph = PDAG(NAMES, frozenset({(0, 1), (2, 1), (3, 0)}), frozenset({(3, 4)}))
+    reference = PDAG(NAMES, frozenset({(1, 0), (4, 0), (3, 0)}), frozenset({(1, 2)}))
+    kinds = {(pair.i, pair.j): pair.kind for pair in compare(graph, reference, "truth").pairs}
+    words = {kind: f"<{kind}>" for kind in EDGES["light"]}
+    pane = Pane("one", "t <&>", graph, kinds=kinds, reference=reference, widths={(0, 1): 1.25})
+    drawn = graph_svg(pane, PLACES, words)
+    assert drawn == graph_svg(pane, PLACES, words)
+    root = ElementTree.fromstring(drawn)
+    assert "t <&>" in root.get("aria-label")
+    assert [node.find(f"{SVG}title").text for node in grouped(root, "node")] == list(NAMES)
+    lines = {}
+    for pair in grouped(root, "pair"):
+        (line,) = [p for p in pair.iter(f"{SVG}path") if p.get("class").startswith("line ")]
+        lines[tuple(map(int, pair.get("data-pair").split("-")))] = line
+    assert {pair: line.get("class").split()[1] for pair, line in lines.items()} == kinds
+    assert set(kinds.values()) == set(CLASSES)
+    assert "1.25" in lines[0, 1].get("style")
+    heads = {head.get("class") for head in root.iter(f"{SVG}polygon")}
+    assert heads == {f"head {kind}" for kind in CLASSES if kind != "extra"}
+    # The legend has the classes that occur, and no others.
+    entries = ["".join(entry.itertext()) for entry in grouped(root, "entry")]
+    assert sorted(entries) == sorted(words[kind] for kind in CLASSES)
+    assert not {element.tag.removeprefix(SVG) for element in root.iter()} & {"script", "img", "b"}
+    assert not re.search(r"https?:|url\(|@import", drawn.replace(SVG[1:-1], ""))
+
+
+def test_the_styles_of_a_picture_hold_for_it_alone_and_follow_its_host():
+    one, two = (graph_svg(Pane("one", title, GRAPH), PLACES) for title in ("One", "Two"))
+    scopes = [re.search(r'class="(cv-\w+)"', drawn)[1] for drawn in (one, two)]
+    assert len(set(scopes)) == 2
+    style = re.search("<style>(.*)</style>", one, re.DOTALL)[1]
+    assert all(scopes[0] in rule for rule in re.findall(r"[^{}]+(?={[^{}]+})", style))
+    for theme in THEMES:
+        assert PALETTES[theme].background in style
+        for host in ("data-jp-theme-light", f".vscode-{theme}", "data-md-color-scheme"):
+            assert host in style
+    assert "screen and (prefers-color-scheme:dark)" in style
+    with pytest.raises(ValueError, match=says("positions-of-other-nodes")):
+        graph_svg(Pane("one", "One", GRAPH), PLACES[:-1])
+
+
+def test_a_picture_of_a_pag_draws_and_explains_its_marks():
+    pag = PAG.from_ends(NAMES, {(0, 1): ("o", ">"), (1, 2): (">", ">"), (3, 4): ("o", "o")})
+    root = ElementTree.fromstring(graph_svg(Pane("one", "One", pag), PLACES))
+    rings, heads = (list(root.iter(f"{SVG}{tag}")) for tag in ("circle", "polygon"))
+    # Each mark on its edge, and once more in the legend.
+    assert (len(rings), len(heads)) == (2 * 3, 2 * 3)
+    assert len(grouped(root, "entry")) == 3
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_picture_has_whole_names_and_no_box_on_another(name):
+    network = load_network(name)
+    graph = cpdag_of_dag(network.names, PDAG.from_names(network.names, network.edges).directed)
+    places = shared_layout(graph.nodes, graph=graph)
+    root = ElementTree.fromstring(graph_svg(Pane("one", "t", graph), places))
+    nodes = grouped(root, "node")
+    assert ["".join(n.find(f"{SVG}text").itertext()) for n in nodes] == list(network.names)
+    boxes = [
+        [float(node.find(f"{SVG}rect").get(key)) for key in ("x", "y", "width", "height")]
+        for node in nodes
+    ]
+    width, height = float(root.get("width")), float(root.get("height"))
+    for x, y, wide, high in boxes:
+        assert 0 <= x < x + wide <= width
+        assert 0 <= y < y + high <= height
+    for (ax, ay, aw, ah), (bx, by, bw, bh) in combinations(boxes, 2):
+        assert ax + aw < bx or bx + bw < ax or ay + ah < by or by + bh < ay
+    assert_no_line_meets_a_box(root)
+
+
+def assert_no_line_meets_a_box(root):
+    corners = np.array(
+        [
+            [float(node.find(f"{SVG}rect").get(key)) for key in ("x", "y", "width", "height")]
+            for node in grouped(root, "node")
+        ]
+    )[:, None]
+    low, high = corners[..., :2], corners[..., :2] + corners[..., 2:]
+    for pair in grouped(root, "pair"):
+        (line,) = [p for p in pair.iter(f"{SVG}path") if p.get("class").startswith("line ")]
+        points = np.array([p.split() for p in line.get("d")[1:].split("L")], dtype=float)
+        between = np.linspace(points[:-1], points[1:], 50).reshape(-1, 2)
+        assert not ((low < between) & (between < high)).all(axis=2).any(), pair.get("data-pair")
+
+
+def test_long_names_are_short_in_a_picture_and_its_legend_has_them_whole():
+    names = tuple(f"Q{k + 1}. I have the tools and materials that I need ({k})" for k in range(25))
+    dag = frozenset((i, j) for i in range(25) for j in (i + 1, i + 6) if j < 25)
+    pane = Pane("one", "t", PDAG(names, dag))
+    root = ElementTree.fromstring(graph_svg(pane, shared_layout(names, dag=dag)))
+    nodes = grouped(root, "node")
+    assert [node.find(f"{SVG}title").text for node in nodes] == list(names)
+    assert ["".join(n.find(f"{SVG}text").itertext()) for n in nodes] == list(short_forms(names))
+    explained = " ".join("".join(entry.itertext()) for entry in grouped(root, "entry"))
+    assert explained == " ".join(f"Q{k + 1}: {name}" for k, name in enumerate(names))
+    assert_no_line_meets_a_box(root)
+
+
+@given(names=st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=5, unique=True))
+def test_any_name_survives_xml(names):
+    graph = PDAG(tuple(names), frozenset({(0, 1)}))
+    ElementTree.fromstring(graph_svg(Pane("one", "t", graph), shared_layout(names)))
 
 
 @pytest.mark.parametrize("theme", THEMES)

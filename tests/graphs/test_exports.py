@@ -4,18 +4,14 @@ import csv
 import io
 import json
 from itertools import combinations
-from xml.etree import ElementTree
 
 import networkx as nx
-import numpy as np
 import pydot
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from privcore.data import NETWORKS, load_network
 from privcore.graphs import PDAG, cpdag_of_dag
-from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml, to_json_dict, to_svg
+from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml, to_json_dict
 from privcore.graphs.layout import shared_layout
 
 NASTY = ("a", 'quo"te\\', "</script><b>", "🙂 ünï", "=1+1", "x" * 200)
@@ -52,55 +48,6 @@ def test_csv_guards_formulas():
     rows = list(csv.DictReader(io.StringIO(to_edge_csv(GRAPH))))
     assert [r["kind"] for r in rows] == ["directed"] * 2 + ["undirected"] * 2 + ["bidirected"]
     assert rows[2] == {"source": "🙂 ünï", "target": "'=1+1", "kind": "undirected"}
-
-
-def test_svg_is_well_formed_and_holds_no_markup_of_the_names():
-    drawing = to_svg(GRAPH, PLACES, title="t <&>")
-    root = ElementTree.fromstring(drawing)
-    space = "{http://www.w3.org/2000/svg}"
-    assert [t.text for t in root.iter(f"{space}title")] == ["t <&>", *NASTY]
-    lines = list(root.iter(f"{space}polyline"))
-    assert len(lines) == 5
-    assert sum("marker-end" in line.attrib for line in lines) == 3
-    assert sum("marker-start" in line.attrib for line in lines) == 1
-    assert not list(root.iter(f"{space}script"))
-    assert not list(root.iter(f"{space}b"))
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_a_drawing_has_whole_names_and_no_box_on_another(name):
-    network = load_network(name)
-    graph = cpdag_of_dag(network.names, PDAG.from_names(network.names, network.edges).directed)
-    root = ElementTree.fromstring(
-        to_svg(graph, shared_layout(graph.nodes, graph=graph), title="t", width=100, height=100)
-    )
-    space = "{http://www.w3.org/2000/svg}"
-    labels = ["".join(group.find(f"{space}text").itertext()) for group in root.iter(f"{space}g")]
-    assert labels == list(network.names)
-    boxes = [
-        [float(box.get(key)) for key in ("x", "y", "width", "height")]
-        for box in (group.find(f"{space}rect") for group in root.iter(f"{space}g"))
-    ]
-    width, height = float(root.get("width")), float(root.get("height"))
-    for x, y, wide, high in boxes:
-        assert 0 <= x < x + wide <= width
-        assert 0 <= y < y + high <= height
-    for (ax, ay, aw, ah), (bx, by, bw, bh) in combinations(boxes, 2):
-        assert ax + aw < bx or bx + bw < ax or ay + ah < by or by + bh < ay
-    lines = [line.get("points") for line in root.iter(f"{space}polyline")]
-    for line in lines:
-        points = np.array([point.split(",") for point in line.split()], dtype=float)
-        middle = np.linspace(points[:-1], points[1:], 50).reshape(-1, 2)
-        corners = np.array(boxes)[:, None]
-        low, high = corners[..., :2], corners[..., :2] + corners[..., 2:]
-        assert not ((low < middle) & (middle < high)).all(axis=2).any(), "a line runs through a box"
-    assert len(lines) == len(graph.skeleton)
-
-
-@given(names=st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=5, unique=True))
-def test_any_name_survives_xml_and_dot(names):
-    graph = PDAG(tuple(names), frozenset({(0, 1)}))
-    ElementTree.fromstring(to_svg(graph, shared_layout(names), title="t"))
 
 
 @pytest.mark.long

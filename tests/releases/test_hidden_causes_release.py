@@ -28,7 +28,7 @@ def test_the_certificate_holds_the_pag(made):
     assert from_json_dict(released["graph"]) == release.graph
     assert isinstance(release.graph, PAG)
     page = certificate_html(release.certificate)
-    assert "url(#circle)" in page
+    assert 'class="ring plain"' in page
 
 
 def test_it_is_verified_and_searched_again_without_the_switch(made, capsys):

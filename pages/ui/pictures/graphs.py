@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,8 @@ from pages.ui.pictures.sheet import (
 from pages.ui.theme import EDGES, EdgeStyle
 from privcore.graphs import PDAG
 from privcore.graphs.boxes import short_forms
+from privcore.graphs.drawing import Pane
+from privcore.graphs.drawing.lines import arrow_at_end, dense, ring_at_end
 from privcore.graphs.drawing.scene import MARK_WORDS
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import SIGNS, Edge, ordered
@@ -48,23 +49,6 @@ _LEADING, _PADDING = 1.25, 0.45
 # Gaps between boxes, horizontal and vertical, relative to the font size: room for an arrow.
 _GAP = np.array([0.8, 1.3])
 _HEAD, _HEADING = 13.0, 20.0
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A graph and the style of its pairs (i < j).
-
-    classes: the class of each pair, a name from `theme.EDGES`; other pairs are plain. reference: a
-    graph; pairs adjacent only in this reference are drawn as missing. unclear: undecided pairs.
-    widths: line widths in pixels, instead of the widths of the classes.
-    """
-
-    graph: PDAG
-    heading: str = ""
-    classes: Mapping[Edge, str] = field(default_factory=dict)
-    reference: PDAG | None = None
-    unclear: Iterable[Edge] = ()
-    widths: Mapping[Edge, float] = field(default_factory=dict)
 
 
 class _Boxes(NamedTuple):
@@ -107,18 +91,18 @@ def graph_picture(
 
     positions: a point in [-1, 1]² for each node; y increases downwards. lines: settings and
     guarantee, in plain text. tiers: as in `shared_layout`; earlier tiers are above later ones. For
-    the other arguments see `Drawing`.
+    the other arguments see `Pane`, whose `kinds` are the classes.
 
     Raises ValueError for a wrong number of positions, an unknown class, or a reference with other
     nodes.
     """
-    drawing = Drawing(graph, "", classes or {}, reference, unclear, widths or {})
-    return _drawn([drawing], positions, tiers, title, lines, reference_name, form)
+    pane = Pane("", "", graph, "", classes or {}, reference, unclear, widths=widths or {})
+    return _drawn([pane], positions, tiers, title, lines, reference_name, form)
 
 
 def pair_picture(
-    left: Drawing,
-    right: Drawing,
+    left: Pane,
+    right: Pane,
     positions: Sequence[tuple[float, float]],
     *,
     title: str,
@@ -135,7 +119,7 @@ def pair_picture(
 
 
 def _drawn(
-    drawings: Sequence[Drawing],
+    drawings: Sequence[Pane],
     positions: Sequence[tuple[float, float]],
     tiers: Sequence[int | None],
     title: str,
@@ -171,7 +155,7 @@ def _drawn(
         axes.set(xlim=(0, WIDTH), ylim=(height, 0))
         axes.set_axis_off()
         height -= _legend(axes, entries, height)
-        top = _HEADING * 1.5 if any(drawing.heading for drawing in drawings) else 0.0
+        top = _HEADING * 1.5 if any(drawing.title for drawing in drawings) else 0.0
         width = (WIDTH - 2 * MARGIN - (len(drawings) - 1) * MARGIN) / len(drawings)
         boxes = _boxes(nodes, positions, width, height - top - 14, tiers)
         if boxes.explained:
@@ -179,7 +163,7 @@ def _drawn(
             boxes = _boxes(nodes, positions, width, height - top - 14, tiers, whole=False)
         for k, (drawing, edges) in enumerate(zip(drawings, drawn, strict=True)):
             left = MARGIN + k * (width + MARGIN)
-            heading = clean(drawing.heading)
+            heading = clean(drawing.title)
             if heading:
                 axes.text(
                     left + width / 2,
@@ -194,7 +178,7 @@ def _drawn(
                 axes.plot([left - MARGIN / 2] * 2, [4, height - 8], color=PALETTE.border, lw=1)
             _graph(axes, boxes._replace(centre=boxes.centre + np.array([left, top + 4])), edges)
 
-    texts = [*nodes, reference_name, *(drawing.heading for drawing in drawings)]
+    texts = [*nodes, reference_name, *(drawing.title for drawing in drawings)]
     return picture(draw, title=title, lines=lines, form=form, texts=texts)
 
 
@@ -208,14 +192,14 @@ def _mark_entries(graphs: Iterable[PDAG]) -> list[tuple[EdgeStyle | None, str]]:
     ]
 
 
-def _lines(drawing: Drawing) -> list[_Line]:
+def _lines(drawing: Pane) -> list[_Line]:
     """Edges, missing edges and unclear pairs, in the order of the pairs."""
-    unknown = sorted(set(drawing.classes.values()) - set(_STYLES))
+    unknown = sorted(set(drawing.kinds.values()) - set(_STYLES))
     if unknown:
         raise ValueError(
             f"{unknown[0]!r} is not a class of edges; the classes are {', '.join(_STYLES)}."
         )
-    classes = {ordered(*pair): kind for pair, kind in drawing.classes.items()}
+    classes = {ordered(*pair): kind for pair, kind in drawing.kinds.items()}
     widths = {ordered(*pair): width for pair, width in drawing.widths.items()}
     graph = drawing.graph
     pag = isinstance(graph, PAG) or isinstance(drawing.reference, PAG)
@@ -388,16 +372,16 @@ def _graph(axes: Axes, boxes: _Boxes, lines: Sequence[_Line]) -> None:
     pairs = [line.pair for line in lines]
     ways = routes(boxes.centre, boxes.half, pairs, boxes.size * _GAP.min())
     for line, way in zip(lines, ways, strict=True):
-        path = _dense(way)
+        path = dense(way)
         heads, rings = [], []
         size = (_HEAD + 1.5 * line.style.width) * scale
         # The last end first; reversing twice restores the path.
         for end in (line.mark[-1], line.mark[0]):
             if end in "<>":
-                path, head = _arrow(path, size)
+                path, head = arrow_at_end(path, size)
                 heads.append(head)
             elif end == "o":
-                path, centre = _ring(path, 0.4 * size)
+                path, centre = ring_at_end(path, 0.4 * size)
                 rings.append(centre)
             path = path[::-1]
         axes.plot(*path.T, color=line.style.colour, zorder=2, **_stroke(line.style, scale))
@@ -451,39 +435,3 @@ def _graph(axes: Axes, boxes: _Boxes, lines: Sequence[_Line]) -> None:
             axes.text(
                 x, y + lower, part, size=boxes.size, ha="center", va="center_baseline", zorder=6
             )
-
-
-def _dense(way: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same path with many points, between which an arrowhead can cut it."""
-    far = [0.0, *np.hypot(*np.diff(way, axis=0).T).cumsum()]
-    at = np.linspace(0, far[-1], 121)
-    return np.column_stack([np.interp(at, far, side) for side in way.T])
-
-
-def _ring(
-    path: NDArray[np.float64], radius: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The path without the part inside the circle at its end, and the circle's centre."""
-    tip = path[-1]
-    far = np.hypot(*(path - tip).T)
-    radius = min(radius, 0.4 * float(far.max()))
-    shaft = path[far >= 2 * radius]
-    along = tip - (shaft[-1] if len(shaft) else path[0])
-    along /= max(float(np.hypot(*along)), 1e-9)
-    return (shaft if len(shaft) > 1 else path), tip - along * radius
-
-
-def _arrow(
-    path: NDArray[np.float64], size: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The path without the part that its head covers, and the head's corners."""
-    tip = path[-1]
-    far = np.hypot(*(path - tip).T)
-    size = min(size, 0.8 * float(far.max()))
-    shaft = path[far >= 0.8 * size]
-    base = path[far >= size]
-    back = tip - (base[-1] if len(base) else path[0])
-    along = back / max(float(np.hypot(*back)), 1e-9)
-    across = np.array([-along[1], along[0]]) * 0.4 * size
-    corner = tip - along * size
-    return (shaft if len(shaft) > 1 else path), np.array([tip, corner + across, corner - across])

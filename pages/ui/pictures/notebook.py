@@ -48,7 +48,6 @@ def notebook(
         load = _load_table(dataset, _schema_of(dataset) if schema is None else schema)
     graph = result.graph
     edges = graph.named_edges()
-    places = [tuple(round(v, 4) for v in place) for place in pictures.positions]
     made = f"Made with CausalVeil {__version__}."
     if pictures.private:
         made += f" {SIMULATED}"
@@ -67,12 +66,7 @@ def notebook(
             "for a, b, kind in edges:\n"
             "    print(a, SIGNS[kind], b)"
         ),
-        _code(
-            "from IPython.display import SVG, display\n\n"
-            "from privcore.graphs.exports import to_svg\n\n"
-            f"positions = {pprint.pformat(places, width=96, compact=True)}\n"
-            f"display(SVG(to_svg(graph, positions, title={pictures.title!r})))"
-        ),
+        _code("result"),
         _text("Is this the same graph as on the page?"),
         _code(
             f"shown = {pprint.pformat(edges, width=96)}\n"
@@ -83,12 +77,14 @@ def notebook(
         cells += [
             _text(f"## Without noise\n\n{NOT_PRIVATE}"),
             _code(
+                "import privcore\n"
                 "from privcore.algorithms import count\n"
                 "from privcore.measures import compare\n"
                 "from privcore.releases import non_private_reference\n\n"
                 "reference = non_private_reference(count(dataset), result)\n"
                 f"name = {'non-private ' + pictures.base_name!r}\n"
-                "print(compare(graph, reference.graph, name).summary())"
+                "print(compare(graph, reference.graph, name).summary())\n"
+                "privcore.show(result, reference)"
             ),
         ]
     document = {

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pages.ui.pictures.graphs import Drawing, graph_picture, pair_picture
+from pages.ui.pictures.graphs import graph_picture, pair_picture
 from pages.ui.pictures.sheet import Form
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.data.model import Described
 from privcore.graphs import PDAG
+from privcore.graphs.drawing import Pane
 from privcore.graphs.layout import Positions
 from privcore.graphs.pag import PAG
 from privcore.measures import Comparison, compare
 from privcore.measures.references import Reference, base_title, own_test_title, reference_names
+from privcore.releases import promise
 from privcore.releases.answer import answer_sentence, columns_words
-from privcore.releases.findings import line_widths
-from privcore.releases.promise import NOT_PRIVATE, SIMULATED, guarantee_sentence
+from privcore.releases.findings import line_texts, line_widths
+from privcore.releases.promise import NOT_PRIVATE, SIMULATED
 from privcore.text import short
 
 
@@ -63,62 +65,75 @@ class RunPictures:
         shown = [n for n in names if n in self.references and (self.private or n == "truth")]
         return [compare(self.result.graph, self.references[n], names[n]) for n in shown]
 
-    def graph(self, form: Form, *, framed: bool = True) -> bytes:
-        """A picture of the graph alone, made only from the run.
-
-        framed: whether to add a title and a footer.
-        """
+    def graph(self, form: Form) -> bytes:
+        """A picture of the graph alone, made only from the run."""
         return graph_picture(
             self.result.graph,
             self.positions,
-            title=self.title if framed else "",
-            lines=run_lines(self.result, self.dataset, seed=self.seed) if framed else (),
+            title=self.title,
+            lines=run_lines(self.result, self.dataset, seed=self.seed),
             widths=self.widths,
             tiers=self.result.tiers,
             form=form,
         )
 
-    def pair(self, form: Form, *, framed: bool = True) -> bytes:
-        """A picture of the private graph next to the one without privacy, as on the page.
+    def panes(self) -> tuple[Pane, Pane]:
+        """The private graph and the one without privacy, as on the page.
 
-        The edges are compared with the page's reference, and the title is the finding.
-        framed: whether to add a title and a footer.
+        The edges are compared with the page's reference.
         """
-        reference = self.references[self.kind]
-        against = compare(self.result.graph, reference, self.names[self.kind])
-        beside: Reference = "non_private" if self.kind == "truth" else self.kind
-        base, before = self.references[beside], None
-        if self.kind == "truth":
-            before = compare(base, reference, self.names["truth"])
-        lines = run_lines(self.result, self.dataset, seed=self.seed, compared=True)
-        return pair_picture(
-            Drawing(
-                self.result.graph,
+        against, before = self._compared()
+        reference, texts = self.references[self.kind], line_texts(self.result.findings)
+        base = self.names[self._beside]
+        return (
+            Pane(
+                "private",
                 "Private graph" if self.guaranteed else "Graph with noise",
-                _classes(against),
-                reference,
+                self.result.graph,
+                kinds=_classes(against),
+                reference=reference,
+                texts=texts,
                 widths=self.widths,
             ),
-            Drawing(
-                base,
-                short(self.names[beside][0].upper() + self.names[beside][1:], 60),
-                _classes(before) if before else {},
-                reference if before else None,
+            Pane(
+                "base",
+                short(base[0].upper() + base[1:], 60),
+                self.references[self._beside],
+                kinds=_classes(before) if before else {},
+                reference=reference if before else None,
             ),
+        )
+
+    def pair(self, form: Form) -> bytes:
+        """A picture of both graphs of `panes`, with the finding as its title."""
+        return pair_picture(
+            *self.panes(),
             self.positions,
-            title=self.finding(against, before) if framed else "",
-            lines=lines if framed else (),
-            reference_name=against.reference_name,
+            title=self.finding(),
+            lines=run_lines(self.result, self.dataset, seed=self.seed, compared=True),
+            reference_name=self.names[self.kind],
             tiers=self.result.tiers,
             form=form,
         )
 
-    def finding(self, against: Comparison, before: Comparison | None) -> str:
-        """The page's answer in one sentence.
+    @property
+    def _beside(self) -> Reference:
+        return "non_private" if self.kind == "truth" else self.kind
 
-        against: the graph compared with the page's reference.  before: the graph without privacy
-        compared with the truth, if this is the reference.
+    def _compared(self) -> tuple[Comparison, Comparison | None]:
+        """The graph compared with the page's reference, and the one without privacy with the truth.
+
+        The second comparison is None if the truth is not the reference.
         """
+        reference, name = self.references[self.kind], self.names[self.kind]
+        before = None
+        if self.kind == "truth":
+            before = compare(self.references[self._beside], reference, name)
+        return compare(self.result.graph, reference, name), before
+
+    def finding(self) -> str:
+        """The page's answer in one sentence."""
+        against, before = self._compared()
         algorithm = ALGORITHMS[self.result.algorithm]
         names = {"same": algorithm.title, "own_test": own_test_title(algorithm)}
         name = names.get(self.kind, self.base_name)
@@ -155,9 +170,7 @@ def run_lines(
 
 def plain_guarantee(result: Discovery) -> str:
     """The guarantee of the run in plain text; "Not proven" comes first if there is no proof."""
-    sentence = guarantee_sentence(result.guarantee, ALGORITHMS[result.algorithm])
-    # A picture has no panel with the reasons.
-    sentence = sentence.replace("; the reasons are under Guarantee", "")
+    sentence = promise.plain_guarantee(result.guarantee, ALGORITHMS[result.algorithm])
     return f"Not proven. {sentence}" if result.guarantee.calibration == "published" else sentence
 
 
@@ -184,22 +197,3 @@ def _value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def edge_rows(comparisons: Sequence[Comparison], graph: PDAG) -> list[tuple[str, ...]]:
-    """A row for each pair adjacent in the graph or a reference: its edge, then its classes.
-
-    There is one class for each comparison, in the same order.
-    """
-    rows: dict[tuple[int, int], list[str]] = {}
-    for comparison in comparisons:
-        for pair in comparison.pairs:
-            rows.setdefault((pair.i, pair.j), [pair.here])
-    if not comparisons:
-        own = compare(graph, graph, "")
-        return [(pair.here,) for pair in own.pairs]
-    for (i, j), row in rows.items():
-        for comparison in comparisons:
-            kind = next((p.kind for p in comparison.pairs if (p.i, p.j) == (i, j)), None)
-            row.append(kind or "not adjacent")
-    return [tuple(rows[key]) for key in sorted(rows)]

@@ -15,6 +15,7 @@ from privcore.graphs.knowledge import Knowledge
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.noise import NoiseKind
+from privcore.showing import Shows
 
 Edge = tuple[int, int]
 Stopped = Literal["budget", "noise", "work", "size"]
@@ -284,8 +285,8 @@ class Beyond:
 
 
 @dataclass(frozen=True)
-class Discovery:
-    """The result of one run.
+class Discovery(Shows):
+    """The result of one run; in a notebook it shows itself.
 
     separating_sets: for each removed pair (i < j), the set that separated the pair.
     stopped: why the search ended before every test was made; otherwise None. "budget": the budget

@@ -1,10 +1,11 @@
-"""Scripts and styles that draw graphs, on the pages and in standalone HTML."""
+"""Draws graphs: scripts and styles for pages and standalone HTML, and static SVG."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 
 from privcore.graphs.drawing.palette import colours_css
+from privcore.graphs.drawing.picture import graph_svg
 from privcore.graphs.drawing.scene import Pane, scene
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "curve_script",
     "graph_css",
     "graph_script",
+    "graph_svg",
     "scene",
 ]
 

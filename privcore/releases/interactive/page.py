@@ -7,7 +7,6 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -35,13 +34,15 @@ from privcore.releases.answer import (
     hidden_sentence,
     promise_sentence,
 )
+from privcore.releases.document import escaped
 from privcore.releases.findings import line_texts, line_widths
 from privcore.releases.interactive.runs import Series, is_built_in
 from privcore.releases.promise import (
     NOT_PRIVATE,
     SIMULATED,
-    guarantee_sentence,
+    facts,
     odds_sentence,
+    plain_guarantee,
     protected,
 )
 from privcore.releases.report import references_of
@@ -199,29 +200,12 @@ def _step(
 
 def promised(guarantee: Guarantee, algorithm: Algorithm) -> list[str]:
     """The guarantee in sentences."""
-    first = guarantee_sentence(guarantee, algorithm)
-    # A page has no panel with the reasons.
-    sentences = [first.replace("; the reasons are under Guarantee", "")]
+    sentences = [plain_guarantee(guarantee, algorithm)]
     if guarantee.calibration == "proven":
         sentences.append(
             odds_sentence(guarantee.epsilon, guarantee.delta, whom=protected(guarantee))
         )
     return [*sentences, *(f"Not covered: {caveat}." for caveat in guarantee.caveats)]
-
-
-def facts(guarantee: Guarantee) -> list[tuple[str, str]]:
-    """The guarantee as pairs of name and value; empty if the run is not private."""
-    if guarantee.calibration == "none":
-        return []
-    return [
-        ("Guarantee", guarantee.calibration),
-        ("ε", f"{guarantee.epsilon:.6g}"),
-        ("δ", f"{guarantee.delta:g}"),
-        ("Neighbours", guarantee.neighbours),
-        ("Public", "; ".join(guarantee.public)),
-        ("Added up by", guarantee.accountant),
-        ("Proof", guarantee.proof or "none"),
-    ]
 
 
 def algorithm_words(algorithm: Algorithm) -> str:
@@ -320,27 +304,27 @@ def html_page(
             'step="1"></div>\n'
         )
     rows = "".join(
-        f"<dt>{_escaped(head)}</dt><dd>{_escaped(text)}</dd>\n" for head, text in about if text
+        f"<dt>{escaped(head)}</dt><dd>{escaped(text)}</dd>\n" for head, text in about if text
     )
     again = ""
     if command:
-        again = f"<dt>To make it again</dt><dd><code>{_escaped(command)}</code></dd>\n"
-    warning = f'<p class="banner" role="note">{_escaped(banner)}</p>\n' if banner else ""
+        again = f"<dt>To make it again</dt><dd><code>{escaped(command)}</code></dd>\n"
+    warning = f'<p class="banner" role="note">{escaped(banner)}</p>\n' if banner else ""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{_escaped(title)}</title>
+<title>{escaped(title)}</title>
 <style>{style}</style>
 </head>
 <body class="page light">
-<header><p class="title">{_escaped(title)}</p>
+<header><p class="title">{escaped(title)}</p>
 <button type="button" id="theme" hidden>Dark</button></header>
 <main>
-{warning}<h1 id="said">{_escaped(first["said"])}</h1>
-<p id="promise">{_escaped(first["promise"])}</p>
+{warning}<h1 id="said">{escaped(first["said"])}</h1>
+<p id="promise">{escaped(first["promise"])}</p>
 <details><summary>What is promised</summary><div id="promised"></div></details>
 {slider}<div id="graphs"></div>
 <noscript><p>The graphs need JavaScript, which is switched off in this browser.</p></noscript>
@@ -367,8 +351,3 @@ def _json(content: Mapping[str, Any]) -> str:
     """JSON that cannot end its HTML element or begin another one."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", text)
-
-
-def _escaped(text: object) -> str:
-    # A lone surrogate cannot be encoded in a file.
-    return escape(str(text)).encode("utf-8", "replace").decode()

@@ -22,8 +22,8 @@ from privcore.releases.findings import (
     settled_sentence,
     width_of,
 )
-from privcore.releases.interactive.page import algorithm_words, facts, html_page, promised
-from privcore.releases.promise import for_whom, protected
+from privcore.releases.interactive.page import algorithm_words, html_page, promised
+from privcore.releases.promise import facts, for_whom, protected
 from privcore.text import counted, short
 from privcore.version import __version__
 

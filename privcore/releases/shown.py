@@ -1,0 +1,256 @@
+"""A result as it is shown: in a notebook, as a page, and as a picture, each without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from privcore.algorithms import Algorithm, Discovery, get_algorithm
+from privcore.data.model import Dataset
+from privcore.errors import ParameterError
+from privcore.graphs import PDAG
+from privcore.graphs.drawing import Pane, graph_svg
+from privcore.graphs.knowledge import Knowledge
+from privcore.graphs.layout import Positions, shared_layout
+from privcore.graphs.pag import PAG
+from privcore.measures import Comparison, compare
+from privcore.measures.comparison import edge_text
+from privcore.measures.references import Reference, true_graph
+from privcore.releases.answer import (
+    answer_sentence,
+    class_words,
+    graph_form,
+    hidden_sentence,
+    promise_sentence,
+)
+from privcore.releases.document import document_of, escaped, listed, table
+from privcore.releases.findings import (
+    confidence_text,
+    line_texts,
+    line_widths,
+    settled_sentence,
+)
+from privcore.releases.promise import NOT_PRIVATE, SIMULATED, facts, plain_guarantee
+from privcore.releases.release import Release
+from privcore.showing import Shows
+from privcore.text import counted, short
+
+
+@dataclass(frozen=True)
+class Shown(Shows):
+    """A result with its sentences and drawings.
+
+    sentences: what was found, and what that means for a person.  notes: what is guaranteed and what
+    is not private.  panes: the graph, then the reference if there is one.  positions, words: as for
+    `graph_svg`.  details: the further parts of the page, as HTML.
+    """
+
+    title: str
+    sentences: tuple[str, ...]
+    notes: tuple[str, ...]
+    panes: tuple[Pane, ...]
+    positions: Positions
+    words: Mapping[str, str]
+    details: tuple[str, ...]
+
+    def _texts(self) -> Shown:
+        return self
+
+    def fragment(self) -> str:
+        """The result as a part of a page; it takes colours and letters from that page."""
+        said = "".join(f"<p>{escaped(line)}</p>" for line in self.sentences)
+        notes = "".join(f"<div>{escaped(line)}</div>" for line in self.notes)
+        return (
+            f'<div style="max-width:72rem">{said}{self._drawings()}'
+            f'<div style="font-size:.85em;opacity:.85">{notes}</div></div>'
+        )
+
+    def page(self) -> str:
+        """The result as a page of its own."""
+        return document_of(
+            self.title,
+            [
+                f"<h1>{escaped(self.title)}</h1>",
+                *(f'<p class="promise">{escaped(line)}</p>' for line in self.sentences),
+                self._drawings(),
+                *(
+                    f"<p{' class=warned' * (line in (SIMULATED, NOT_PRIVATE))}>{escaped(line)}</p>"
+                    for line in self.notes
+                ),
+                *self.details,
+            ],
+        )
+
+    def picture(self) -> str:
+        """The graph as SVG, with its edges in the classes of the comparison."""
+        return graph_svg(self.panes[0], self.positions, self.words)
+
+    def _drawings(self) -> str:
+        """The graphs side by side, below each other where there is no room."""
+        figures = "".join(
+            f'<figure style="margin:0;min-width:0"><figcaption style="font-weight:600">'
+            f"{escaped(pane.title)}</figcaption>"
+            f"{graph_svg(pane, self.positions, self.words)}</figure>"
+            for pane in self.panes
+        )
+        return f'<div style="display:flex;flex-wrap:wrap;gap:1rem;margin:.6rem 0">{figures}</div>'
+
+
+def show(result: Discovery | Release, reference: Dataset | Discovery | PDAG | None = None) -> Shown:
+    """Show a result next to a reference; a result alone shows itself.
+
+    Args:
+        result: a run, as from `privcore.discover`, or a release.
+        reference: a data set whose true graph is known, a run without privacy such as one of PC,
+            or a graph that is taken as true.
+
+    Returns:
+        What a notebook draws: both graphs, with the edges in classes, the answer, and the
+        guarantee.  `html()` and `svg()` return it as text; with a path they write a file.
+
+    Raises:
+        ParameterError: for a reference with noise, with other columns, or without a true graph.
+
+    Example:
+        >>> from privcore import discover, load_network
+        >>> data = load_network("asia").sample(5_000, seed=1)
+        >>> shown = show(discover(data, epsilon=1, seed=7), data)
+        >>> shown.svg()[:4], "are not private" in shown.html()
+        ('<svg', True)
+    """
+    own: tuple[str, ...]
+    if isinstance(result, Release):
+        stated = result.certificate["algorithm"]
+        algorithm, parameters = get_algorithm(stated["name"]), stated["parameters"]
+        own, more = (result.note, *result.warnings), [("Certificate", result.certificate["id"])]
+    else:
+        algorithm, parameters = get_algorithm(result.algorithm), result.parameters
+        own, more = (hidden_sentence(result), SIMULATED * (result.noise == "simulated")), []
+    graph, guarantee = result.graph, result.guarantee
+    texts, widths = line_texts(result.findings), line_widths(result.findings)
+    heading = algorithm.title
+    if guarantee.calibration != "none":
+        heading = "Private graph" if guarantee.calibration == "proven" else "Graph with noise"
+    edges = counted(len(graph.skeleton), "edge")
+    if reference is None:
+        columns = counted(len(graph.nodes), "column")
+        said = f"{algorithm.title} finds {edges} between {columns}."
+        panes = [Pane("graph", heading, graph, texts=texts, widths=widths)]
+        words: Mapping[str, str] = {}
+        comparisons: list[Comparison] = []
+    else:
+        other, name, kind = _reference(reference, algorithm, parameters)
+        if other.nodes != graph.nodes:
+            raise ParameterError("The reference has other columns; give one of the same columns.")
+        here = compare(graph, other, name)
+        comparisons, words = [here], class_words(kind, graph, other)
+        said = f"Against {name}: {here.summary()}."
+        if kind == "truth" or guarantee.calibration != "none":
+            title = algorithm.title if kind == "truth" else name.removesuffix(" without privacy")
+            pag = isinstance(other, PAG)
+            said = answer_sentence(guarantee, here, None, title, kind, pag=pag)
+        kinds = {(pair.i, pair.j): pair.kind for pair in here.pairs}
+        alt = f"{heading}: {here.summary()}"
+        title = f"Truth ({graph_form(algorithm, other)})" if kind == "truth" else name
+        panes = [
+            Pane("graph", heading, graph, alt, kinds, other, texts=texts, widths=widths),
+            Pane("reference", f"{title}, not private", other),
+        ]
+    notes = [
+        plain_guarantee(guarantee, algorithm) if guarantee.calibration != "none" else "",
+        settled_sentence(result.settled),
+        *own,
+        NOT_PRIVATE if comparisons else "",
+    ]
+    return Shown(
+        f"Release: {algorithm.title}" if more else algorithm.title,
+        (said, promise_sentence(guarantee)),
+        tuple(filter(None, notes)),
+        tuple(panes),
+        shared_layout(
+            graph.nodes,
+            graph=panes[-1].graph if panes[-1].graph.skeleton else graph,
+            tiers=Knowledge.read(parameters.get("knowledge") or "").tiers_of(graph.nodes),
+        ),
+        words,
+        details(result, algorithm, parameters, comparisons, settings=more),
+    )
+
+
+def _reference(
+    reference: Dataset | Discovery | PDAG, algorithm: Algorithm, parameters: Mapping[str, Any]
+) -> tuple[PDAG, str, Reference]:
+    """The graph to compare with, its name, and its kind."""
+    if isinstance(reference, Discovery):
+        if reference.guarantee.calibration != "none":
+            raise ParameterError("The reference has noise; give a run without privacy, as of pc.")
+        name = f"{reference.algorithm.upper()} without privacy"
+        return reference.graph, name, "non_private"
+    if isinstance(reference, PDAG):
+        return reference, "truth", "truth"
+    if reference.true_edges is None:
+        raise ParameterError(
+            f"The true graph of {short(reference.name)} is not known; give a run without privacy, "
+            "as of pc, or a graph."
+        )
+    truth = true_graph(
+        algorithm,
+        reference.names,
+        reference.true_edges,
+        parameters.get("knowledge") or "",
+        hidden_causes=bool(parameters.get("hidden_causes")),
+    )
+    return truth, "truth", "truth"
+
+
+def details(
+    result: Discovery | Release,
+    algorithm: Algorithm,
+    parameters: Mapping[str, Any],
+    comparisons: Sequence[Comparison],
+    *,
+    settings: Iterable[tuple[str, str]] = (),
+    again: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """The parts of a page below its drawings: guarantee, settings, edges, and how to run it again.
+
+    settings: names and values that come before the parameters.  again: commands, as plain text.
+    """
+    values = {"calibration": "none", **parameters}
+    chosen = [
+        (p.title, "auto" if values.get(p.name) is None else str(values[p.name]) or "none")
+        for p in algorithm.parameters
+        if p.matters(values)
+    ]
+    guarantee = result.guarantee
+    parts = [
+        *(["<h2>Guarantee</h2>", table(facts(guarantee))] if facts(guarantee) else []),
+        listed(f"Limit: {caveat}." for caveat in guarantee.caveats),
+        "<h2>Settings</h2>",
+        table((*settings, *chosen)),
+        "<h2>Edges</h2>",
+        _edges(result, comparisons),
+        *(["<h2>To repeat this run</h2>"] if again else []),
+        *(f"<pre>{escaped(text)}</pre>" for text in again),
+        f"<p>Source: {escaped(algorithm.citation)}</p>" if algorithm.citation != "ours" else "",
+    ]
+    return tuple(filter(None, parts))
+
+
+def _edges(result: Discovery | Release, comparisons: Sequence[Comparison]) -> str:
+    """A row for each pair adjacent in the graph or a reference: its edge, certainty and classes."""
+    graph, sure = result.graph, result.findings
+    kinds = [{(pair.i, pair.j): pair.kind for pair in c.pairs} for c in comparisons]
+    heads = ["edge", *(["certainty"] if sure else [])]
+    rows = [
+        (
+            edge_text(graph, *pair),
+            *([confidence_text(sure[pair].as_dict())] if sure else []),
+            *(kind.get(pair, "not adjacent") for kind in kinds),
+        )
+        for pair in sorted(graph.skeleton.union(*kinds))
+    ]
+    return table(
+        rows or [("none",)], [*heads, *(f"against {c.reference_name}" for c in comparisons)]
+    )
