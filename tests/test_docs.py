@@ -115,7 +115,7 @@ def test_a_notebook_runs(notebook, shell):
 
 
 def test_notebooks_are_committed_as_they_ran():
-    assert len(NOTEBOOKS) == 2
+    assert len(NOTEBOOKS) == 3
     for notebook in NOTEBOOKS:
         for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
             if cell["cell_type"] == "code":

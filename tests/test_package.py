@@ -148,6 +148,7 @@ EXAMPLES = (
     "privcore.parameter",
     "privcore.privacy.accounting.accountants",
     "privcore.privacy.mechanisms.sparse_vector",
+    "privcore.releases.shown",
 )
 
 

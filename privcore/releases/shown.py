@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from privcore.algorithms import Algorithm, Discovery, get_algorithm
@@ -49,10 +49,10 @@ class Shown(Shows):
     title: str
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
-    panes: tuple[Pane, ...]
-    positions: Positions
-    words: Mapping[str, str]
-    details: tuple[str, ...]
+    panes: tuple[Pane, ...] = field(repr=False)
+    positions: Positions = field(repr=False)
+    words: Mapping[str, str] = field(repr=False)
+    details: tuple[str, ...] = field(repr=False)
 
     def _texts(self) -> Shown:
         return self
