@@ -55,6 +55,7 @@ def test_the_wheel_has_the_engine_and_the_dashboard_under_one_name_each(wheel):
         "causalveil_app/app.py",
         "causalveil_app/pages/discover.py",
         "causalveil_app/pages/ui/graphs/component.js",
+        "causalveil_app/pages/ui/graphs/networks.js",
         "privcore/graphs/drawing/graph.js",
         "privcore/releases/interactive/page.js",
         "causalveil_app/assets/icon.png",
@@ -69,8 +70,9 @@ def test_the_engine_alone_asks_for_no_dashboard(wheel):
     metadata = wheel.read(f"causalveil-{__version__}.dist-info/METADATA").decode()
     needed = [line.split(": ")[1] for line in metadata.splitlines() if "Requires-Dist" in line]
     always = [line for line in needed if "extra ==" not in line]
-    assert not [line for line in always if line.startswith(("streamlit", "plotly"))]
-    assert [line for line in needed if line.startswith("streamlit") and "'app'" in line]
+    assert not [line for line in always if line.startswith(("streamlit", "plotly", "pyvis"))]
+    for name in ("streamlit", "pyvis"):
+        assert [line for line in needed if line.startswith(name) and "'app'" in line]
     assert [line for line in needed if line.startswith("distributed") and "'cluster'" in line]
     scripts = wheel.read(f"causalveil-{__version__}.dist-info/entry_points.txt").decode()
     assert "causalveil = privcore.__main__:main" in scripts

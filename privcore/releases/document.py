@@ -1,9 +1,14 @@
-"""Pages to read and to print: self-contained HTML without scripts."""
+"""Pages to read and to print: self-contained HTML without scripts, and its parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from html import escape
+from typing import Any
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #cbd5df; --shade: #f1f5f8; }
@@ -65,3 +70,14 @@ def listed(lines: Iterable[str]) -> str:
 def escaped(value: object) -> str:
     """Plain text as HTML; a lone surrogate, which no file can hold, becomes a question mark."""
     return escape(str(value)).encode("utf-8", "replace").decode()
+
+
+def json_in_html(content: Mapping[str, Any]) -> str:
+    """JSON that cannot end its HTML element or begin another one."""
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", text)
+
+
+def policy_hash(text: str) -> str:
+    """The hash by which a page's policy allows a script or a style."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -130,6 +130,18 @@ def test_a_click_in_one_graph_selects_in_the_other(server, visit):
     assert "focus=2" in page.url
     page.go_forward()
     expect(page.locator(".cv .matrix")).to_be_visible()
+    # The networks to drag are there once they are opened, and gone with their view.
+    frames = page.locator('iframe[title="Networks to drag"]')
+    expect(frames).to_have_count(0)
+    page.get_by_role("button", name="Drag").click()
+    page.wait_for_url(re.compile("view=drag"))
+    networks = frames.content_frame.locator("[data-ready]")
+    expect(networks).to_have_count(2)
+    for network in networks.all():
+        expect(network.locator("canvas")).to_be_visible()
+    page.get_by_role("button", name="Graph", exact=True).click()
+    expect(frames).to_have_count(0)
+    assert graph(page, "Private graph")
 
 
 def test_a_hidden_common_cause_and_the_switch_that_allows_it(server, visit):

@@ -1,5 +1,7 @@
 """The first screen of Discover, its pinned runs, and what the address says of it."""
 
+import json
+import re
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -10,11 +12,17 @@ from pages.ui.discover import epsilon
 from pages.ui.discover.background import Background
 from pages.ui.discover.epsilon import STRIP, Around
 from pages.ui.discover.runs import run
+from pages.ui.graphs import networks
+from pages.ui.theme import EDGES
 from privcore.algorithms import count, discover
 from privcore.data import load_network
 from privcore.extras.lab.repeat import Repeat, Roll
+from privcore.graphs import PDAG
+from privcore.graphs.drawing import Pane
+from privcore.graphs.layout import shared_layout
+from privcore.measures import compare
 from tests.messages import begins, label, shows
-from tests.pages.opening import clean, drawings, start
+from tests.pages.opening import clean, drawings, graphs, open_page, start
 
 _WANT = Background.want
 
@@ -185,3 +193,58 @@ def test_without_privacy_there_is_no_epsilon():
     app = clean(start(algorithm="pc", data="cancer", rows="1000"))
     assert not [s for s in app.select_slider if "epsilon" in (s.key or "")]
     assert begins(app.title[0].value, "pc-finds")
+
+
+def pages_to_drag(app):
+    return [frame.proto.srcdoc for frame in app.get("iframe")]
+
+
+def test_networks_to_drag_are_made_when_they_are_opened(monkeypatch):
+    query = {"data": "cancer", "rows": "2000", "discover_tab": "Export & code"}
+    app = open_page("discover", **query)
+    assert not pages_to_drag(app)
+    assert drawings(app)[0]["scene"]["drag"]
+    exports = {button.proto.id.split("-")[-1] for button in app.get("download_button")}
+    assert "pyvis" in exports
+    app = open_page("discover", **query, view="drag")
+    (page,) = pages_to_drag(app)
+    # The script of pyvis names licences in comments and a namespace; the policy allows no request.
+    assert not re.search(r"https?:", page.replace(networks._library(), ""))
+    assert "default-src 'none'" in page
+    held = json.loads(re.search('id="content">(.*?)</script>', page)[1])["graphs"]
+    shown = graphs(app)
+    assert [len(network["edges"]) for network in held] == [len(g["pairs"]) for g in shown]
+    # Without pyvis the view is not offered, and an old address opens the graphs.
+    monkeypatch.setattr(networks, "find_spec", lambda name: None)
+    app = open_page("discover", **query, view="drag")
+    assert not pages_to_drag(app)
+    assert not drawings(app)[0]["scene"]["drag"]
+    assert "pyvis" not in {b.proto.id.split("-")[-1] for b in app.get("download_button")}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_networks_to_drag_have_the_lines_of_the_graphs_and_names_as_text(theme):
+    names = ("</script><img src=x onerror=alert(1)>", "<b>", "c")
+    graph, other = (PDAG(names, frozenset(arrows)) for arrows in ({(0, 1)}, {(1, 0), (2, 1)}))
+    kinds = {(pair.i, pair.j): pair.kind for pair in compare(graph, other, "truth").pairs}
+    panes = [Pane("a", "<A>", graph, kinds=kinds, reference=other, unclear=[(0, 2)])]
+    words = {kind: f"<{kind}>" for kind in EDGES[theme]}
+    page = networks.networks_page(panes, shared_layout(names), words, theme=theme, lines=["<p>"])
+    assert page == networks.networks_page(
+        panes, shared_layout(names), words, theme=theme, lines=["<p>"]
+    )
+    assert page.count("</script>") == 3
+    own = page.replace(networks._library(), "")
+    assert not re.search(r"<img|<b>|<A>|<match>", own)
+    (held,) = json.loads(re.search('id="content">(.*?)</script>', own)[1])["graphs"]
+    assert [node["title"] for node in held["nodes"]] == list(names)
+    drawn = {(edge["from"], edge["to"]): edge for edge in held["edges"]}
+    for pair, kind in {**kinds, (0, 2): "unclear"}.items():
+        style, edge = EDGES[theme][kind], drawn[pair]
+        assert (edge["color"], edge["label"]) == (style.colour, style.label)
+        assert (edge["dashes"] or []) == list(style.dash)
+        assert words[kind].replace("<", "&lt;").replace(">", "&gt;") in own
+    assert (drawn[0, 1]["arrows"]["from"]["enabled"], drawn[0, 1]["arrows"]["to"]["enabled"]) == (
+        False,
+        True,
+    )

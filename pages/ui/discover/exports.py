@@ -10,7 +10,8 @@ import streamlit as st
 
 from pages.ui import tables
 from pages.ui.controls.data import Loaded
-from pages.ui.pictures import RunPictures, notebook, picture_buttons, run_page
+from pages.ui.graphs.networks import offered
+from pages.ui.pictures import RunPictures, notebook, picture_buttons, run_networks, run_page
 from pages.ui.pictures.sheet import FORMS
 from pages.ui.texts import plain
 from privcore.algorithms import Discovery
@@ -52,6 +53,8 @@ def downloads(pictures: RunPictures, loaded: Loaded) -> None:
         ),
         "JSON": (as_json, "json", "application/json"),
     }
+    if offered():
+        pictured["pyvis"] = (lambda: run_networks(pictures), "pyvis.html", "text/html")
     files = {**pictured, **csv_files(result)}
     with st.container(horizontal=True):
         if pictures.private:
@@ -77,8 +80,9 @@ def downloads(pictures: RunPictures, loaded: Loaded) -> None:
             )
     st.caption(
         "Files and pictures of the private graph alone contain only this graph and its settings. "
-        "The other files are not private. JSON adds metrics and costs. Pictures of both graphs and "
-        "the page to print show a comparison with the non-private graph. The notebook contains "
+        "The other files are not private. JSON adds metrics and costs. Pictures of both graphs, "
+        "the page to print and pyvis, a page of networks to drag, show a comparison with the "
+        "non-private graph. The notebook contains "
         "the levels and bounds of your own table, and the decisions contain exact scores."
     )
 

@@ -8,7 +8,9 @@ import streamlit as st
 
 from pages.ui import tables
 from pages.ui.controls.data import Loaded, positions_of
+from pages.ui.graphs.networks import networks_page, offered
 from pages.ui.graphs.view import show_graphs
+from pages.ui.theme import current
 from privcore.algorithms import Discovery
 from privcore.graphs import PDAG
 from privcore.graphs.drawing import Pane, scene
@@ -62,10 +64,11 @@ def graphs(
                 confidence_groups(pair_findings),
             )
         )
+    positions, words = positions_of(loaded, result), class_words(kind, result.graph, base)
     made = scene(
-        positions_of(loaded, result),
+        positions,
         panes,
-        words=class_words(kind, result.graph, base),
+        words=words,
         reference=reference_name,
         selected=highlight,
         tiers=result.tiers,
@@ -73,7 +76,15 @@ def graphs(
     # The scene refers to columns by number.
     hidden = "".join(f" without {name}" for name in loaded.dataset.hidden)
     run = f"{result.algorithm} {result.parameters.get('epsilon', '')}".strip()
-    show_graphs(made, key="graphs", of=f"{loaded.dataset.name}{hidden}", run=run)
+    show_graphs(
+        made,
+        key="graphs",
+        of=f"{loaded.dataset.name}{hidden}",
+        run=run,
+        networks=(lambda: networks_page(panes, positions, words, theme=current()))
+        if offered()
+        else None,
+    )
 
 
 def selected_edge(comparisons: list[Comparison]) -> tuple[int, int] | None:

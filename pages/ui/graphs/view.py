@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +22,32 @@ _drawn = st.components.v2.component(
 # The view as the URL has it: defaults and alternatives.
 _WORDS = {
     "focus": ("", re.compile(r"\d{1,5}(-([23]|parents|to-\d{1,5}))?")),
-    "view": ("graph", re.compile("matrix")),
+    "view": ("graph", re.compile("matrix|drag")),
     "links": ("", re.compile("all")),
 }
+# Of the networks to drag, in pixels.  A height that follows the content would need a script of
+# Streamlit's within their page, which runs its own alone.
+_HEIGHT = 600
 # In the drawing, the view is called `as`, which is no name in Python.
 _DRAWN_AS = {"focus": "focus", "view": "as", "links": "links"}
 
 
 def show_graphs(
-    scene: Mapping[str, Any], *, key: str, of: str = "", focus: str = "", run: str = ""
+    scene: Mapping[str, Any],
+    *,
+    key: str,
+    of: str = "",
+    focus: str = "",
+    run: str = "",
+    networks: Callable[[], str] | None = None,
 ) -> None:
     """Draw a scene of `privcore.graphs.drawing`.
 
     of: a name for the content of the graphs. With a name, the URL stores the user's view, and a new
     name resets the focus. Without a name, only the browser stores the view. focus: the initial
     focus of a view without a name. run: the run that the graphs show; its name is an attribute of
-    the drawing, so that a program can wait for it.
+    the drawing, so that a program can wait for it. networks: makes the page of the view to drag,
+    once that view is opened; without it the view is not offered.
     """
 
     def looked() -> None:
@@ -49,15 +59,18 @@ def show_graphs(
     # A change of view does not rerun the page.
     @st.fragment
     def part() -> None:
+        view = _view(of) if of else {"focus": focus}
         _drawn(
             key=key,
             data={
-                "scene": {**scene, "theme": current()},
-                "view": _view(of) if of else {"focus": focus},
+                "scene": {**scene, "theme": current(), "drag": networks is not None},
+                "view": view,
                 "run": run,
             },
             on_view_change=looked,
         )
+        if networks is not None and view.get("as") == "drag":
+            st.iframe(networks(), height=_HEIGHT, alt="Networks to drag")
 
     part()
 

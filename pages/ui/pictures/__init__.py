@@ -3,7 +3,7 @@
 from pages.ui.pictures.buttons import chart_buttons, picture_buttons
 from pages.ui.pictures.graphs import graph_picture, pair_picture
 from pages.ui.pictures.notebook import notebook
-from pages.ui.pictures.page import run_page
+from pages.ui.pictures.page import run_networks, run_page
 from pages.ui.pictures.plots import chart_picture
 from pages.ui.pictures.run import RunPictures, run_lines
 from pages.ui.pictures.sheet import Form
@@ -18,5 +18,6 @@ __all__ = [
     "pair_picture",
     "picture_buttons",
     "run_lines",
+    "run_networks",
     "run_page",
 ]

@@ -1,13 +1,13 @@
-"""A run as a page to print: self-contained HTML for A4."""
+"""A run as a page to print, and as networks to drag: self-contained HTML."""
 
 from __future__ import annotations
 
 from pages.ui.controls.data import Loaded
+from pages.ui.graphs.networks import networks_page
 from pages.ui.pictures.run import RunPictures, run_lines
 from privcore.algorithms import ALGORITHMS
-from privcore.graphs.drawing import Pane
 from privcore.releases import command_line, python_code
-from privcore.releases.answer import class_words, columns_words
+from privcore.releases.answer import columns_words
 from privcore.releases.shown import Shown, details
 
 
@@ -20,7 +20,6 @@ def run_page(pictures: RunPictures, loaded: Loaded) -> str:
         write(result, dataset, network=loaded.is_network, data_seed=loaded.seed, seed=seed)
         for write in (command_line, python_code)
     ]
-    graphs = [result.graph, *pictures.references.values()]
     settings = [("Data", f"{dataset.name}: {dataset.n:,} rows, {columns_words(dataset)}")]
     if pictures.private:
         settings.append(("Noise seed", str(seed)))
@@ -28,8 +27,21 @@ def run_page(pictures: RunPictures, loaded: Loaded) -> str:
         pictures.title,
         tuple(f"Against {c.reference_name}: {c.summary()}." for c in comparisons),
         tuple(run_lines(result, dataset, seed=pictures.seed, compared=pictures.private)),
-        pictures.panes() if pictures.private else (Pane("graph", "", result.graph),),
+        pictures.panes(),
         pictures.positions,
-        class_words(pictures.kind, *graphs),
+        pictures.words,
         details(result, algorithm, result.parameters, comparisons, settings=settings, again=again),
     ).page()
+
+
+def run_networks(pictures: RunPictures) -> str:
+    """A self-contained HTML file with the run's graphs as networks to drag."""
+    return networks_page(
+        pictures.panes(),
+        pictures.positions,
+        pictures.words,
+        title=pictures.title,
+        lines=run_lines(
+            pictures.result, pictures.dataset, seed=pictures.seed, compared=pictures.private
+        ),
+    )

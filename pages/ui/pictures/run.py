@@ -16,7 +16,7 @@ from privcore.graphs.pag import PAG
 from privcore.measures import Comparison, compare
 from privcore.measures.references import Reference, base_title, own_test_title, reference_names
 from privcore.releases import promise
-from privcore.releases.answer import answer_sentence, columns_words
+from privcore.releases.answer import answer_sentence, class_words, columns_words
 from privcore.releases.findings import line_texts, line_widths
 from privcore.releases.promise import NOT_PRIVATE, SIMULATED
 from privcore.text import short
@@ -77,11 +77,18 @@ class RunPictures:
             form=form,
         )
 
-    def panes(self) -> tuple[Pane, Pane]:
-        """The private graph and the one without privacy, as on the page.
+    @property
+    def words(self) -> dict[str, str]:
+        """The legend text of each class of edges."""
+        return class_words(self.kind, self.result.graph, self.references[self.kind])
+
+    def panes(self) -> tuple[Pane, ...]:
+        """The private graph and the one without privacy, as on the page; else the graph alone.
 
         The edges are compared with the page's reference.
         """
+        if not self.private:
+            return (Pane("graph", "", self.result.graph),)
         against, before = self._compared()
         reference, texts = self.references[self.kind], line_texts(self.result.findings)
         base = self.names[self._beside]
@@ -106,8 +113,10 @@ class RunPictures:
 
     def pair(self, form: Form) -> bytes:
         """A picture of both graphs of `panes`, with the finding as its title."""
+        left, right = self.panes()
         return pair_picture(
-            *self.panes(),
+            left,
+            right,
             self.positions,
             title=self.finding(),
             lines=run_lines(self.result, self.dataset, seed=self.seed, compared=True),

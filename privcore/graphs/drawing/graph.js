@@ -5,7 +5,7 @@
 // view is the reader's view as texts, so that a URL can hold it:
 //   focus  "" for all columns, else a column's number and its neighbourhood: "3" and "3-2"
 //          for the columns one and two links away, "3-parents", or "3-to-7" for the paths to another;
-//   as     "graph" or "matrix";
+//   as     "graph", "matrix", or "drag" where the page draws that view itself (scene.drag);
 //   links  "all" to draw the links that only the reference has where they are many, else "".
 // onView is called with a new view when the reader changes it, onPair with a pair that is selected.
 
@@ -867,7 +867,7 @@ function drawBar(state) {
     }
     left.append(button("Show all", "Show all columns", () => state.look({ focus: "" })));
   }
-  if (many(scene)) {
+  if (many(scene) && view.as !== "drag") {
     const on = view.links === "all";
     const text = `${on ? "Hide" : "Show"} links only in ${scene.reference}`;
     const made = button(text, text, () => state.look({ links: on ? "" : "all" }), "links");
@@ -875,17 +875,21 @@ function drawBar(state) {
   }
   html("span", { class: "space" }, bar);
   const views = html("div", { class: "choice", role: "group", "aria-label": "View" }, bar);
-  for (const [as, text] of [["graph", "Graph"], ["matrix", "Matrix"]]) {
+  const all = [["graph", "Graph"], ["matrix", "Matrix"], ...(scene.drag ? [["drag", "Drag"]] : [])];
+  for (const [as, text] of all) {
     const made = button(text, text, () => state.look({ as }));
     made.setAttribute("aria-pressed", String((view.as || "graph") === as));
     views.append(made);
   }
-  if (view.as !== "matrix") {
+  // Search, zoom and full screen are of this drawing, and not of what the page draws.
+  const drag = view.as === "drag";
+  left.hidden = drag;
+  if (view.as !== "matrix" && !drag) {
     button("−", "Zoom out", () => state.panes[0].zoom(0.8));
     button("+", "Zoom in", () => state.panes[0].zoom(1.25));
     button("Reset", "Reset view", state.reset);
   }
-  if (document.fullscreenEnabled) {
+  if (document.fullscreenEnabled && !drag) {
     const full = button("", "Full screen", () =>
       document.fullscreenElement ? document.exitFullscreen() : state.root.requestFullscreen());
     const d = "M1 5V1h4M9 1h4v4M13 9v4H9M5 13H1V9";
@@ -1032,7 +1036,9 @@ function draw(state) {
   state.shortened = new Set();
   drawBar(state);
   const matrix = view.as === "matrix";
-  const shape = matrix ? "matrix" : scene.graphs.map((graph) => graph.key).join();
+  const drag = view.as === "drag";
+  state.notes.hidden = drag;
+  const shape = matrix || drag ? view.as : scene.graphs.map((graph) => graph.key).join();
   if (place.dataset.shape !== shape) {
     place.dataset.shape = shape;
     place.replaceChildren();
@@ -1041,7 +1047,7 @@ function draw(state) {
     if (matrix) {
       state.matrixPlace = html("div", { class: "sheet" }, place);
       state.matrixAbout = html("p", { class: "note", role: "status" }, place, "Point at a cell to read it.");
-    } else {
+    } else if (!drag) {
       for (const graph of scene.graphs) {
         const figure = html("section", { class: "pane", "data-key": graph.key }, place);
         const title = html("h2", {}, figure);
@@ -1089,6 +1095,7 @@ export function drawGraphs(root, scene, view, on = {}) {
   if (groups(before) !== groups(scene)) state.group = null;
   state.scene = scene;
   state.view = { focus: "", as: "graph", links: "", ...view };
+  if (state.view.as === "drag" && !scene.drag) state.view.as = "graph";
   if (scene.selected !== undefined && String(scene.selected) !== String(before?.selected)) {
     state.pair = scene.selected;
   }

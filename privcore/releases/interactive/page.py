@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
-from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
@@ -34,7 +30,7 @@ from privcore.releases.answer import (
     hidden_sentence,
     promise_sentence,
 )
-from privcore.releases.document import escaped
+from privcore.releases.document import escaped, json_in_html, policy_hash
 from privcore.releases.findings import line_texts, line_widths
 from privcore.releases.interactive.runs import Series, is_built_in
 from privcore.releases.promise import (
@@ -291,7 +287,7 @@ def html_page(
     script = "\n".join([graph_script(), curve_script(), "{", _text("page.js"), "}"])
     style = "\n".join([colours_css(".page"), graph_css(), curve_css(), _text("page.css")])
     policy = (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        f"default-src 'none'; script-src {policy_hash(script)}; style-src {policy_hash(style)}; "
         "base-uri 'none'; form-action 'none'"
     )
     slider = ""
@@ -331,7 +327,7 @@ def html_page(
 </main>
 <footer><dl>
 {rows}{again}</dl></footer>
-<script type="application/json" id="content">{_json(content)}</script>
+<script type="application/json" id="content">{json_in_html(content)}</script>
 <script type="module">{script}</script>
 </body>
 </html>
@@ -340,14 +336,3 @@ def html_page(
 
 def _text(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    """The hash by which the policy allows a script or a style."""
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-def _json(content: Mapping[str, Any]) -> str:
-    """JSON that cannot end its HTML element or begin another one."""
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    return re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", text)
