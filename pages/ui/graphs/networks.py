@@ -29,6 +29,7 @@ _STYLE = """
 body { margin: 0; color: var(--text); background: var(--background);
   font: 14px/1.4 system-ui, sans-serif; }
 main { height: 100vh; display: flex; flex-direction: column; }
+main:has(h1:not(.unseen)) { padding: 0 10px; box-sizing: border-box; }
 .unseen { position: absolute; clip-path: inset(50%); }
 h1 { font-size: 18px; margin: 12px 0 4px; overflow-wrap: anywhere; }
 h2 { font-size: 15px; margin: 0 0 3px; font-weight: 600; overflow-wrap: anywhere; }

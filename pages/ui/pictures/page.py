@@ -25,7 +25,10 @@ def run_page(pictures: RunPictures, loaded: Loaded) -> str:
         settings.append(("Noise seed", str(seed)))
     return Shown(
         pictures.title,
-        tuple(f"Against {c.reference_name}: {c.summary()}." for c in comparisons),
+        (
+            *([pictures.finding()] if pictures.private else []),
+            *(f"Against {c.reference_name}: {c.summary()}." for c in comparisons),
+        ),
         tuple(run_lines(result, dataset, seed=pictures.seed, compared=pictures.private)),
         pictures.panes(),
         pictures.positions,
