@@ -41,6 +41,7 @@ CLASS_WORDS: dict[Reference, dict[str, str]] = {
     },
     "non_private": _WITHOUT_PRIVACY,
     "same": _WITHOUT_PRIVACY,
+    "own_test": _WITHOUT_PRIVACY,
 }
 # The same where the marks of a PAG are compared.
 _PAG_WORDS: dict[bool, dict[str, str]] = {

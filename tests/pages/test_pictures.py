@@ -451,7 +451,7 @@ def test_discover_offers_pictures_a_page_and_a_notebook():
     assert buttons[:13] == [*forms, *page, *forms, *forms, "Print page", "Notebook"]
 
 
-@pytest.mark.parametrize("kind", ["truth", "non_private", "same"])
+@pytest.mark.parametrize("kind", ["truth", "non_private", "same", "own_test"])
 def test_the_picture_shows_what_the_page_shows(kind, monkeypatch):
     """The same reference, the same classes of edges, and the finding as its title."""
     app = open_page(
@@ -464,6 +464,7 @@ def test_the_picture_shows_what_the_page_shows(kind, monkeypatch):
             "truth": "truth",
             "non_private": "non-private PC",
             "same": "same algorithm, no noise",
+            "own_test": "the algorithm's own test",
         }[kind],
     )
     private, beside = graphs(app)[:2]
@@ -474,6 +475,8 @@ def test_the_picture_shows_what_the_page_shows(kind, monkeypatch):
     references = references_of(
         dataset, result, non_private=non_private_reference(loaded.source, result)
     )
+    if kind == "own_test":
+        references[kind] = non_private_reference(loaded.source, result, reference=kind).graph
     if kind == "same":
         references["same"] = discover(loaded.source, "priv-pc", asked, noise=NoNoise()).graph
     made = RunPictures(result, dataset, loaded.positions, references, 1, kind)
@@ -489,3 +492,5 @@ def test_the_picture_shows_what_the_page_shows(kind, monkeypatch):
     for graph, picture in ((private, drawn["left"]), (beside, drawn["right"])):
         on_page = {(e["i"], e["j"]): e["kind"] for e in graph["pairs"] if e["kind"] != "plain"}
         assert on_page == dict(picture.kinds)
+        drawn_links = {(e["i"], e["j"]) for e in graph["pairs"] if e["kind"] != "missing"}
+        assert drawn_links == picture.graph.skeleton
