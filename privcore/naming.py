@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # The marks of statements, of lists, and of lines of text that show edges.
 _MARKS = re.compile(r'--|->|<-|[,;"–—→←↔]|\so-o\s')
@@ -46,6 +47,24 @@ def divided(text: str, marks: str) -> list[str]:
             return parts
         parts.append(found[0])
         start = found.end()
+
+
+def shortened(names: Sequence[str], most: int) -> list[str]:
+    """Names of at most `most` characters, distinct if the names are; it depends on the names alone.
+
+    >>> shortened(["age", "answer one", "answer two"], 7)
+    ['age', 'answer…', 'answ… 2']
+    """
+    taken, short = {name for name in names if len(name) <= most}, []
+    for name in names:
+        number = 1
+        found = name
+        while len(found) > most or (found is not name and found in taken):
+            mark = "…" if number == 1 else f"… {number}"
+            found, number = name[: most - len(mark)] + mark, number + 1
+        taken.add(found)
+        short.append(found)
+    return short
 
 
 def listed(text: str) -> list[str]:

@@ -142,7 +142,6 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "not-a-column": "'{name}', which is not a column",
         "column-twice": "more than once",
         "no-column-name": "no name",
-        "column-name-too-long": "The name of column {column} has {characters} characters",
         "too-many-columns": "{columns} columns, more than {limit}",
         "too-many-levels": "more than {limit} levels",
         "too-many-cells": "{cells} cells, more than {limit}",

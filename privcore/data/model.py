@@ -171,6 +171,12 @@ class Dataset(Described):
 
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])
+        for position, column in enumerate(self.columns, start=1):
+            if len(column.name) > MAX_NAME:
+                raise DataError(
+                    f"The name of column {position} has {len(column.name):,} characters; "
+                    f"shorten it to at most {MAX_NAME}."
+                )
         if len(self.columns) != len(self.values):
             raise ValueError("values must contain one array for each column")
         if len({len(values) for values in self.values}) != 1:
@@ -241,7 +247,7 @@ def too_few_rows(rows: int) -> str:
 
 
 def check_names(names: list[str]) -> None:
-    """Raises DataError unless there are 2 to 10,000 distinct names, none blank or too long."""
+    """Raises DataError unless there are 2 to 10,000 distinct names, none blank."""
     if len(names) < 2:
         raise DataError(
             f"The data have {len(names)} column{'s' * (len(names) != 1)}; a graph needs at least 2."
@@ -253,11 +259,6 @@ def check_names(names: list[str]) -> None:
     for position, name in enumerate(names, start=1):
         if not name.strip():
             raise DataError(f"Column {position} has no name; give every column a name.")
-        if len(name) > MAX_NAME:
-            raise DataError(
-                f"The name of column {position} has {len(name):,} characters; "
-                f"shorten it to at most {MAX_NAME}."
-            )
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise DataError(

@@ -35,7 +35,7 @@ from privcore.data.layout import (
     skipped_lines,
     tabbed,
 )
-from privcore.data.model import MAX_COLUMNS, SAMPLE, UPLOADED, check_names
+from privcore.data.model import MAX_COLUMNS, MAX_NAME, SAMPLE, UPLOADED, check_names
 from privcore.data.persons import names_persons, whose_rows
 from privcore.data.questions import OpenQuestion, ReadingOptions, Topic
 from privcore.data.samples import is_sample
@@ -44,6 +44,7 @@ from privcore.data.spreadsheets import is_spreadsheet, read_sheet, text_columns
 from privcore.data.statistics_files import is_statistics_file, read_statistics
 from privcore.data.writing import each
 from privcore.errors import DataError
+from privcore.naming import shortened
 from privcore.text import counted, short
 from privcore.unit import RECORD, Unit
 
@@ -214,6 +215,7 @@ def read_table(
     if options.leave_last:
         table = _shortened(table, options.leave_last)
     _check(table)
+    table = _with_short_names(table)
     return replace(
         table,
         reading_options=options,
@@ -247,7 +249,30 @@ def read_frame(frame: pd.DataFrame) -> RawTable:
     totals = last_rows(last.where(last.notna(), "").to_numpy().tolist(), len(names)).totals
     raw = RawTable(table, "", "", notes=tuple(notes), totals=totals)
     _check(raw)
-    return replace(raw, questions=tuple(_persons(table)))
+    raw = _with_short_names(raw)
+    return replace(raw, questions=tuple(_persons(raw.frame)))
+
+
+def _with_short_names(table: RawTable) -> RawTable:
+    """The table with names of at most `MAX_NAME` characters, which are used from then on."""
+    names = shortened(table.names, MAX_NAME)
+    cut = {old: new for old, new in zip(table.names, names, strict=True) if old != new}
+    if not cut:
+        return table
+    listed = "; ".join(
+        f"column {names.index(new) + 1}, {short(old, 1000)!r}, is called {new!r}"
+        for old, new in islice(cut.items(), 3)
+    )
+    more = f"; and {len(cut) - 3} more" if len(cut) > 3 else ""
+    note = f"Names of more than {MAX_NAME} characters are shortened: {listed}{more}."
+    return replace(
+        table,
+        frame=table.frame.rename(columns=cut),
+        notes=(*table.notes, note),
+        labels={cut.get(name, name): levels for name, levels in table.labels.items()},
+        codes={cut.get(name, name): codes for name, codes in table.codes.items()},
+        ordered=frozenset(cut.get(name, name) for name in table.ordered),
+    )
 
 
 def _frame_text(value: object) -> str:
