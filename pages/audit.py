@@ -76,10 +76,9 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
     open_case()
     st.session_state.setdefault("audit_kind", "algorithms")
     kind = chosen(
-        st.segmented_control(
-            "Audit",
+        st.radio(
+            "Audit of",
             list(KINDS),
-            required=True,
             key="audit_kind",
             persist_state="session",
             help="Algorithms: complete runs on tiny data. Released numbers: the noisy statistics "

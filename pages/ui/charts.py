@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -20,6 +21,8 @@ from privcore.text import short
 _FOOT = "_foot_of_pictures"
 # Letters of an axis title that fit on one line of a phone.
 _TITLE_LINE = 44
+# Lines and bars of a chart that are described in words.
+_MOST_DESCRIBED = 8
 
 
 def set_foot(lines: Sequence[str]) -> None:
@@ -41,7 +44,8 @@ def show(
 ) -> list[dict[str, Any]]:
     """Draw a figure in the theme's colours, with buttons that save it as a picture.
 
-    selectable: whether a click on a point reruns the page. Returns the clicked points, if any.
+    alt: title of the picture; a screen reader says it, and then what `described` says. selectable:
+    whether a click on a point reruns the page. Returns the clicked points, if any.
     """
     palette = PALETTES[current()]
     # Figures that need extra room, for example for names at line ends, set it themselves.
@@ -55,6 +59,8 @@ def show(
         legend_font_size=11,
     )
     figure.for_each_xaxis(_wrap_title)
+    figure.for_each_xaxis(full_numbers)
+    figure.for_each_yaxis(full_numbers)
     chosen: dict[str, Any] = (
         {"on_select": "rerun", "selection_mode": "points"} if selectable else {}
     )
@@ -62,7 +68,7 @@ def show(
         event = st.plotly_chart(
             figure,
             key=key,
-            alt=alt,
+            alt=". ".join(filter(None, (alt, described(figure)))),
             theme="streamlit",
             config={"displayModeBar": False},
             **chosen,
@@ -73,11 +79,54 @@ def show(
     return list(event["selection"]["points"]) if selectable else []
 
 
+def described(figure: go.Figure) -> str:
+    """What a chart shows, in words: its bars, the two ends of each line, the range of the rest."""
+    alone = len(figure.data) == 1
+    seen = [t for t in figure.data if alone or (t.name and t.showlegend is not False)]
+    words = [": ".join(filter(None, (html.unescape(t.name or ""), _values(t)))) for t in seen]
+    return "; ".join(words[:_MOST_DESCRIBED])
+
+
+def _values(trace: Any) -> str:
+    if trace.type == "heatmap":
+        return _range(trace.z)
+    if trace.type not in ("scatter", "bar") or trace.x is None or trace.y is None:
+        return ""
+    points = list(zip(trace.x, trace.y, strict=True))
+    if trace.type == "scatter" and len(points) > 2:
+        if "lines" not in (trace.mode or ""):
+            return f"{_range(trace.y)} over {_range(trace.x)}"
+        points = [points[0], points[-1]]
+    if trace.type == "bar" and trace.orientation == "h":
+        points = [(y, x) for x, y in points]
+    return ", ".join(f"{_word(y)} at {_word(x)}" for x, y in points[:_MOST_DESCRIBED])
+
+
+def _range(values: Any) -> str:
+    """The smallest and the largest of some numbers; empty if there are none."""
+    try:
+        numbers = np.asarray(values, float)
+    except ValueError:  # categories
+        return ""
+    known = numbers[np.isfinite(numbers)]
+    return f"{_word(known.min())} to {_word(known.max())}" if known.size else ""
+
+
+def _word(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float | int | np.number) else str(value)
+
+
 def _wrap_title(axis: Any) -> None:
     """Break the axis title into lines that fit a narrow screen."""
     if axis.title.text:
         lines = textwrap.wrap(axis.title.text, _TITLE_LINE, break_long_words=False)
         axis.title.text = "<br>".join(lines)
+
+
+def full_numbers(axis: Any) -> None:
+    """Let a logarithmic axis write 20 and 50 between 10 and 100, and not the digits 2 and 5."""
+    if axis.type == "log" and axis.ticktext is None:
+        axis.tickformat = ",~g"
 
 
 def label(name: str, limit: int = 24) -> str:

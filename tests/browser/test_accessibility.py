@@ -99,6 +99,33 @@ def test_axe_finds_nothing_on_a_telephone(server, visit):
     assert page.evaluate(f"{overflow}.scrollWidth <= {overflow}.clientWidth")
 
 
+@pytest.mark.long
+def test_charts_say_what_they_show_and_no_page_scrolls_sideways(server, visit):
+    tab = "?data=cancer&rows=5000&discover_tab="
+    page = visit(f"{server.url}/{PAGES['Audit']}")
+    view = page.viewport_size
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        for address, heading in (
+            (PAGES["Audit"], "Audit"),
+            (PAGES["Trade-off"], "Trade-off"),
+            (f"{tab}Budget", "Discover"),
+            (f"{tab}What can be seen", "Discover"),
+        ):
+            page.goto(f"{server.url}/{address}")
+            settle(page, heading)
+            charts = page.get_by_test_id("stPlotlyChart")
+            expect(charts.first.locator(".main-svg").first).to_be_visible()
+            for chart in charts.all():
+                # The title, and then the numbers.
+                named = re.compile(r"^.+\. .*\d at .+")
+                expect(chart).to_have_accessible_name(named)
+                expect(chart).to_have_role("figure")
+            main = "document.querySelector('[data-testid=stMain]')"
+            assert page.evaluate(f"{main}.scrollWidth <= {main}.clientWidth"), (width, address)
+    page.set_viewport_size(view)
+
+
 # What the focus is on, through the shadow of a component and the frame of a graph: role and name,
 # and whether it is drawn as having the focus.
 FOCUS = """() => {

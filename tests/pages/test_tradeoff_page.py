@@ -1,6 +1,7 @@
 """The Trade-off page: sweeps that run beside it."""
 
 import json
+import math
 import time
 from itertools import pairwise
 
@@ -8,9 +9,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.ui import charts
 from pages.ui.charts import spread
 from pages.ui.controls.params import log_grid, preset
 from pages.ui.theme import PALETTES
+from pages.ui.tradeoff.charts import quality
 from pages.ui.tradeoff.controls import epsilons_between
 from pages.ui.tradeoff.quality import ready
 from pages.ui.tradeoff.styles import groups, style_of
@@ -164,6 +167,28 @@ def test_every_private_algorithm_has_a_line_of_its_own_and_one_hue_a_paper():
 
 
 @pytest.mark.long
+def test_a_target_on_a_line_is_seen_below_it_and_axes_write_whole_numbers():
+    table = pd.DataFrame(
+        {
+            "algorithm": ["priv-pc", "priv-pc", "pc"],
+            "calibration": ["proven", "proven", "none"],
+            "epsilon": [0.1, 20.0, math.nan],
+            **{name: [0.2, 0.9, 1.0] for name in ("mean", "q05", "q95")},
+            "runs": 5,
+        }
+    )
+    figure = quality(table, "F1", bounded=True, target=1.0, log=True)
+    (target,) = figure.layout.shapes
+    assert target.layer == "below"
+    assert target.line.width > 2 * max(trace.line.width for trace in figure.data)
+    figure.for_each_yaxis(charts.full_numbers)
+    assert figure.layout.yaxis.tickformat == ",~g"
+    assert figure.layout.xaxis.ticktext == ("0.1", "20")
+    said = charts.described(figure)
+    assert "Priv-PC: 0.2 at 0.1, 0.9 at 20" in said
+    assert "1 at 0.1, 1 at 20" in said
+
+
 def test_names_at_the_ends_of_lines_do_not_overlap():
     app = start(sweep_view="Eight networks")
     shown = figures(app)

@@ -90,9 +90,11 @@ def quality(
         if ends:
             ends.append(LineEnd(name, span[1], row["mean"], style.colour))
     if target is not None:
+        # Broad and below the lines, so that one that lies on it is still seen.
         figure.add_hline(
             y=target,
-            line={"color": palette.muted, "width": 1, "dash": "dot"},
+            line={"color": palette.border, "width": 7},
+            layer="below",
             annotation={"text": f"target {target:g}", "font": {"color": palette.muted}},
             annotation_position="top left",
         )
