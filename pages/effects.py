@@ -20,16 +20,13 @@ from privcore.errors import PrivcoreError
 
 require_frame("pages/effects.py")
 TITLE = "Effects"
-# The line below a slider stays close to it.  On a phone the answer is above the choices.
+# The line below a slider stays close to it.
 STYLE = """
 .st-key-effect-budget [data-testid=stSlider] { margin-bottom: -1.3rem; }
 .st-key-effect-graph { padding: 0.35rem 0.6rem; }
 .st-key-effect-graph h2 { font-size: 0.95rem; padding: 0; }
 .st-key-effect-graph [data-testid=stHeading] { margin-bottom: 0.3rem; min-height: 1.3rem; }
 .st-key-effect-graph [data-testid=stElementContainer]:has(h2) { height: auto; flex: none; }
-@media (max-width: 640px) {
-  [data-testid=stLayoutWrapper]:has(> .st-key-effect-choices) { order: 1; }
-}
 """
 
 

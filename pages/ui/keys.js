@@ -73,7 +73,11 @@ export default function (component) {
     if (document.fullscreenElement) document.exitFullscreen();
     setTriggerValue("present", false);
   };
-  present.onclick = enter;
+  // In presenter mode this component is all that is left of the top row.
+  undo.hidden = data.presenting;
+  present.textContent = data.presenting ? "Leave" : "Present";
+  present.title = data.presenting ? "Back to the whole page. Key: Esc" : "Full screen, large type. Key: P";
+  present.onclick = data.presenting ? leave : enter;
   visit.key = (event) => {
     const at = event.composedPath()[0];
     const writes = at.closest?.("input:not([type=range]), textarea, [contenteditable], [role=combobox]");

@@ -18,7 +18,7 @@ _KEY = "keys"
 _HTML = """
 <div class="root">
 <button type="button" title="One step back, like the browser's Back button">↶ Undo</button>
-<button type="button" title="Full screen, large type. Key: P">Present</button>
+<button type="button"></button>
 </div>
 """
 _keys = st.components.v2.component(

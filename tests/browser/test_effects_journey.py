@@ -25,6 +25,12 @@ def test_an_effect_is_asked_answered_and_left_for_discover(server, visit):
     expect(page.locator(".st-key-chart-effects .js-plotly-plot")).to_contain_text("truth +23.4")
     shown = graph(page, "Private graph")
     expect(shown.locator(".node.marked")).to_have_count(2)
+    # The question comes first, also on a telephone.
+    view = page.viewport_size
+    for size in ({"width": 390, "height": 844}, view):
+        page.set_viewport_size(size)
+        asked = page.get_by_role("combobox", name="Cause").bounding_box()
+        assert asked["y"] < answer.bounding_box()["y"]
 
     choose(page, "Outcome", "xray")
     expect(answer).to_contain_text("xray = yes")

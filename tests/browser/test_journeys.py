@@ -253,6 +253,10 @@ def test_a_table_with_nasty_names_from_upload_to_graph(server, visit, tmp_path):
     settle(page, "Discover")
     assert NASTY in named(page)
     assert len(named(page)) == 3
+    # The list of data names the file, and the address does not.
+    data = page.get_by_role("combobox", name=re.compile("Data set"))
+    expect(data).to_have_value(path.name)
+    assert path.stem not in page.url
     assert page.locator(".cv img").count() == 0
     assert dialogs == []
     assert "private" not in page.url

@@ -157,6 +157,10 @@ def test_presenter_mode_by_keys(server, visit):
     answered_at(page, 1)
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Present").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden(timeout=PATIENCE)
+    page.get_by_role("button", name="Leave").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_visible(timeout=PATIENCE)
 
 
 @pytest.mark.long

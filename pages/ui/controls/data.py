@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import cast
 
 import streamlit as st
@@ -28,10 +29,12 @@ from privcore.data import (
 from privcore.data.private_domain.table import StatedTable
 from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions, shared_layout
+from privcore.text import short
 
 UPLOAD = "your table"
 # The key of an opened session's schema, until its table is loaded.
 SCHEMA_OF_SESSION = "_schema_of_session"
+_NAMED = "_own_table_named"
 HIDE = "hide"
 UNCUT = "none"
 _EXAMPLE_WORDS = {
@@ -145,9 +148,14 @@ def sampled_example(example: StructuralExample, cuts: int | None, rows: int, see
 
 def choose_data() -> None:
     """Draw the controls that choose a data set and how it is sampled."""
+    own = _own_words()
+    if st.session_state.get(_NAMED) != own and "data" in st.session_state:
+        # Set anew, because a browser keeps a choice as the words that it showed.
+        st.session_state["data"] = st.session_state["data"]
+    st.session_state[_NAMED] = own
     choose(
         [*NETWORKS, *EXAMPLES, UPLOAD],
-        _words,
+        partial(_words, own=own),
         "asia",
         label="Data set",
         key="data",
@@ -166,8 +174,8 @@ def choose_data() -> None:
     title = f"{rows:,} rows" + (f", {len(hide)} hidden" if hide else "")
     with st.popover(title, key="sample", icon=":material/tune:"):
         st.caption(
-            f"A built-in Bayesian network or a random example, newly sampled. Choose “{UPLOAD}” "
-            "to use the table that you loaded on the Data page."
+            "A built-in Bayesian network or a random example, newly sampled. Choose "
+            f"“{own}” to use the table that you loaded on the Data page."
         )
         if st.session_state["data"] in EXAMPLES:
             _choose_example(st.session_state["data"])
@@ -225,13 +233,19 @@ def _choose_hidden(columns: Sequence[str], hide: list[str]) -> None:
     write(HIDE, ",".join(chosen), "")
 
 
-def _words(name: str) -> str:
-    """A data set's entry in the list: name, subject, and size if known."""
+def _own_words() -> str:
+    """The entry of the session's own table: the name of its file once there is one."""
+    loaded: Loaded | None = st.session_state.get("upload")
+    return UPLOAD if loaded is None else short(loaded.dataset.name, 60)
+
+
+def _words(name: str, own: str) -> str:
+    """A data set's entry in the list: name, subject, and size if known; own: that of `UPLOAD`."""
     if name in NETWORKS:
         network = load_network(name)
         title = network.title[0].lower() + network.title[1:]
         return f"{name} – {title}, {len(network.names)} columns"
-    return f"{name} – {_EXAMPLE_WORDS[name]}" if name in EXAMPLES else name
+    return f"{name} – {_EXAMPLE_WORDS[name]}" if name in EXAMPLES else own
 
 
 def example_controls() -> dict[str, Parameter]:

@@ -22,10 +22,12 @@ def show(result: Averaging, values: Values, key: str) -> None:
     )
     row = st.container(horizontal=True)
     row.metric(
-        "Error of the mean",
+        "Error of the mean, measured",
         f"{result.rms[-1]:.3g}",
-        help=f"Root mean square error, measured over {TRIALS} repetitions; the theoretical value "
-        f"√2/(ε√k) is {result.expected[-1]:.3g}.",
+        f"{result.expected[-1]:.3g} by the formula",
+        delta_color="off",
+        delta_arrow="off",
+        help=f"Root mean square error over {TRIALS} repetitions; by the formula √2/(ε√k).",
     )
     low, high = result.interval
     row.metric(

@@ -21,6 +21,9 @@ def show(result: PerTestBudget, values: Values, key: str) -> None:
     row.metric(
         "ε per test",
         f"{result.epsilon_each:.4g}",
+        f"{result.formula_each:.4g} by the formula",
+        delta_color="off",
+        delta_arrow="off",
         help=("Under the accountant that allows the largest ε per test."),
     )
     row.metric(
