@@ -295,7 +295,6 @@ def test_a_wrong_option_exits_2_with_one_sentence(capsys, arguments, sentence):
         (b"a,b\n1,2\n1,3\n", says("same-value-in-every-row")),
         (b"a,a\n1,2\n2,3\n", says("column-twice")),
         (b"\x00\x01\x02,\xff\n", says("no-text-file")),
-        (("x" * 10_000 + ",b\n1,2\n2,1\n").encode(), "10,000 characters"),
         (b"a,b\n1\n", says("wrong-cells-in-line", line=2, cells=1)),
     ],
 )

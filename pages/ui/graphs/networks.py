@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pages.ui.theme import EDGES, PALETTES, ThemeName
-from privcore.graphs.boxes import NAME_LIMIT, wrapped
+from privcore.graphs.boxes import NAME_LIMIT, short_forms, wrapped
 from privcore.graphs.drawing import Pane
 from privcore.graphs.layout import Positions
 from privcore.graphs.pdag import MARK_SIGNS
@@ -133,10 +133,13 @@ def _network(
     network = Network(directed=True)
     # Room for the boxes, where the physics begin.
     scale = 60 * math.sqrt(len(nodes))
+    forms = short_forms(nodes)
     for i, (name, (x, y)) in enumerate(zip(nodes, positions, strict=True)):
+        whole = wrapped(name, i)
         network.add_node(
             i,
-            label=wrapped(name, i),
+            # Boxes of many lines would hide the edges; the tooltip has the whole name.
+            label=whole if whole.count("\n") < 2 else forms[i],
             title=short(name, NAME_LIMIT),
             shape="box",
             x=scale * x,

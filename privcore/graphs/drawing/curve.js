@@ -34,9 +34,9 @@ export function drawCurve(root, data, choose) {
   if (data.base !== null) {
     const line = { x1: x(0), x2: x(1), y1: y(data.base), y2: y(data.base), class: "base" };
     shape("line", line, svg);
-    // At the side of strong privacy, where graphs are seldom as good.
-    const label = { x: x(0) + 24, y: y(data.base) + (data.base > 0.8 ? 13 : -4), class: "note" };
-    shape("text", label, svg, data.baseLabel);
+    // At the foot of weak privacy, where graphs are seldom as bad.
+    const label = { x: x(1), y: y(0) - 6, class: "note", "text-anchor": "end" };
+    shape("text", label, svg, `╌╌ ${data.baseLabel}`);
   }
   const points = data.points;
   if (points.length > 1) {
