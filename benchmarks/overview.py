@@ -109,8 +109,7 @@ def main() -> None:
     data = privcore.load_network("asia").sample(100_000, seed=1)
     truth = privcore.PDAG.from_names(data.names, data.true_edges)
     private = typical(data, truth)
-    reference = privcore.ALGORITHMS["moment-search"].reference(private.parameters)
-    plain = privcore.discover(data, "pc", **reference)
+    plain = privcore.discover(data, "pc")
     figure, (left, middle, right) = plt.subplots(
         1, 3, figsize=(14.5, 4.6), width_ratios=(1, 1, 1.05), layout="constrained"
     )
