@@ -91,7 +91,7 @@ with st.container(horizontal=True, vertical_alignment="center", key=row):
     )
     tab = keys(presents=page is discover_page, keeps=session.worth_keeping())
 session.offer(tab, notes_of_session)
-session.say_opened(notes_of_session)
+session.say_opened(notes_of_session, page.url_path)
 if with_algorithm:
     with st.sidebar:
         set_algorithm(

@@ -100,7 +100,9 @@ def open_session(content: bytes) -> str:
         st.session_state.pop(SCHEMA_OF_SESSION, None)
         return "The session is open."
     st.session_state[SCHEMA_OF_SESSION] = schema
-    return f"The session is open. It is about the table “{name}”: load that table below."
+    return (
+        f"The session is open. It is about the table “{name}”: load it below, if it is not in use."
+    )
 
 
 def _pin(described: Mapping[str, Any]) -> pins.Pin:
@@ -173,9 +175,11 @@ def open_panel() -> None:
         problem(trouble)
 
 
-def say_opened(place: DeltaGenerator) -> None:
-    """State that a session was opened, and what comes next."""
-    if said := st.session_state.pop("_session_said", ""):
+def say_opened(place: DeltaGenerator, page: str) -> None:
+    """State that a session was opened, and what comes next, until another page is opened."""
+    if page != "data":
+        st.session_state.pop("_session_said", "")
+    elif said := st.session_state.get("_session_said", ""):
         place.info(plain(said), icon=":material/folder_open:")
         if SCHEMA_OF_SESSION not in st.session_state:
             place.page_link("pages/discover.py", label="Go to Discover", icon=":material/hub:")
