@@ -13,6 +13,7 @@ from pages.ui.controls.data import choose_data
 from pages.ui.frame import (
     dress,
     enter_frame,
+    keep_values,
     name_unknown,
     note_address,
     set_actions,
@@ -106,3 +107,4 @@ session.remember(tab)
 # After the page, which would otherwise wait for it: loading continues in the background.
 loading = kernels.start()
 keep_out_of_collections(kernels=not loading.is_alive())
+keep_values(page.url_path)

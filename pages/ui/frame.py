@@ -14,6 +14,7 @@ from typing import NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
@@ -23,6 +24,7 @@ _HERE = Path(__file__).parent
 _ACTIONS = "_actions"
 _FIRST_QUERY = "_address_at_first"
 _UNKNOWN = "_unknown_in_address"
+_OPENED = "_page_of_last_run"
 _LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="190" height="40" viewBox="0 0 190 40">
 <g fill="none" stroke="{primary}" stroke-width="3" stroke-linecap="round">
 <path d="M16 9 L8 30 M16 9 L26 30 M8 30 L26 30" stroke-dasharray="none"/></g>
@@ -100,6 +102,21 @@ def actions() -> DeltaGenerator:
 def note_address() -> None:
     """Record the URL parameters at the start of a session; called before any control is drawn."""
     st.session_state.setdefault(_FIRST_QUERY, st.query_params.to_dict())
+
+
+def keep_values(page: str) -> None:
+    """Let the controls of a page that has just been opened keep their values on the next page.
+
+    Called last. Streamlit 1.67 takes a control's value to another page only if the control was
+    drawn in an earlier run too; a value from a link would be lost if the user moves on at once.
+    page: the path of the page.
+    """
+    context = get_script_run_ctx()
+    if context is not None and st.session_state.get(_OPENED) != page:
+        st.session_state[_OPENED] = page
+        # What Streamlit itself does at the start of the next run, too late if that is another
+        # page. Not after every run: presses since then would count as already answered.
+        context.session_state._state._compact_state()
 
 
 def name_unknown(place: DeltaGenerator, page: str) -> None:

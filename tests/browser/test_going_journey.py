@@ -36,3 +36,15 @@ def test_a_changed_setting_goes_along_and_undo_stays_in_the_app(server, visit, t
     settle(page, "Data")
     expect(undo).to_be_disabled()
     expect(page.get_by_text("t.csv: 200 rows")).to_be_visible()
+
+
+def test_what_a_link_sets_goes_along_to_the_next_page(server, visit):
+    page = visit(f"{server.url}/?data=cancer&rows=1000&algorithm=laplace-pc&epsilon=3")
+    settle(page, "Discover")
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Release").click()
+    settle(page, "Release")
+    expect(page.get_by_role("slider", name=re.compile("^Privacy budget"))).to_have_attribute(
+        "aria-valuetext", "3"
+    )
+    for word in ("data=cancer", "rows=1000", "algorithm=laplace-pc", "epsilon=3"):
+        assert word in page.url
