@@ -10,7 +10,7 @@ from privcore.measures import compare, skeleton_metrics
 from privcore.measures.price import link_count
 from privcore.releases import non_private_reference, price_sentence, references_of
 from tests.messages import label, shows
-from tests.pages.opening import TABLE, clean, metric, open_page, open_table, start, titles
+from tests.pages.opening import TABLE, clean, metric, open_page, open_table, press, start, titles
 
 SWEEP = {
     "data": "cancer",
@@ -93,6 +93,16 @@ def test_a_table_without_truth_has_the_others():
     # Moment search summarises these columns, so its own test is another than PC's.
     assert len(choice.options) == 3
     assert titles(choose(app, "same"))[1] == label("without-noise", algorithm="Moment search")
+
+
+def test_the_truth_of_other_data_does_not_go_along_into_the_url():
+    app = start()
+    assert app.button_group(key="discover_reference").value == "truth"
+    app.switch_page("pages/data.py").run()
+    app.file_uploader[0].upload("t.csv", TABLE, "text/csv").run()
+    press(app, "Discover its graph")
+    assert app.button_group(key="discover_reference").value == "non_private"
+    assert "discover_reference" not in app.query_params
 
 
 def test_a_run_without_privacy_has_no_choice():
