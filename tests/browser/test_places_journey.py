@@ -97,3 +97,14 @@ def test_titles_of_axes_are_whole_on_a_phone(sized, path, heading):
         }).map(title => title.textContent)"""
     )
     assert cut == []
+
+
+def test_a_heading_within_a_section_is_smaller_than_the_heading_of_one(sized):
+    page = sized("?data=cancer&rows=1000&discover_tab=Guarantee+%26+budget", "Discover", 1280)
+    inner = page.locator("[data-testid=stHeading] h3").first
+    expect(inner).to_be_visible(timeout=PATIENCE)
+    size = "element => parseFloat(getComputedStyle(element).fontSize)"
+    small = inner.evaluate(size)
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Release").click()
+    settle(page, "Release")
+    assert small < page.locator("[data-testid=stHeading] h2").first.evaluate(size)

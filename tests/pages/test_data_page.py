@@ -1,6 +1,7 @@
 """What the page Data asks of a file's owner, and what is proposed for each column."""
 
 import io
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -218,3 +219,14 @@ def test_cut_points_are_read_as_other_numbers_are():
         frame.loc[0, "cut points"] = text
         with pytest.raises(DataError, match=says("cut-points-are-numbers")):
             _from_frame(frame, schema)
+
+
+def test_levels_of_a_column_with_gaps_are_as_read_from_the_rows():
+    app = open_table(b"a,b\n" + b"1,2\n2,1\n,1\n2,2\n" * 60)
+    assert app.table[0].value["comparison with these rows"].nunique() == 1
+    app.session_state["upload_used"] = [
+        replace(column, levels=("1", "2", "3")) if column.name == "a" else column
+        for column in app.session_state["upload_used"]
+    ]
+    clean(app.run())
+    assert app.table[0].value["comparison with these rows"].nunique() == 2

@@ -28,6 +28,11 @@ def confirm(schema: list[ColumnSchema]) -> None:
     st.session_state.setdefault(_CONFIRMED, set()).add(confirmation(schema))
 
 
+def _stated(column: ColumnSchema) -> ColumnSchema:
+    """What is said of a column's values: not who said it, nor what becomes of missing ones."""
+    return replace(column, missing=False, declared=False)
+
+
 def panel(loaded: Loaded, *, where: str = "above") -> None:
     """Show every level, bound and cut point of the table in use, and ask the owner to confirm them.
 
@@ -38,7 +43,7 @@ def panel(loaded: Loaded, *, where: str = "above") -> None:
         private_domain.shown_domain(loaded)
         _agreement(loaded, schema, "I knew all of these kinds without looking at the rows.")
         return
-    guessed = {column.name: column for column in st.session_state["upload_guessed"]}
+    guessed = [_stated(column) for column in st.session_state["upload_guessed"]]
     st.markdown(
         "These values are part of every guarantee and of the certificate of a release. Confirm "
         "them only if you knew all of them without looking at these rows: the largest value of a "
@@ -52,7 +57,7 @@ def panel(loaded: Loaded, *, where: str = "above") -> None:
                 "column": plain(name),
                 "public values": plain(text),
                 "comparison with these rows": "as read from the rows"
-                if replace(used[name], missing=False, declared=False) == guessed.get(name)
+                if _stated(used[name]) in guessed
                 else "changed",
             }
             for name, text in lines
