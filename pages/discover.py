@@ -243,8 +243,8 @@ def choose_view(
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if ALGORITHMS[result.algorithm].private:
             # From other data; Streamlit would write it to the URL, where it means nothing.
-            if st.session_state.get("discover_reference") not in offered:
-                st.session_state["discover_reference"] = kind
+            if st.session_state.get("discover_reference", kind) not in offered:
+                del st.session_state["discover_reference"]
             kind = st.segmented_control(
                 "Compare with",
                 offered,

@@ -169,18 +169,18 @@ def promise_sentence(guarantee: Guarantee) -> str:
     )
 
 
-def typical_sentence(same: int, alike: float, rolls: int, wanted: int, pending: bool) -> str:
+def typical_sentence(same: int, alike: float | None, rolls: int, wanted: int, pending: bool) -> str:
     """A sentence on how typical the shown graph is among further noise draws.
 
     same: number of draws that gave the shown graph.  alike: mean skeleton F1 of the draws against
-    the shown graph, from 0 to 1.  rolls, wanted: number of draws so far, and in total.
-    pending: whether draws are still running.
+    the shown graph, from 0 to 1; None if that has no links to share.  rolls, wanted: number of
+    draws so far, and in total.  pending: whether draws are still running.
     """
     if not rolls:
         return "How typical this graph is: drawing more noise …" if pending else ""
     so_far = " so far" if pending and rolls < wanted else ""
     sentence = f"This graph came out in {same} of {rolls} noise draws{so_far}"
-    if same == rolls:
+    if same == rolls or alike is None:
         return f"{sentence}."
     return (
         f"{sentence}; a draw and this graph share {percent(round(alike, 2))} of links on average."

@@ -74,6 +74,8 @@ def test_how_typical_a_graph_is():
     assert shows(
         typical_sentence(26, 0.956, 30, 30, False), "rolls-share", same=26, rolls=30, share=96
     )
+    # A graph without links has none to share.
+    assert not shows(typical_sentence(23, None, 30, 30, False), "rolls-share")
 
 
 def test_counts_of_a_small_picture():

@@ -211,7 +211,7 @@ class Around:
     def recommended(self) -> tuple[float, str] | None:
         """The smallest ε of the strip with 90 % of the best F1, and what is found there.
 
-        None until all graphs of the strip are finished. It follows from runs on these rows, so it
+        None until all graphs of the strip are finished, and if that finds nothing. It follows from runs on these rows, so it
         is for exploration.
         """
         if len(self.strip) < 2 or self.to_come:
@@ -225,6 +225,8 @@ class Around:
         least = min(e for e, mean in quality.items() if mean >= _ENOUGH * best)
         counts = [link_count(compare(graph, self.reference, "")) for graph in made[least]]
         right = sum(c.right for c in counts) / len(counts)
+        if round(right) == 0:
+            return None  # Nothing is found at any ε.
         return least, f"{right:.0f} of {counted(counts[0].wanted, 'link')}"
 
     def curve(self) -> dict[str, Any]:
@@ -303,7 +305,8 @@ class Around:
             )
         graphs = self.rolls_at(self.epsilon)
         same = sum(graph == self.result.graph for graph in graphs)
-        alike = spread(graphs, self.result.graph).mean if graphs else 0.0
+        links = graphs and self.result.graph.skeleton
+        alike = spread(graphs, self.result.graph).mean if links else None
         advice = self.recommended()
         return {
             "kind": "strip",
