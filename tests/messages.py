@@ -840,6 +840,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "show-true-graph": "Show the true graph",
         "rows-of-persons": "Rows belong to persons",
         "re-roll": "Draw new noise",
+        "session-unconfirmed": "you have not confirmed as public",
         "forget-table": "Forget this table",
         "go-to-discover": "Go to Discover",
         "catch-on-audit": "Catch it on the Audit page",

@@ -19,9 +19,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.controls import known
-from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD
+from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD, Loaded
 from pages.ui.controls.states import current_address, states
-from pages.ui.controls.uploads import uploaded_file
+from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.discover import pins
 from pages.ui.messages import problem
 from pages.ui.texts import plain
@@ -35,9 +35,12 @@ from privcore.version import __version__
 
 MEGABYTES = 5
 _FORMAT = 1
-# Of the keys that begin with upload_: what only the browser holds, and presses of buttons.
-_NOT_KEPT = ("upload_file_", "upload_schema_file", "upload_truth", "upload_editor_")
-_PRESSED = ("upload_letters_", "upload_confirm_")
+# Of the keys that begin with upload_: files, editors and buttons, which a page cannot set, and the
+# confirmation, whose box is ticked from what was confirmed.
+_NOT_KEPT = (
+    *("upload_file_", "upload_schema_file", "upload_truth", "upload_editor_", "upload_columns_"),
+    *("upload_apply", "upload_letters_", "upload_confirm_"),
+)
 _SECONDS = 1800.0
 _SESSIONS = 8
 
@@ -48,7 +51,7 @@ def session_text() -> str:
     table = None
     if state["data"] == UPLOAD and "upload_used" in state:
         columns = json.loads(schema_json(state["upload_used"]))
-        table = {"file": short(state["upload_raw"][0][1], 200), "schema": columns}
+        table = {"file": short(state["upload_used_of"][1], 200), "schema": columns}
     document = {
         "causalveil": "session",
         "format": _FORMAT,
@@ -92,6 +95,8 @@ def open_session(content: bytes) -> str:
         table = document["table"]
         schema = None if table is None else read_schema(json.dumps(table["schema"]).encode())
         name = "" if table is None else short(str(table["file"]), 60)
+        # Half of a surrogate pair cannot be sent to a browser.
+        json.dumps(document, ensure_ascii=False).encode()
     except (KeyError, TypeError, ValueError, AttributeError, PrivcoreError) as error:
         raise DataError("This session's file is damaged; save the session again.") from error
     st.session_state.update(states(address) | knowledge)
@@ -107,7 +112,8 @@ def open_session(content: bytes) -> str:
 
 def _pin(described: Mapping[str, Any]) -> pins.Pin:
     graph = from_json_dict(described["graph"])
-    positions = [(float(x), float(y)) for x, y in described["positions"]]
+    # Not all that `float` reads is finite; a number of JSON is.
+    positions = [(x + 0.0, y + 0.0) for x, y in described["positions"]]
     tiers = [None if tier is None else int(tier) for tier in described["tiers"]]
     if len(positions) != len(graph.nodes) or len(tiers) not in (0, len(graph.nodes)):
         raise ValueError("a node has no place")
@@ -144,6 +150,13 @@ def save_button() -> None:
         help="Settings, background knowledge, pinned runs, and what is stated about the columns; "
         "never rows. Open it on the Data page.",
     )
+    own: Loaded | None = st.session_state.get("upload")
+    used = st.session_state["data"] == UPLOAD and own is not None and own.stated is None
+    if used and own is not None and own.dataset.undeclared:
+        st.caption(
+            f"The file of the session has {own.dataset.public_noun} that were read from the rows "
+            "and that you have not confirmed as public."
+        )
 
 
 def open_panel() -> None:
@@ -161,6 +174,8 @@ def open_panel() -> None:
         except DataError as error:
             st.session_state["_session_problem"] = str(error)
 
+    if not uploads_allowed():
+        return
     with st.expander("Open a saved session", icon=":material/folder_open:"):
         uploaded_file(
             "Session",
@@ -194,10 +209,31 @@ class _Kept:
     state: Mapping[str, Any]
 
 
-@st.cache_resource(show_spinner=False)
-def _kept() -> OrderedDict[str, _Kept]:
+class _Memory(OrderedDict[str, _Kept]):
     """The last sessions by the identifier of their tab, which only that tab and the server know."""
-    return OrderedDict()
+
+    watched = False
+
+    def watch(self) -> None:
+        """Drop what is old, and look again while something is left; called with the lock."""
+        now = time.monotonic()
+        for tab in [tab for tab, held in self.items() if held.until <= now]:
+            del self[tab]
+        self.watched = bool(self)
+        if self:
+            first = min(held.until for held in self.values())
+            timer = threading.Timer(first - now + 1, self._look)
+            timer.daemon = True
+            timer.start()
+
+    def _look(self) -> None:
+        with _LOCK:
+            self.watch()
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> _Memory:
+    return _Memory()
 
 
 _LOCK = threading.Lock()
@@ -224,24 +260,18 @@ def remember(tab: str | None) -> None:
         state = {
             key: value
             for key, value in st.session_state.to_dict().items()
-            if key == pins.PINS
-            or known.is_text(key)
-            or (key.startswith("upload") and not key.startswith((*_NOT_KEPT, *_PRESSED)))
+            if known.is_text(key) or (key.startswith("upload") and not key.startswith(_NOT_KEPT))
         }
+        # A copy, for a duplicated tab has the same identifier, and pins of its own.
+        state[pins.PINS] = list(pins.pins())
         st.session_state["_remembered"] = True
-        _kept()[tab] = _Kept(time.monotonic() + _SECONDS, state)
-        _kept().move_to_end(tab)
-        while len(_kept()) > _SESSIONS:
-            _kept().popitem(last=False)
-    timer = threading.Timer(_SECONDS + 1, _forget_old)
-    timer.daemon = True
-    timer.start()
-
-
-def _forget_old() -> None:
-    with _LOCK:
-        for tab in [tab for tab, held in _kept().items() if held.until < time.monotonic()]:
-            del _kept()[tab]
+        kept = _kept()
+        kept[tab] = _Kept(time.monotonic() + _SECONDS, state)
+        kept.move_to_end(tab)
+        while len(kept) > _SESSIONS:
+            kept.popitem(last=False)
+        if not kept.watched:
+            kept.watch()
 
 
 def offer(tab: str | None, place: DeltaGenerator) -> None:
@@ -266,7 +296,7 @@ def offer(tab: str | None, place: DeltaGenerator) -> None:
 
 
 def _take(state: Mapping[str, Any]) -> None:
-    st.session_state.update(state)
+    st.session_state.update({**state, pins.PINS: list(state[pins.PINS])})
     if "upload" in state:
         st.session_state["data"] = UPLOAD
 

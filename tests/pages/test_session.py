@@ -1,12 +1,19 @@
 """A session goes into one file and comes back, without rows; a reload can take up the last one."""
 
 import json
+import pickle
+import time
+from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
 from pages.ui import session
+from pages.ui.controls.params import number_text, options_of, widget_key
+from pages.ui.controls.states import states
+from privcore.algorithms import ALGORITHMS
 from privcore.errors import DataError
-from tests.messages import label
+from tests.messages import label, shows
 from tests.pages.opening import TABLE, clean, drawings, open_page, open_table, press, start
 
 
@@ -57,6 +64,7 @@ def test_a_table_comes_back_as_it_was_stated_and_no_row_is_in_the_file(written):
     app = open_table(rare)
     app.switch_page("pages/discover.py").run()
     pinned(app)
+    assert shows([c.value for c in app.caption], "session-unconfirmed")
     text = written[-1]
     assert not any(f".{i:05d}" in text for i in range(1, 199))
     stated = json.loads(text)["table"]["schema"]["columns"]
@@ -67,6 +75,9 @@ def test_a_table_comes_back_as_it_was_stated_and_no_row_is_in_the_file(written):
     app = opened(json.dumps(document))
     assert app.session_state["data"] == "your table"
     app.switch_page("pages/data.py").run()
+    # Another table is refused nothing, and takes nothing.
+    app.file_uploader[0].upload("other.csv", b"sex,old\nf,no\nm,yes\n", "text/csv").run()
+    assert clean(app).session_state["_schema_of_session"]
     app.file_uploader[0].upload("t.csv", rare, "text/csv").run()
     used = press(app, label("use-table")).session_state["upload_used"]
     assert next(c.bounds for c in used if c.name == "age") == (10.0, 90.0)
@@ -78,6 +89,34 @@ def test_what_is_known_comes_back(written):
     app = opened(written[-1])
     app.switch_page("pages/discover.py").run()
     assert "Smoker" in clean(app).session_state["_known:cancer"]
+
+
+def test_the_file_names_the_table_in_use_and_not_one_that_waits(written):
+    app = open_table(TABLE)
+    app.file_uploader[0].upload("other.csv", b"a,b\n1,0\n0,1\n", "text/csv").run()
+    pinned(app.switch_page("pages/discover.py").run())
+    assert json.loads(written[-1])["table"]["file"] == "t.csv"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=lambda a: a.name)
+def test_every_state_of_a_control_comes_back_and_numbers_between_too(algorithm):
+    for calibration in algorithm.calibrations:
+        for parameter in algorithm.parameters:
+            key = widget_key(algorithm, parameter, calibration)
+            texts = (parameter.kind != "text" and options_of(parameter)) or []
+            points = sorted(float(t) for t in texts if parameter.kind != "choice" and t != "auto")
+            if parameter.kind == "float":
+                texts = [*texts, *(number_text((a + b) / 2) for a, b in pairwise(points))]
+            for text in texts:
+                assert states({key: text}) == {key: text}
+
+
+def test_a_pin_between_two_points_of_the_slider_opens_as_it_was():
+    app = pinned(start(data="cancer", rows="1000", epsilon="0.42", algorithm="priv-pc"))
+    app.select_slider(key="epsilon").set_value("3").run()
+    app.session_state["discover_tab"] = "Pinned"
+    clean(app.run()).button(key="pin-open-0").click().run()
+    assert clean(app).select_slider(key="epsilon").value == "0.42"
 
 
 @pytest.mark.parametrize(
@@ -113,10 +152,16 @@ def test_values_that_no_control_has_are_left_out(written):
 
 def test_a_damaged_pin_is_refused(written):
     pinned(start(data="cancer", rows="1000"))
-    document = json.loads(written[-1])
-    document["pins"][0]["positions"].pop()
-    with pytest.raises(DataError):
-        session.open_session(json.dumps(document).encode())
+    pin = json.loads(written[-1])["pins"][0]
+    for damaged in (
+        {"positions": pin["positions"][1:]},
+        {"positions": [["nan", "inf"], *pin["positions"][1:]]},
+        {"name": "\ud800"},
+    ):
+        document = json.loads(written[-1])
+        document["pins"][0] |= damaged
+        with pytest.raises(DataError):
+            session.open_session(json.dumps(document).encode())
 
 
 def test_an_address_is_not_called_ignored_while_its_table_is_missing():
@@ -124,15 +169,79 @@ def test_an_address_is_not_called_ignored_while_its_table_is_missing():
     assert not app.warning
 
 
-def test_a_reload_is_offered_the_last_session_of_its_tab(monkeypatch):
+@pytest.fixture
+def memory(monkeypatch):
+    """What the server keeps for the tab of all sessions; its clocks are in `timers`."""
+    timers = []
+
+    def timer(seconds, look):
+        timers.append((seconds, look))
+        return SimpleNamespace(start=lambda: None)
+
     monkeypatch.setattr("pages.ui.keys.tab_of", lambda drawn: "tab-1")
-    app = open_table(TABLE)
-    app.switch_page("pages/discover.py").run()
-    pinned(app)
-    fresh = start(data="your table")
-    assert "upload" not in fresh.session_state
-    press(fresh, "Continue it")
-    assert fresh.session_state["upload"].dataset.name == "t.csv"
-    assert len(fresh.session_state["_pins"]) == 1
+    monkeypatch.setattr(session, "threading", SimpleNamespace(Timer=timer))
+    kept = session._Memory()
+    monkeypatch.setattr(session, "_kept", lambda: kept)
+    return SimpleNamespace(kept=kept, timers=timers)
+
+
+def test_a_reload_is_offered_the_last_session_of_its_tab(monkeypatch, memory):
+    # So many columns that a page offers to change some at once.
+    wide = (
+        b",".join(b"c%d" % k for k in range(24))
+        + b"\n"
+        + b"".join(
+            b",".join(b"%d" % (i * k % 7 % 2) for k in range(1, 25)) + b"\n" for i in range(60)
+        )
+    )
+    for page, content in (("data", wide), ("discover", TABLE)):
+        app = open_table(content)
+        app.switch_page("pages/discover.py").run()
+        pinned(app)
+        app.switch_page(f"pages/{page}.py").run()
+        fresh = open_page(page, data="your table")
+        assert "upload" not in fresh.session_state
+        press(fresh, "Continue it")
+        assert fresh.session_state["upload"].dataset.name == "t.csv"
+        assert len(fresh.session_state["_pins"]) == 1
+    # A duplicated tab has the same identifier, and goes its own way.
+    twin = press(start(data="your table"), "Continue it")
+    twin.session_state["_pins"].clear()
+    assert len(fresh.run().session_state["_pins"]) == 1
     monkeypatch.setattr("pages.ui.keys.tab_of", lambda drawn: "tab-2")
     assert not [b for b in start().button if b.label == "Continue it"]
+
+
+def test_the_memory_for_reloads_is_freed_by_one_clock(memory, monkeypatch):
+    app = open_table(TABLE)
+    app.run().run()
+    assert len(memory.kept) == len(memory.timers) == 1
+    seconds, look = memory.timers[0]
+    look()
+    assert len(memory.kept) == 1
+    later = time.monotonic() + seconds
+    monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: later))
+    look()
+    assert not memory.kept
+    assert not memory.kept.watched
+
+
+def test_a_forgotten_table_leaves_nothing_in_the_session_or_in_memory(memory):
+    app = open_table(TABLE.replace(b"sex", b"zzsex"), "zz.csv")
+    app.session_state["_known:zz.csv"] = '{"tiers": [["zzsex"]]}'
+    for page in ("discover", "effects", "tradeoff", "release"):
+        clean(app.switch_page(f"pages/{page}.py").run())
+        if page == "discover":
+            pinned(app)
+    press(app.switch_page("pages/data.py").run(), label("forget-table"))
+    # Components hold what they were told: which tab, and what is taken hold of.
+    left = app.session_state._state._state.filtered_state
+    held = {k: v for k, v in left.items() if "graphs" not in k and k != "keys"}
+    assert not [k for k, v in held.items() if "zz" in k or b"zz" in pickle.dumps(v)]
+    assert not memory.kept
+
+
+def test_a_server_without_uploads_opens_no_session(monkeypatch):
+    monkeypatch.setenv("CAUSALVEIL_UPLOADS", "off")
+    app = open_page("data")
+    assert not [e for e in app.expander if "session" in e.label]

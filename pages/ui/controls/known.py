@@ -75,6 +75,12 @@ def keep(loaded: Loaded, known: Knowledge) -> None:
     set_problem(loaded, "")
 
 
+def forget(loaded: Loaded) -> None:
+    """Forget the knowledge about these data, with what undo would restore."""
+    for what in (_TEXT, _BEFORE, _PROBLEM):
+        st.session_state.pop(_key(what, loaded), None)
+
+
 def undo(loaded: Loaded) -> None:
     """Undo the last change to the knowledge."""
     before = st.session_state.get(_key(_BEFORE, loaded))

@@ -207,9 +207,13 @@ def value_from(parameter: Parameter, text: str) -> Any:
         return {"true": True, "false": False}[text]
     options = options_of(parameter)
     if options is not None:
-        if text not in options:
+        # A URL may have a number between two points of the slider.
+        number = None if parameter.kind == "choice" else number_of(text)
+        if text in options:
+            return text
+        if number is None or not parameter.low <= number <= parameter.high:
             raise ValueError(text)
-        return text
+        return number_text(number)
     low, high = parameter.slider or (parameter.low, parameter.high)
     number = int(text) if parameter.kind == "int" else float(text)
     if not low <= number <= high:
@@ -226,11 +230,10 @@ def _choice(parameter: Parameter, common: dict[str, Any]) -> str | None:
 
 
 def _with_current(grid: list[float], key: str) -> list[float]:
-    """The grid, plus the value in the URL if it lies between two grid points."""
-    value = number_of(st.query_params.get(key, ""))
-    if value is None or not grid[0] <= value <= grid[-1]:
-        return grid
-    return sorted({*grid, value})
+    """The grid, plus the value in the URL or the session if it lies between two grid points."""
+    held = st.query_params.get(key, ""), str(st.session_state.get(key, ""))
+    values = {value for text in held if (value := number_of(text)) is not None}
+    return sorted({*grid, *(value for value in values if grid[0] <= value <= grid[-1])})
 
 
 def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:

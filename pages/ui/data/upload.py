@@ -15,12 +15,15 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD
+from pages.ui.controls import known
+from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD, Loaded
 from pages.ui.controls.params import number_text
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.data import columns, private_domain, public_domain, reading, samples, who
+from pages.ui.discover import pins
 from pages.ui.frame import go
 from pages.ui.messages import problem
+from pages.ui.texts import plain
 from privcore.data import (
     ColumnSchema,
     Dataset,
@@ -135,6 +138,13 @@ def _sample_changed() -> None:
 
 def _forget() -> None:
     """Forget the table and everything made from it, and show an empty uploader."""
+    loaded: Loaded | None = st.session_state.get("upload")
+    if loaded is not None:
+        known.forget(loaded)
+    pins.forget_own()
+    for made in ("_background", "_sweeps"):
+        for runs in st.session_state.pop(made, {}).values():
+            runs.give_way()
     for key in (
         "upload",
         "upload_raw",
@@ -151,7 +161,7 @@ def _forget() -> None:
         "upload_examples",
         "upload_stated",
         "upload_confirmed",
-        "_results",
+        *("_results", "_surrogates", "_positions", "_look_of", "own_cause", "own_effect"),
     ):
         st.session_state.pop(key, None)
     samples.clear()
@@ -265,9 +275,16 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         _state(read_schema(stated.getvalue()), schema)
         st.session_state["upload_stated"] = stated.file_id
         st.rerun()
-    waiting = st.session_state.pop(SCHEMA_OF_SESSION, None)
-    if waiting is not None:
-        _state(waiting, schema)
+    waiting = st.session_state.get(SCHEMA_OF_SESSION, [])
+    lacking = {column.name for column in waiting} - {column.name for column in schema}
+    if lacking:
+        # It waits for its own table, which may be loaded next.
+        bar.caption(
+            f"The opened session is about another table: this one has no column "
+            f"{plain(repr(short(min(lacking))))}."
+        )
+    elif waiting:
+        _state(st.session_state.pop(SCHEMA_OF_SESSION), schema)
         st.rerun()
     if discover or use:
         wanted = _from_frame(edited, schema, kinds_alone=share is not None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from pages.ui.controls.data import UPLOAD
 from pages.ui.controls.states import states
 from pages.ui.graphs.view import show_graphs
 from pages.ui.texts import plain
@@ -48,6 +49,12 @@ def pins() -> list[Pin]:
 def shown(pin: Pin) -> None:
     """Record the run on the page, so that a click on Pin keeps this run."""
     st.session_state[_SHOWN] = pin
+
+
+def forget_own() -> None:
+    """Forget the run on the page, and the pinned runs on the user's own table."""
+    st.session_state.pop(_SHOWN, None)
+    st.session_state[PINS] = [pin for pin in pins() if pin.address.get("data") != UPLOAD]
 
 
 def pin_button() -> None:
