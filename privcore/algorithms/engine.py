@@ -45,7 +45,7 @@ MISSING_AT_RANDOM = (
     "missing values are assumed to be missing at random: each test uses the rows in which its "
     "columns have values"
 )
-NO_NOISE = "This run has no noise: it is not private, and its output may reveal any record."
+NO_NOISE = "this run has no noise: it is not private, and its output may reveal any record"
 TEST_LIMIT = Parameter(
     name="test_limit",
     title="Maximum number of tests",

@@ -185,8 +185,10 @@ def _reference(
     if isinstance(reference, Discovery):
         if reference.guarantee.calibration != "none":
             raise ParameterError("The reference has noise; give a run without privacy, as of pc.")
-        name = f"{reference.algorithm.upper()} without privacy"
-        return reference.graph, name, "non_private"
+        other = get_algorithm(reference.algorithm)
+        # An algorithm that is private ran without its noise.
+        title = other.title if other.private else other.name.upper()
+        return reference.graph, f"{title} without privacy", "non_private"
     if isinstance(reference, PDAG):
         return reference, "truth", "truth"
     if reference.true_edges is None:

@@ -8,11 +8,13 @@ import pandas as pd
 import pytest
 
 import privcore
+from privcore.algorithms import count
 from privcore.data.network_tiers import TIERS
 from privcore.data.schema import ColumnSchema
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
+from privcore.releases import non_private_reference
 from tests.messages import says, shows
 
 MARKUP = "</script><img src=x onerror=alert(1)>"
@@ -50,6 +52,11 @@ def test_a_result_alone(result):
 
 def test_a_result_next_to_the_truth_and_to_a_run_without_privacy(asia, result):
     pc = privcore.discover(asia, "pc")
+    without = non_private_reference(count(asia), result, reference="same")
+    page = without.html()
+    assert shows(page, "no-privacy-promised")
+    assert ".." not in page
+    assert "Moment search without privacy" in privcore.show(result, without).html()
     for reference in (asia, PDAG.from_names(asia.names, asia.true_edges), pc):
         shown = privcore.show(result, reference)
         part = shown._repr_html_()

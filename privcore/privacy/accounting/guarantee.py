@@ -47,7 +47,7 @@ class Guarantee:
             calibration="none",
             accountant="none",
             proof="",
-            caveats=("This algorithm is not private: its output may reveal any record.",),
+            caveats=("this algorithm is not private: its output may reveal any record",),
         )
 
     @property
