@@ -211,8 +211,8 @@ class Around:
     def recommended(self) -> tuple[float, str] | None:
         """The smallest ε of the strip with 90 % of the best F1, and what is found there.
 
-        None until all graphs of the strip are finished, and if that finds nothing. It follows from runs on these rows, so it
-        is for exploration.
+        None until all graphs of the strip are finished, and if that finds nothing. It follows from
+        runs on these rows, so it is for exploration.
         """
         if len(self.strip) < 2 or self.to_come:
             return None
