@@ -20,7 +20,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.controls import known
 from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD, Loaded
-from pages.ui.controls.states import current_address, states
+from pages.ui.controls.states import current_address, restore
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.discover import pins
 from pages.ui.messages import problem
@@ -99,7 +99,8 @@ def open_session(content: bytes) -> str:
         json.dumps(document, ensure_ascii=False).encode()
     except (KeyError, TypeError, ValueError, AttributeError, PrivcoreError) as error:
         raise DataError("This session's file is damaged; save the session again.") from error
-    st.session_state.update(states(address) | knowledge)
+    st.session_state.update(knowledge)
+    restore(address)
     st.session_state[pins.PINS] = pinned
     if schema is None:
         st.session_state.pop(SCHEMA_OF_SESSION, None)

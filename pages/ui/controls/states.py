@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from pages.ui.controls.address import text_of
 from pages.ui.controls.data import HIDE, ROWS, UNCUT, UPLOAD, example_controls
@@ -28,6 +29,17 @@ def current_address() -> dict[str, str]:
     held = st.session_state.to_dict()
     names = (*_SEEDS, *_LISTS, HIDE, *_declared())
     return {name: text_of(held[name]) for name in names if name in held}
+
+
+def restore(address: Mapping[str, str]) -> None:
+    """Set the controls to an address; called before any control is drawn."""
+    found = states(address)
+    st.session_state.update(found)
+    for name in found:
+        # A control that is drawn for the first time keeps its value on other pages only if the URL
+        # has it too; Streamlit itself writes the URL of controls that it already shows.
+        with suppress(StreamlitAPIException):
+            st.query_params[name] = address[name]
 
 
 def states(address: Mapping[str, str]) -> dict[str, Any]:

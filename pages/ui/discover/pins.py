@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from pages.ui.controls.data import UPLOAD
-from pages.ui.controls.states import states
+from pages.ui.controls.states import restore
 from pages.ui.graphs.view import show_graphs
 from pages.ui.texts import plain
 from privcore.graphs import PDAG
@@ -96,7 +96,7 @@ def _open(k: int) -> None:
     """Restore a pinned run; called before any control is drawn."""
     st.session_state[_AT] = k
     st.session_state.update(pins()[k].known)
-    st.session_state.update(states(pins()[k].address))
+    restore(pins()[k].address)
 
 
 def _drop(k: int) -> None:
