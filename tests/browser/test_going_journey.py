@@ -48,3 +48,22 @@ def test_what_a_link_sets_goes_along_to_the_next_page(server, visit):
     )
     for word in ("data=cancer", "rows=1000", "algorithm=laplace-pc", "epsilon=3"):
         assert word in page.url
+
+
+def test_an_opened_session_is_the_one_that_was_saved(server, visit, tmp_path):
+    page = visit(f"{server.url}/?data=cancer&rows=1000&algorithm=lapmech&threshold=0.1&epsilon=3")
+    settle(page, "Discover")
+    page.get_by_role("button", name=re.compile("Save$")).click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Session", exact=True).click()
+    saved.value.save_as(tmp_path / "session.json")
+    other = visit(f"{server.url}/data")
+    settle(other, "Data")
+    other.get_by_text("Open a saved session").click()
+    other.locator("input[type=file]").last.set_input_files(tmp_path / "session.json")
+    other.get_by_role("link", name="Go to Discover").last.click()
+    settle(other, "Discover")
+    for name, value in (("Significance level", "0.1"), ("Privacy budget", "3")):
+        slider = other.get_by_role("slider", name=re.compile(name))
+        expect(slider).to_have_attribute("aria-valuetext", value)
+    assert re.search("threshold=0.1(&|$)", other.url)

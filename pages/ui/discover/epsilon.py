@@ -252,7 +252,7 @@ class Around:
         name = "the true graph" if self.kind == "truth" else "the graph without privacy"
         return {
             "kind": "curve",
-            "title": f"F1 against {name}, by privacy budget ε",
+            "title": f"F1 (1: every link, none invented) against {name}, by privacy budget ε",
             "alt": f"Quality against ε: F1 {here:.2f} at ε = {self.epsilon:g}",
             "inset": _INSET,
             "low": "◂ more private",

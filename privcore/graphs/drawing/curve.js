@@ -30,7 +30,9 @@ export function drawCurve(root, data, choose) {
     if (value) shape("line", { x1: x(0), x2: x(1), y1: y(value), y2: y(value), class: "grid" }, svg);
     shape("text", { x: x(0), y: y(value) - 3, class: "note" }, svg, String(value));
   }
-  shape("text", { x: x(0), y: 10, class: "note" }, svg, data.title);
+  const title = shape("text", { x: x(0), y: 10, class: "note" }, svg, data.title);
+  // What is in brackets gives way on a narrow screen.
+  if (title.getComputedTextLength() > x(1) - x(0)) title.textContent = data.title.replace(/ \(.*?\)/, "");
   if (data.base !== null) {
     const line = { x1: x(0), x2: x(1), y1: y(data.base), y2: y(data.base), class: "base" };
     shape("line", line, svg);
