@@ -28,9 +28,9 @@ import numpy as np
 from benchmarks import parsed
 from privcore import kernels
 from privcore.algorithms import ALGORITHMS, discover
-from privcore.cli import main as command
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import PrivcoreError
+from privcore.faces.cli import main as command
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases import references_of, run_report
 from privcore.releases.ledger.ledger import Ledger

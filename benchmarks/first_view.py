@@ -15,10 +15,10 @@ from pages.ui.discover.beforehand import DATA_SEED, FILE, NETWORK, NOISE_SEED, R
 from pages.ui.discover.epsilon import FEW, ROLLS, STRIP
 from privcore.algorithms import count, discover
 from privcore.algorithms.registry import RECOMMENDED
-from privcore.cli import main as sweep
 from privcore.data import load_network
 from privcore.extras.lab.sweeps.cells import edges_text
 from privcore.extras.lab.sweeps.eight_networks import FIRST_VIEW
+from privcore.faces.cli import main as sweep
 
 USUAL_EPSILON = 1.0
 # What the page Trade-off asks for when it opens.

@@ -9,7 +9,7 @@ _INTERRUPTED = 130
 def main() -> int:
     """Run the command line and return its exit code."""
     try:
-        from privcore.cli import main as run
+        from privcore.faces.cli import main as run
         from privcore.files import no_core_files
 
         no_core_files()

@@ -44,7 +44,7 @@ NOT_RUN = {
     "python -m streamlit": "it serves until it is stopped",
     "causalveil app --port": "it serves until it is stopped",
     "--scheduler": "it needs a cluster; tests/extras/lab/test_sweep_dask.py has one",
-    "privcore.estimators.stub": "it writes sources; tests/test_estimators.py checks them",
+    "privcore.faces.estimators.stub": "it writes sources; tests/test_estimators.py checks them",
     "benchmarks.effect_rivals": "it installs another library, in an environment of its own",
     "benchmarks.synthetic_rivals": "it installs another library, in an environment of its own",
     "reproduce xu-adult": "its table is not shipped; tests/cli/test_reproduce_cli.py makes one",

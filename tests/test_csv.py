@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from pages.ui.discover.exports import csv_files
 from privcore.algorithms import discover
+from privcore.exchange.formats import text_format
 from privcore.extras.lab.reproductions import as_csv, shipped
 from privcore.extras.lab.sweeps.data import TableData
 from privcore.extras.lab.sweeps.plan import SweepPlan
 from privcore.extras.lab.sweeps.store import encode
 from privcore.extras.lab.sweeps.sweep import run_sweep
-from privcore.graphs.formats import text_format
 from privcore.releases.ledger.ledger import Ledger
 from privcore.text import csv_text, number_of
 from tests.releases.steps_of import levels_table
@@ -65,9 +65,9 @@ WRITTEN = {
     "pages/ui/discover/exports.py: Edges CSV": of_a_run("Edges CSV"),
     "pages/ui/discover/exports.py: Pairs CSV": of_a_run("Pairs CSV"),
     "pages/ui/discover/exports.py: Decisions CSV": of_a_run("Decisions CSV"),
-    "privcore/graphs/formats.py: discover --format csv": lambda table, _: text_format("csv").export(
-        discover(table, "pc").graph
-    ),
+    "privcore/exchange/formats.py: discover --format csv": lambda table, _: text_format(
+        "csv"
+    ).export(discover(table, "pc").graph),
     "pages/ui/tradeoff/views.py: sweep.csv, and sweep --out": of_a_sweep,
     "pages/ui/release/panels.py: ledger.csv, and ledger export": of_a_ledger,
     "pages/papers.py: CSV, and reproduce --csv": of_a_paper,

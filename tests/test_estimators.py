@@ -16,13 +16,13 @@ from sklearn.base import clone
 import privcore
 from privcore.algorithms import ALGORITHMS
 from privcore.errors import DataError, ParameterError
-from privcore.estimators import ESTIMATORS, stub
-from privcore.estimators.base import class_name
+from privcore.faces.estimators import ESTIMATORS, stub
+from privcore.faces.estimators.base import class_name
 from tests.examples import few
 from tests.messages import says
 
 ROOT = Path(__file__).parents[1]
-RERUN = "run `python -m privcore.estimators.stub`"
+RERUN = "run `python -m privcore.faces.estimators.stub`"
 every_estimator = pytest.mark.parametrize("made", ESTIMATORS.values(), ids=ESTIMATORS)
 
 
@@ -177,7 +177,7 @@ def test_what_is_asked_wrongly_is_refused_in_a_sentence(call, error, message, fr
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("module", ["privcore.estimators", "privcore.estimators.base"])
+@pytest.mark.parametrize("module", ["privcore.faces.estimators", "privcore.faces.estimators.base"])
 def test_examples_of_docstrings_run(module):
     result = doctest.testmod(importlib.import_module(module))
     assert result.attempted

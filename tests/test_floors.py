@@ -26,9 +26,11 @@ FLOORS = (
     "measures",
     "effects",
     "releases",
-    "api",
-    "estimators",
-    "cli",
+    "exchange",
+    "faces",
+    "faces.api",
+    "faces.estimators",
+    "faces.cli",
     "extras",
     "extras.pairs",
     "extras.audits",
@@ -77,7 +79,7 @@ def room(module: str, known: dict[str, Path]) -> str:
     parts = module.split(".")
     if len(parts) == 1 or parts[1] == "__main__":
         return "roof"
-    if parts[1] == "extras" and known[module].parent.name != "extras":
+    if parts[1] in ("extras", "faces") and known[module].parent.name != parts[1]:
         return ".".join(parts[1:3])
     if parts[1] in FLOORS:
         return parts[1]

@@ -81,7 +81,7 @@ def test_the_engine_alone_asks_for_no_dashboard(wheel):
 def test_the_wheel_runs_on_its_own(wheel, tmp_path):
     """Unpacked elsewhere, the command finds its engine and its dashboard there."""
     wheel.extractall(tmp_path)
-    code = "from privcore.cli.app import dashboard; import privcore; print(dashboard())"
+    code = "from privcore.faces.cli.app import dashboard; import privcore; print(dashboard())"
     path = {"PYTHONPATH": str(tmp_path)}
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=path, capture_output=True, check=True
@@ -140,10 +140,10 @@ def test_one_version():
 EXAMPLES = (
     "privcore",
     "privcore.algorithms.search.skeleton",
-    "privcore.api",
-    "privcore.api.effects",
-    "privcore.api.runs",
-    "privcore.api.tables",
+    "privcore.faces.api",
+    "privcore.faces.api.effects",
+    "privcore.faces.api.runs",
+    "privcore.faces.api.tables",
     "privcore.extras.lab.api",
     "privcore.graphs.meek",
     "privcore.graphs.pdag",
@@ -190,7 +190,7 @@ def test_functions_stay_when_rooms_are_imported():
 )
 def test_a_small_command_loads_little(command, without, tmp_path):
     code = (
-        "import sys; from privcore.cli import main; "
+        "import sys; from privcore.faces.cli import main; "
         f"code = main(['{command}']); print(*sys.modules, file=sys.stderr); sys.exit(code)"
     )
     run = subprocess.run(
@@ -201,7 +201,7 @@ def test_a_small_command_loads_little(command, without, tmp_path):
         check=True,
     )
     loaded = set(run.stderr.decode().split())
-    assert "privcore.cli" in loaded
+    assert "privcore.faces.cli" in loaded
     assert not loaded & set(without)
 
 

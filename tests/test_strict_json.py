@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from privcore.data.schema_file import read_schema
 from privcore.errors import PrivcoreError
+from privcore.exchange.formats import import_graph
+from privcore.exchange.knowledge_files import parse_knowledge
 from privcore.extras.lab.sweeps.store import read_sweep
 from privcore.graphs import PDAG
-from privcore.graphs.formats import import_graph
 from privcore.graphs.knowledge import Knowledge
-from privcore.graphs.knowledge_files import parse_knowledge
 from privcore.graphs.pag import PAG
 from privcore.releases.archive import stored_document
 from privcore.releases.release_file import parsed_file

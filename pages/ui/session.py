@@ -27,7 +27,7 @@ from pages.ui.messages import problem
 from pages.ui.texts import plain
 from privcore.data.schema_file import read_schema, schema_json
 from privcore.errors import DataError, PrivcoreError
-from privcore.graphs.exports import from_json_dict, to_json_dict
+from privcore.graphs.described import from_json_dict, to_json_dict
 from privcore.graphs.knowledge import Knowledge
 from privcore.strict_json import JsonFault, read_json
 from privcore.text import counted, short

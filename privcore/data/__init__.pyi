@@ -19,4 +19,3 @@ from .structural import StructuralExample as StructuralExample
 from .structural_parameters import EXAMPLES as EXAMPLES
 from .structural_parameters import NUMERIC_EXAMPLES as NUMERIC_EXAMPLES
 from .structural_parameters import example_parameters as example_parameters
-from .truth import read_true_graph as read_true_graph

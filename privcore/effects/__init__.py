@@ -1,7 +1,6 @@
 """Private causal effects: how setting one column changes another, with valid intervals."""
 
 from privcore.effects.asking import effects, effects_of, without_privacy
-from privcore.effects.dowhy import to_dowhy
 from privcore.effects.model import Effect, Effects
 from privcore.effects.plan import ALGORITHM, SHARE, EffectPlan, expected_width
 from privcore.effects.question import IndexedQuestion, Question
@@ -24,7 +23,6 @@ __all__ = [
     "estimate_text",
     "expected_width",
     "headline",
-    "to_dowhy",
     "true_effect",
     "width_sentence",
     "without_privacy",

@@ -20,7 +20,7 @@ from privcore.data.model import Described
 from privcore.data.private_domain.plan import DomainPlan
 from privcore.effects.model import Effects
 from privcore.errors import CertificateError
-from privcore.graphs.exports import to_json_dict
+from privcore.graphs.described import to_json_dict
 from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
 from privcore.releases.findings import described_pairs
 from privcore.releases.ledger.sums import Charge, Spending

@@ -7,8 +7,8 @@ from typing import Any
 
 from privcore.data.domain import domain_lines
 from privcore.effects.words import effects_sentence
+from privcore.graphs.described import from_json_dict
 from privcore.graphs.drawing import Pane, graph_svg
-from privcore.graphs.exports import from_json_dict
 from privcore.graphs.layout import shared_layout
 from privcore.graphs.pdag import SIGNS
 from privcore.naming import quoted

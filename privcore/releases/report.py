@@ -13,7 +13,7 @@ from privcore.counts import MixedRows, MomentSource, has_levels, has_numbers
 from privcore.data.model import Described
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG
-from privcore.graphs.exports import to_json_dict
+from privcore.graphs.described import to_json_dict
 from privcore.graphs.layout import Positions
 from privcore.independence import get_score
 from privcore.measures import compare, evaluate

@@ -25,11 +25,11 @@ from privcore.algorithms.search.result import Discovery
 from privcore.counts import InMemoryCounts, NumericRows, PublicColumns
 from privcore.data import Column, Dataset, StructuralExample, load_network
 from privcore.errors import Cancelled, DataError, ParameterError, PrivcoreError
-from privcore.estimators import ESTIMATORS, stub
 from privcore.extras.audits import AUDITS, RELEASES
 from privcore.extras.audits.release_trial import listened
 from privcore.extras.lab.sweeps.data import NetworkData
 from privcore.extras.lab.sweeps.plan import SweepPlan
+from privcore.faces.estimators import ESTIMATORS, stub
 from privcore.graphs.knowledge import Knowledge
 from privcore.measures.references import own_test_settings
 from privcore.privacy.accounting import composition
@@ -237,8 +237,8 @@ def test_type_checkers_know_its_estimator(name):
         stub.class_stub(ESTIMATORS[name]) in stub.STUB.read_text(encoding="utf-8"),
         name,
         "has no estimator for type checkers, or one with other parameters",
-        "privcore/estimators/__init__.pyi",
-        "run `python -m privcore.estimators.stub`, which writes it",
+        "privcore/faces/estimators/__init__.pyi",
+        "run `python -m privcore.faces.estimators.stub`, which writes it",
     )
 
 

@@ -12,9 +12,9 @@ from privcore import sweep
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.search import parameters
 from privcore.algorithms.search.model import NoHooks
-from privcore.cli import main
 from privcore.data import load_network
 from privcore.errors import ParameterError
+from privcore.faces.cli import main
 from privcore.parameter import Parameters
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import SimulatedNoise

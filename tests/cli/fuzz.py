@@ -27,11 +27,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from privcore.algorithms import ALGORITHMS
-from privcore.cli import build_parser, main
 from privcore.data import EXAMPLES, load_network
+from privcore.exchange.exports import to_dot, to_edge_csv, to_graphml
 from privcore.extras.pairs import GENERATORS
 from privcore.extras.pairs import PARAMETERS as PAIRWISE
-from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml
+from privcore.faces.cli import build_parser, main
 from privcore.graphs.pdag import PDAG
 from privcore.releases.certificate import certificate_json
 from privcore.releases.release_file import file_text

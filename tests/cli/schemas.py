@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from privcore.cli import main
+from privcore.faces.cli import main
 
 
 def confirmed(csv: Path | str) -> str:

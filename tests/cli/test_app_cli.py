@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from privcore.cli import app, main
+from privcore.faces.cli import app, main
 from tests.messages import says, shows
 
 ROOT = Path(__file__).parents[2]

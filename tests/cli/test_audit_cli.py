@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from privcore.cli import main
 from privcore.extras.audits import UNITS, all_proven
+from privcore.faces.cli import main
 from tests.messages import says, shows
 
 

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from privcore.algorithms import ALGORITHMS
-from privcore.cli import main
 from privcore.data import NETWORKS
+from privcore.faces.cli import main
 from privcore.independence import get_score
 from privcore.parameter import Parameter
 from tests.cli.schemas import confirmed
@@ -354,7 +354,7 @@ def test_ctrl_c_ends_the_command_with_a_word(capsys, monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("privcore.cli.main", interrupted)
+    monkeypatch.setattr("privcore.faces.cli.main", interrupted)
     with pytest.raises(SystemExit) as stop:
         runpy.run_module("privcore", run_name="__main__")
     assert stop.value.code == 130

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from privcore.cli import main
 from privcore.extras.pairs import PARAMETERS, PairGenerator, infer
+from privcore.faces.cli import main
 from tests.cli.schemas import confirmed
 from tests.messages import begins, label, says, shows
 

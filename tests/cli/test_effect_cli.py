@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from privcore.cli import main
 from privcore.data import load_network
 from privcore.data.samples import SAMPLES
+from privcore.faces.cli import main
 from tests.messages import begins, says, shows
 
 ASIA = ("--network", "asia", "--rows", "50000", "--epsilon", "1")

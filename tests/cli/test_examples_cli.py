@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from privcore.algorithms import discover
-from privcore.cli import main
 from privcore.data import EXAMPLES, StructuralExample, intervals
+from privcore.faces.cli import main
 from privcore.releases import command_line, python_code
 from tests.examples import few
 from tests.messages import says, shows

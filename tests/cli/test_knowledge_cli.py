@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from privcore.cli import main
+from privcore.faces.cli import main
 from tests.messages import begins, reads, says, shows
 
 TIERS = "asia,smoke;tub,lung,bronc;either;xray,dysp"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from privcore.cli import main
-from privcore.cli import release as release_command
 from privcore.errors import LedgerError
+from privcore.faces.cli import main
+from privcore.faces.cli import release as release_command
 from privcore.releases import archive
 from privcore.releases.ledger.ledger import Ledger
 from tests.cli.schemas import confirmed

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.papers import REPRODUCTIONS, Work, reproduce
-from privcore.cli import main
+from privcore.faces.cli import main
 from privcore.version import __version__
 from tests.messages import says, shows
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcore.cli import main
-from privcore.cli.data import add_data_options, load
 from privcore.data.domain import domain_sha256
+from privcore.faces.cli import main
+from privcore.faces.cli.data import add_data_options, load
 from privcore.releases.ledger.ledger import Ledger
 from tests.cli.schemas import confirmed
 from tests.cli.test_cli import refused, run

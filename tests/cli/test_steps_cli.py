@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from privcore.cli import build_parser
+from privcore.faces.cli import build_parser
 from privcore.releases.release_file import file_text, read_release_file
 from privcore.releases.signing import signed
 from tests.cli.fuzz import USUAL, options_of

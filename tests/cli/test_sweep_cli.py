@@ -11,8 +11,8 @@ import time
 import pandas as pd
 import pytest
 
-from privcore.cli import main
 from privcore.extras.lab.sweeps.sweep import Journal, NetworkData, SweepPlan, read_sweep
+from privcore.faces.cli import main
 from tests.messages import begins, reads, says, shows
 
 SMALL = (

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from privcore.cli import main
 from privcore.data import load_network
 from privcore.data.schema_file import schema_json
+from privcore.faces.cli import main
 from tests.cli.test_cli import refused, run
 from tests.counts.sources import frame_of, schema_of, write_parquet
 from tests.messages import says, shows
@@ -138,6 +138,6 @@ def test_memory_counts_for_files_that_are_loaded_too(files, capsys, monkeypatch)
 
 
 def test_a_file_without_an_end_is_refused(capsys, monkeypatch):
-    monkeypatch.setattr("privcore.cli.data.MAX_BYTES", 1_000)
+    monkeypatch.setattr("privcore.faces.cli.data.MAX_BYTES", 1_000)
     monkeypatch.setattr("privcore.data.reading.MAX_BYTES", 1_000)
     assert "more than" in refused(capsys, "discover", "--csv", "/dev/zero")

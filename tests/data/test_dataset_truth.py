@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.data import load_network, read_true_graph
-from privcore.data.dot import edges_of_dot
+from privcore.data import load_network
 from privcore.errors import DataError
-from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml
+from privcore.exchange.dot import edges_of_dot
+from privcore.exchange.exports import to_dot, to_edge_csv, to_graphml
+from privcore.exchange.truth import read_true_graph
 from privcore.graphs.pdag import PDAG
 from tests.examples import examples
 from tests.messages import says

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import privcore
 from privcore import PDAG, export_graph, import_graph
-from privcore.cli import main
-from privcore.data import read_true_graph
 from privcore.errors import DataError, ParameterError
-from privcore.graphs.formats import FORMATS, TEXT_FORMATS
+from privcore.exchange.formats import FORMATS, TEXT_FORMATS
+from privcore.exchange.knowledge_files import parse_knowledge
+from privcore.exchange.truth import read_true_graph
+from privcore.faces.cli import main
 from privcore.graphs.knowledge import Knowledge
-from privcore.graphs.knowledge_files import parse_knowledge
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARKS
 from tests.graphs.random_graphs import PLAIN_NAMES, cpdags, dags, pags, pdags
@@ -378,6 +378,6 @@ def test_the_table_of_the_documentation_is_the_registry():
 
 @pytest.mark.parametrize("module", ["objects", "texts", "formats"])
 def test_examples_of_docstrings_run(module):
-    result = doctest.testmod(importlib.import_module(f"privcore.graphs.{module}"))
+    result = doctest.testmod(importlib.import_module(f"privcore.exchange.{module}"))
     assert result.attempted
     assert not result.failed

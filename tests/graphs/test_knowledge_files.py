@@ -8,10 +8,10 @@ from causallearn.graph.GraphNode import GraphNode
 from causallearn.utils.PCUtils.BackgroundKnowledge import BackgroundKnowledge
 
 from privcore.errors import DataError, ParameterError
+from privcore.exchange.formats import export_graph
+from privcore.exchange.knowledge_files import parse_knowledge, read_knowledge, stated_knowledge
 from privcore.graphs import PDAG
-from privcore.graphs.formats import export_graph
 from privcore.graphs.knowledge import Knowledge
-from privcore.graphs.knowledge_files import parse_knowledge, read_knowledge, stated_knowledge
 from tests.messages import says
 
 KNOWN = Knowledge.of(

@@ -57,7 +57,7 @@ from privcore.independence.registry import SCORES
 
 SCORES["toy"] = replace(SCORES["z-star"], name="toy")
 from privcore.algorithms import ALGORITHMS
-from privcore.cli import main
+from privcore.faces.cli import main
 from privcore.extras.teaching.sensitivity import PRESETS, sensitivity_playground
 
 offered = {

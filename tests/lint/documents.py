@@ -15,7 +15,7 @@ from typing import NamedTuple
 import yaml
 
 from docs import reference
-from privcore.cli import build_parser
+from privcore.faces.cli import build_parser
 from tests.test_floors import FLOORS
 
 ROOT = Path(__file__).parents[2]

@@ -11,10 +11,10 @@ from pages.ui.effects import exports, texts
 from pages.ui.effects.controls import usual_outcome, usual_pair
 from pages.ui.effects.result import comparison_rows, parents_table, rows_of
 from pages.ui.effects.runs import Compared
-from privcore.cli import main
 from privcore.data import load_network
 from privcore.effects import Effect, Effects, Estimate, Question, effects, headline
 from privcore.errors import DataError
+from privcore.faces.cli import main
 from privcore.graphs.knowledge import Knowledge
 from tests.messages import begins, label, shows
 from tests.pages.opening import TABLE, clean, open_page, open_table, titles

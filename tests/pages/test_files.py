@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
-from privcore.graphs.formats import TEXT_FORMATS
+from privcore.exchange.formats import TEXT_FORMATS
 from tests.examples import few
 from tests.messages import label, shows
 from tests.pages.opening import ROOT, open_page

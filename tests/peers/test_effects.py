@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privcore.exchange.dowhy import dowhy_script
 from privcore.graphs import PDAG
-from privcore.graphs.dowhy import dowhy_script
 
 NAMES = ('a "" b', "it's\ntwo", "plain", "after")
 

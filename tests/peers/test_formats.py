@@ -17,8 +17,8 @@ from pgmpy.models import DiscreteBayesianNetwork
 from pgmpy.readwrite import BIFReader, BIFWriter
 
 from privcore.errors import DataError
+from privcore.exchange.formats import FORMATS, export_graph, import_graph
 from privcore.graphs import PDAG
-from privcore.graphs.formats import FORMATS, export_graph, import_graph
 from tests.graphs.random_graphs import PLAIN_NAMES, cpdags, dags, pdags
 from tests.messages import says
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from privcore.algorithms import count, discover
-from privcore.cli import main
 from privcore.data import load_network
-from privcore.graphs.exports import to_edge_csv
+from privcore.exchange.exports import to_edge_csv
+from privcore.faces.cli import main
 from privcore.releases.findings import (
     confidence_groups,
     confidence_text,

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from privcore.cli import main
-from privcore.graphs.exports import from_json_dict
+from privcore.faces.cli import main
+from privcore.graphs.described import from_json_dict
 from privcore.graphs.pag import PAG
 from privcore.releases.certificate import certificate_json
 from privcore.releases.certificate_html import certificate_html

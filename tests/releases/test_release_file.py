@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms.moment_search.released import released_as_dict
-from privcore.api.releases import search_again
 from privcore.data import Column, Dataset
 from privcore.data.domain import domain_of
 from privcore.effects import EffectPlan, Question
 from privcore.errors import CertificateError, DataError, ParameterError, ReleaseError
+from privcore.faces.api.releases import search_again
 from privcore.releases import release_file as module
 from privcore.releases.archive import stored_certificates
 from privcore.releases.ledger.ledger import Ledger

@@ -24,14 +24,7 @@ from pages.ui.discover import pins
 from pages.ui.frame import go
 from pages.ui.messages import problem
 from pages.ui.texts import plain
-from privcore.data import (
-    ColumnSchema,
-    Dataset,
-    RawTable,
-    build_dataset,
-    read_table,
-    read_true_graph,
-)
+from privcore.data import ColumnSchema, Dataset, RawTable, build_dataset, read_table
 from privcore.data.coding import GAPS_AS_LEVEL, Missing
 from privcore.data.layout import DELIMITERS
 from privcore.data.private_domain.plan import Purchase
@@ -41,6 +34,7 @@ from privcore.data.reading import ENDINGS, MAX_BYTES, ReadingOptions
 from privcore.data.schema_file import read_schema
 from privcore.data.triage import choose, triage
 from privcore.errors import DataError, PrivcoreError
+from privcore.exchange.truth import read_true_graph
 from privcore.text import counted, number_of, short
 
 _SEPARATOR = "; "

@@ -15,8 +15,8 @@ from pages.ui.pictures import RunPictures, notebook, picture_buttons, run_networ
 from pages.ui.pictures.sheet import FORMS
 from pages.ui.texts import plain
 from privcore.algorithms import Discovery
-from privcore.graphs.exports import to_edge_csv
-from privcore.graphs.formats import TEXT_FORMATS
+from privcore.exchange.exports import to_edge_csv
+from privcore.exchange.formats import TEXT_FORMATS
 from privcore.releases import command_line, python_code, run_report
 from privcore.releases.findings import edge_notes
 

@@ -19,9 +19,9 @@ from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.data.network_tiers import TIERS
 from privcore.errors import ParameterError, PrivcoreError
+from privcore.exchange.knowledge_files import parse_knowledge
 from privcore.extras.lab.planning.knowledge_gain import knowledge_gain, most_gain_runs
 from privcore.graphs.knowledge import Knowledge, Mark, Statement, statement
-from privcore.graphs.knowledge_files import parse_knowledge
 
 _HERE = Path(__file__).parent
 _drawn = st.components.v2.component(

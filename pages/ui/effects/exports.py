@@ -12,8 +12,9 @@ import streamlit as st
 from pages.ui.controls.data import Loaded
 from pages.ui.texts import plain
 from privcore.algorithms import get_algorithm
-from privcore.effects import Effects, to_dowhy
+from privcore.effects import Effects
 from privcore.errors import PrivcoreError
+from privcore.exchange.dowhy_effects import to_dowhy
 from privcore.releases import command_line, python_code
 
 

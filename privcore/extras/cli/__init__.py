@@ -1,1 +1,1 @@
-"""Commands of the extras; `privcore.cli` finds them by name."""
+"""Commands of the extras; `privcore.faces.cli` finds them by name."""

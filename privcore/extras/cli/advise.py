@@ -17,8 +17,6 @@ from privcore.algorithms.moment_search.visible import (
 )
 from privcore.algorithms.search.model import NoHooks
 from privcore.algorithms.search.parameters import DELTA, EPSILON
-from privcore.cli.data import whole
-from privcore.cli.run_options import add_knowledge_options, knowledge_of
 from privcore.data.sampling import MAX_ROWS
 from privcore.errors import ParameterError
 from privcore.extras.lab.planning.adviser import (
@@ -32,6 +30,8 @@ from privcore.extras.lab.planning.adviser import (
 from privcore.extras.lab.planning.knowledge_gain import knowledge_gain
 from privcore.extras.lab.planning.optimality_gap import OptimalityGap, optimality_gap
 from privcore.extras.lab.planning.surrogate import Shape, Spread, Surrogates
+from privcore.faces.cli.data import whole
+from privcore.faces.cli.run_options import add_knowledge_options, knowledge_of
 from privcore.graphs.knowledge import Knowledge
 from privcore.text import number_of, short
 

@@ -6,7 +6,6 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from privcore.cli.data import whole
 from privcore.extras.audits import (
     SETTINGS,
     AuditCase,
@@ -17,6 +16,7 @@ from privcore.extras.audits import (
     get_audit,
 )
 from privcore.extras.audits.case import Kind
+from privcore.faces.cli.data import whole
 
 _KINDS: tuple[Kind, ...] = ("mechanism", "release", "algorithm", "unit", "pairwise", "planted")
 # Settings with defaults that depend on the audit case.

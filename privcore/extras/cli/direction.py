@@ -7,7 +7,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from privcore.cli.data import add_reading_options, raw_table, stated_schema, whole
 from privcore.data import ColumnSchema, Dataset, RawTable, build_dataset
 from privcore.data.triage import number_columns, proposed_schema
 from privcore.errors import ParameterError
@@ -21,6 +20,7 @@ from privcore.extras.pairs import (
     infer,
 )
 from privcore.extras.pairs.report import caution, direction_report
+from privcore.faces.cli.data import add_reading_options, raw_table, stated_schema, whole
 from privcore.parameter import Parameter
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.releases import large_delta_sentence

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from privcore.cli.data import load_file, whole
 from privcore.data import Dataset
 from privcore.errors import ParameterError
 from privcore.extras.lab.reproductions import (
@@ -23,6 +22,7 @@ from privcore.extras.lab.reproductions import (
     makers,
     shipped,
 )
+from privcore.faces.cli.data import load_file, whole
 from privcore.text import counted, short
 
 

@@ -12,20 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from privcore.cli.data import (
-    add_data_options,
-    check_source,
-    example_of,
-    hidden_of,
-    intervals_of,
-    load_file,
-    whole,
-)
-from privcore.cli.run_options import (
-    add_hidden_causes_option,
-    add_knowledge_options,
-    knowledge_of,
-)
 from privcore.errors import ParameterError
 from privcore.extras.lab.sweeps.store import ending_of
 from privcore.extras.lab.sweeps.sweep import (
@@ -40,6 +26,20 @@ from privcore.extras.lab.sweeps.sweep import (
     seconds_left,
     summarise,
     write_rows,
+)
+from privcore.faces.cli.data import (
+    add_data_options,
+    check_source,
+    example_of,
+    hidden_of,
+    intervals_of,
+    load_file,
+    whole,
+)
+from privcore.faces.cli.run_options import (
+    add_hidden_causes_option,
+    add_knowledge_options,
+    knowledge_of,
 )
 from privcore.measures.references import Reference
 from privcore.text import counted, short

@@ -7,8 +7,8 @@ from typing import Any
 
 from privcore.algorithms import Algorithm, Discovery, get_algorithm
 from privcore.graphs import PDAG
+from privcore.graphs.described import from_json_dict
 from privcore.graphs.drawing import Pane, scene
-from privcore.graphs.exports import from_json_dict
 from privcore.graphs.layout import shared_layout
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import Edge, ordered

@@ -6,10 +6,10 @@ import math
 import pytest
 
 from privcore.algorithms import ALGORITHMS
-from privcore.cli import main
 from privcore.errors import ParameterError
 from privcore.extras.lab.planning.adviser import Advice, Candidate, advise, candidates, enough
 from privcore.extras.lab.planning.surrogate import Shape, Spread, Surrogates
+from privcore.faces.cli import main
 from tests.messages import says, shows
 
 FEW = Surrogates(Shape(5_000, levels=(2, 2, 3, 2)), (1, 2, 3))

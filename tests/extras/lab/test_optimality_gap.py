@@ -12,7 +12,6 @@ from scipy.stats import binom, norm
 
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.visible import PublicShape, visible_effects
-from privcore.cli import main
 from privcore.data import load_network
 from privcore.extras.lab.planning.optimality_gap import (
     FALSE_ALARM,
@@ -25,6 +24,7 @@ from privcore.extras.lab.planning.optimality_gap import (
 )
 from privcore.extras.lab.planning.pair_laws import PairLaw, edge_laws, pair_table
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates, surrogate_model
+from privcore.faces.cli import main
 from tests.messages import shows
 
 PARAMETERS = MomentSearchParameters(epsilon=1.0, delta=1e-6)

@@ -17,7 +17,6 @@ from benchmarks.papers.xu_adult import coarse
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.engine import checked_parameters
 from privcore.algorithms.gradients.schedules import SCHEDULES, total
-from privcore.cli import build_parser
 from privcore.data import build_dataset, load_network, read_table
 from privcore.errors import ParameterError
 from privcore.extras.lab.reproductions import (
@@ -35,6 +34,7 @@ from privcore.extras.lab.reproductions import (
     shipped,
 )
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan
+from privcore.faces.cli import build_parser
 from privcore.graphs import PDAG
 from privcore.measures import ordered_pair_f1, skeleton_metrics
 from tests.data.guess import guessed_schema

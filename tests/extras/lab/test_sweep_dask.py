@@ -16,7 +16,6 @@ from distributed import LocalCluster
 
 import privcore
 from privcore.algorithms import count, discover
-from privcore.cli import main
 from privcore.data import load_network
 from privcore.errors import SweepError
 from privcore.extras.lab.sweeps.sweep import (
@@ -26,6 +25,7 @@ from privcore.extras.lab.sweeps.sweep import (
     read_sweep,
     run_sweep,
 )
+from privcore.faces.cli import main
 from tests.messages import says
 
 ROOT = Path(__file__).parents[3]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from privcore.cli import main
 from privcore.data.random_graph import random_dag
 from privcore.extras.lab.planning.knowledge_gain import knowledge_gain
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates, surrogate
+from privcore.faces.cli import main
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from tests.graphs.random_knowledge import any_knowledge

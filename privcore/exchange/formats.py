@@ -1,0 +1,196 @@
+"""The formats in which graphs are written and read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from privcore.errors import DataError, ParameterError
+from privcore.exchange import exports, objects, texts
+from privcore.graphs.described import to_json_dict
+from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import MARKS, PDAG, Kind
+from privcore.text import short
+
+_ALL: tuple[Kind, ...] = tuple(MARKS)
+_NOT_BOTH: tuple[Kind, ...] = ("directed", "undirected")
+_CIRCLES = tuple(kind for kind, mark in MARKS.items() if "o" in mark)
+_ENDS = {"undirected": "without a direction", "bidirected": "with both directions"}
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format in which graphs are written, and read if `read` is given.
+
+    carries: the kinds of edges that the format supports; graphs with other kinds are refused.  A
+    format with circles supports every PAG, including bidirected edges, which stand for unobserved
+    confounders.
+    suffix: the file name extension; empty for the objects of a library.
+    """
+
+    name: str
+    title: str
+    write: Callable[[PDAG], Any]
+    read: Callable[[Any], PDAG] | None = None
+    carries: tuple[Kind, ...] = _ALL
+    suffix: str = ""
+    mime: str = "text/plain"
+
+    def export(self, graph: PDAG) -> Any:
+        """The graph in this format; raises DataError if the format cannot represent it."""
+        if isinstance(graph, PAG):
+            if not self.carries_circles:
+                others = [f.name for f in self._alike if f.carries_circles]
+                raise DataError(
+                    f"{self.title} does not support partial ancestral graphs; choose one of "
+                    f"{', '.join(others)}."
+                )
+            return self.write(graph)
+        for a, b, kind in graph.named_edges():
+            if kind not in self.carries:
+                others = [f.name for f in self._alike if kind in f.carries]
+                raise DataError(
+                    f"{self.title} does not support edges {_ENDS[kind]}, such as the edge between "
+                    f"{short(a)!r} and {short(b)!r}; direct it, or choose one of "
+                    f"{', '.join(others)}."
+                )
+        if "bidirected" not in self.carries and not graph.undirected:
+            directed = nx.DiGraph(graph.named_directed())
+            if not nx.is_directed_acyclic_graph(directed):
+                raise DataError(
+                    f"{self.title} does not support directed cycles; remove an edge of the cycle."
+                )
+        return self.write(graph)
+
+    @property
+    def carries_circles(self) -> bool:
+        """Whether the format supports PAGs."""
+        return set(_CIRCLES) <= set(self.carries)
+
+    @property
+    def _alike(self) -> list[Format]:
+        """All text formats if this is a text format, otherwise all object formats."""
+        return [form for form in FORMATS.values() if bool(form.suffix) == bool(self.suffix)]
+
+    def refusal(self, graph: PDAG) -> str | None:
+        """Why the format cannot represent a graph, in a sentence; None if it can."""
+        try:
+            self.export(graph)
+        except DataError as error:
+            return str(error)
+        return None
+
+
+def _to_json(graph: PDAG) -> str:
+    return json.dumps(to_json_dict(graph), indent=1, ensure_ascii=False) + "\n"
+
+
+_DAG: tuple[Kind, ...] = ("directed",)
+FORMATS: dict[str, Format] = {
+    made.name: made
+    for made in (
+        Format("networkx", "networkx", objects.to_networkx, objects.from_networkx),
+        Format("causal-learn", "causal-learn", objects.to_causal_learn, objects.from_causal_learn),
+        Format("pgmpy", "pgmpy", objects.to_pgmpy, objects.from_pgmpy, _NOT_BOTH),
+        Format(
+            "dagitty",
+            "DAGitty",
+            texts.to_dagitty,
+            texts.from_dagitty,
+            (*_NOT_BOTH, *_CIRCLES),
+            "dagitty.txt",
+        ),
+        Format("tetrad", "Tetrad", texts.to_tetrad, texts.from_tetrad, _ALL, "tetrad.txt"),
+        Format("gml", "GML (DoWhy)", texts.to_gml, texts.from_gml, _DAG, "gml"),
+        Format("bif", "BIF", texts.to_bif, texts.from_bif, _DAG, "bif"),
+        Format("json", "JSON", _to_json, texts.from_json, _ALL, "json", "application/json"),
+        Format("graphml", "GraphML", exports.to_graphml, None, _ALL, "graphml", "application/xml"),
+        Format("dot", "DOT", exports.to_dot, None, _ALL, "dot", "text/vnd.graphviz"),
+        Format("csv", "Edges CSV", exports.to_edge_csv, None, _ALL, "csv", "text/csv"),
+    )
+}
+TEXT_FORMATS = {name: made for name, made in FORMATS.items() if made.suffix}
+
+
+def export_graph(graph: PDAG, to: str) -> Any:
+    """Convert a graph to the format of another program.
+
+    Args:
+        graph: a graph, such as the `graph` of a run.
+        to: the name of the format.  Objects: networkx, causal-learn (a `GeneralGraph`), pgmpy (a
+            `DAG` or a `PDAG`).  Texts: dagitty, tetrad, gml (which DoWhy reads), bif, json,
+            graphml, dot, csv.
+
+    Returns:
+        The library's object, or the text.
+
+    Raises:
+        ParameterError: for an unknown format.
+        DataError: if the format cannot represent the graph.  gml and bif support only DAGs; pgmpy
+            does not support PAGs or bidirected edges; dagitty supports bidirected edges only in a
+            PAG; and some formats restrict names.
+
+    Example:
+        >>> from privcore import PDAG
+        >>> chain = PDAG.from_names("abc", directed=["ab"], undirected=["bc"])
+        >>> export_graph(chain, "networkx").number_of_edges()
+        3
+        >>> export_graph(chain, "bif")
+        Traceback (most recent call last):
+        privcore.errors.DataError: BIF does not support edges without a direction, such as the \
+edge between 'b' and 'c'; direct it, or choose one of dagitty, tetrad, json, graphml, dot, csv.
+    """
+    return get_format(to).export(graph)
+
+
+def import_graph(source: Any, format: str) -> PDAG:
+    """Read a graph from the format of another program.
+
+    Args:
+        source: an object of networkx, causal-learn or pgmpy, or a text.
+        format: networkx, causal-learn, pgmpy, dagitty, tetrad, gml, bif or json.
+
+    Returns:
+        The graph, which is a `PAG` if edges end in circles or if the source declares a PAG.
+
+    Raises:
+        ParameterError: for a format that cannot be read.
+        DataError: for a source that is not in this format, that has two edges between the same
+            nodes, or that has an edge from a node to itself.
+
+    Example:
+        >>> import_graph("dag { smoke -> lung -> cough }", "dagitty").named_directed()
+        [('smoke', 'lung'), ('lung', 'cough')]
+    """
+    chosen = get_format(format)
+    if chosen.read is None:
+        readable = ", ".join(f.name for f in FORMATS.values() if f.read)
+        raise ParameterError(f"{chosen.title} cannot be read; choose one of {readable}.")
+    if chosen.suffix and not isinstance(source, str):
+        raise DataError(
+            f"{chosen.title} is a text format, but the source is a {type(source).__name__}; give "
+            "the text."
+        )
+    return chosen.read(source)
+
+
+def get_format(name: str) -> Format:
+    """The format with this name; raises ParameterError if there is none."""
+    return _chosen(name, FORMATS)
+
+
+def text_format(name: str) -> Format:
+    """The text format with this name; raises ParameterError if there is none."""
+    return _chosen(name, TEXT_FORMATS)
+
+
+def _chosen(name: str, among: Mapping[str, Format]) -> Format:
+    if name not in among:
+        raise ParameterError(
+            f"There is no format {short(name)!r}; choose one of {', '.join(among)}."
+        )
+    return among[name]

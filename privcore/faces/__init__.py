@@ -1,0 +1,1 @@
+"""How users meet the engine: functions for Python, estimators, and the command line."""
