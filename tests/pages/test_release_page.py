@@ -126,6 +126,9 @@ def test_a_release_that_would_overspend_is_refused_and_nothing_is_lost(ledger):
 def test_a_whole_table_is_one_release_and_short_of_a_budget_in_zcdp_it_says_why(ledger):
     ledger.set_total("study", 0.5, 1e-6, "zcdp")
     app = start(algorithm="moment-search")
+    # Data that no budget names are not charged to another one's unasked.
+    assert budget(app).value == panels.NEW
+    budget(app).set_value("study").run()
     (short,) = [w.value for w in app.warning if "is left" in w.value]
     assert shows(short, "in-plain-words-combinations")
     # Its promise needs no δ, in the sidebar as on the page; two cells of one table are no rounds.
@@ -314,7 +317,9 @@ def test_what_leaves_for_whom_and_what_it_costs_stand_first(ledger):
 @pytest.mark.parametrize("name", ["demo-budget", "_a_ $x^2$ <b>"])
 def test_a_name_is_shown_as_it_is_in_tables_and_choices(ledger, name):
     ledger.set_total(name, 3.0, 1e-5)
-    button(agree(start()), "Release").click().run()
+    app = start()
+    budget(app).set_value(name).run()
+    button(agree(app), "Release").click().run()
     app = start()
     assert {value for d in app.dataframe if "budget" in d.value for value in d.value["budget"]} == {
         name

@@ -182,7 +182,8 @@ def choose_budget(
         chosen = st.selectbox(
             "Budget",
             [*names, NEW],
-            index=names.index(usual) if usual in names else 0,
+            # Data that no budget names are not charged to that of other data unasked.
+            index=[*names, usual].index(usual),
             key=f"release_budget_{loaded.key}_{owner}_{len(names)}",
             help="The data owner sets a budget's total. Data that were once charged to a budget "
             "stay with this budget.",
