@@ -88,9 +88,9 @@ class Release(Shows):
     findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
     settled: bool | None = None
     effects: Mapping[str, Any] | None = field(default=None, repr=False)
-    path: Path | None = field(default=None, compare=False)
+    path: Path | None = field(default=None, compare=False, repr=False)
     numbers: Mapping[str, Any] | None = field(default=None, repr=False)
-    numbers_path: Path | None = field(default=None, compare=False)
+    numbers_path: Path | None = field(default=None, compare=False, repr=False)
 
 
 def release(
