@@ -56,6 +56,10 @@ def test_the_slider_moves_graphs_and_sentence(opened):
     slider = page.get_by_role("slider", name="Privacy budget")
     expect(slider).to_have_attribute("aria-valuetext", "ε = 1")
     before = lines(page)
+    # Every point has its value.
+    values = page.locator(".curve .value").all_text_contents()
+    assert len(values) == 5
+    assert all(0 <= float(value) <= 1 for value in values)
     slider.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")

@@ -255,8 +255,7 @@ class Around:
             "title": f"F1 (1: every link, none invented) against {name}, by privacy budget ε",
             "alt": f"Quality against ε: F1 {here:.2f} at ε = {self.epsilon:g}",
             "inset": _INSET,
-            "low": "◂ more private",
-            "high": "less private ▸",
+            "ways": "◂ more private · less private ▸",
             "points": points,
             "waiting": ""
             if len(points) > 1

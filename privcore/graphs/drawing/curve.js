@@ -2,10 +2,11 @@
 //
 //     drawCurve(root, data, choose)
 //
-// data has texts (title, alt, low, high, and waiting while points are pending), points {at,
-// epsilon, mean, low, high, text}, ticks {at, text}, base (without privacy, or null) with baseLabel,
-// and here {at, value, text}, or null.  Points and here have a label: the value as text.  at is the position on the slider below, from 0 to 1; inset where its
-// track begins, in pixels.  choose is called with the ε of a point.
+// data has texts (title, alt, ways, and waiting while points are pending), points {at, epsilon,
+// mean, low, high, label, text}, ticks {at, text}, base (without privacy, or null) with baseLabel,
+// and here {at, value, label, text}, or null.  label is the value as text; at is the position on the
+// slider below, from 0 to 1; inset where its track begins, in pixels.  choose is called with the ε
+// of a point.
 
 const shape = (name, attributes, parent, text) => {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -79,15 +80,11 @@ export function drawCurve(root, data, choose) {
     const place = { x: x(tick.at), y: height - 3, class: "tick", "text-anchor": "middle" };
     shape("text", place, svg, tick.text);
   }
-  // The ends are labelled if there is room next to the numbers.
-  const firstTick = Math.min(...data.ticks.map((tick) => x(tick.at)));
-  const lastTick = Math.max(...data.ticks.map((tick) => x(tick.at)));
-  const low = shape("text", { x: x(0), y: height - 3, class: "note", "data-sign": "◂" }, svg, data.low);
-  const end = { x: x(1), y: height - 3, class: "note", "text-anchor": "end", "data-sign": "▸" };
-  const high = shape("text", end, svg, data.high);
-  const fits = (end, room) => {
-    if (end.getComputedTextLength() > room) end.textContent = room > 14 ? end.dataset.sign : "";
-  };
-  fits(low, firstTick - 14 - x(0));
-  fits(high, x(1) - lastTick - 14);
+  // What the two directions mean, at the right of the title if there is room.
+  if (data.ways) {
+    const place = { x: x(1), y: 10, class: "note", "text-anchor": "end" };
+    const ways = shape("text", place, svg, data.ways);
+    const used = title.getComputedTextLength() + ways.getComputedTextLength() + 16;
+    if (used > x(1) - x(0)) ways.remove();
+  }
 }

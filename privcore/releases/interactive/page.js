@@ -65,7 +65,7 @@ function drawTop() {
   place("value").textContent = `ε = ${epsilon}`;
   const value = curve.heights[at.step];
   const text = `you are here: F1 ${value.toFixed(2)}`;
-  const here = { at: at.step / (steps.length - 1), value, text };
+  const here = { at: at.step / (steps.length - 1), value, label: value.toFixed(2), text };
   const alt = `Quality against ε: F1 ${value.toFixed(2)} at ε = ${epsilon}`;
   drawCurve(place("curve"), { ...curve, alt, here }, go);
 }

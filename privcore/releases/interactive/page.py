@@ -237,8 +237,7 @@ def _curve(series: Series, kind: Reference) -> dict[str, Any]:
     return {
         "title": f"F1 with respect to {name}, at each ε",
         "inset": 10,
-        "low": "",
-        "high": "",
+        "ways": "",
         "points": points,
         "heights": [round(height, 4) for height in heights],
         "base": base,
