@@ -228,11 +228,8 @@ def choose_view(
     The first switch shows the true graph, and the second shows the inconclusive pairs.
     """
     has_truth = "truth" in references
-    left_out = {
-        *([] if has_truth else ["truth"]),
-        *([] if has_own_test(loaded.source, result) else ["own_test"]),
-    }
-    offered = [kind for kind in REFERENCES if kind not in left_out]
+    there = {"truth": has_truth, "own_test": has_own_test(loaded.source, result)}
+    offered = [kind for kind in REFERENCES if there.get(kind, True)]
     kind = offered[0]
     # The URL contains these names, so they are the same for every algorithm.
     names = {

@@ -146,7 +146,7 @@ def reference_sentence(
 def reference_name(result: Discovery, reference: Discovery) -> str:
     """The reference "non_private" or "own_test" of a run in words, with PC's test.
 
-    Example: "PC with Priv-PC's test, without privacy (Z* (stratified Kendall, bounded))".
+    Example: "PC without privacy, with Priv-PC's test, Z* (stratified Kendall, bounded)".
     """
     title = reference.algorithm.upper()
     if reference.algorithm != "pc":

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 ADDRESS = "?data=cancer&rows=5000"
 PATIENCE = 90_000
 GRAPHS = ("private-graph", "reference-graph")
-PARTS = ("answer", "epsilon-control", "epsilon-strip")
+PARTS = ("answer", "settings", "epsilon-strip")
 
 
 def bottom(place):
@@ -127,7 +127,7 @@ def test_the_runs_of_the_strip_and_the_re_rolls_come_in_by_themselves(lively_ser
     # While more is to come, the strip says so.
     expect(strip.locator("[data-pending]")).to_have_count(0, timeout=PATIENCE)
     expect(strip).to_contain_text(re.compile(r"in \d+ of \d+ noise draws[.;]"), timeout=1_000)
-    expect(page.locator(".st-key-epsilon-control polyline")).to_have_count(1)
+    expect(page.locator(".st-key-settings polyline")).to_have_count(1)
 
 
 @pytest.mark.long

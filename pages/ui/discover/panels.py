@@ -86,7 +86,7 @@ def guarantee_panel(result: Discovery) -> None:
     algorithm = ALGORITHMS[result.algorithm]
     st.markdown(f"**{texts.guarantee_sentence(guarantee, algorithm)}**")
     if guarantee.calibration == "none":
-        st.markdown(guarantee.caveats[0])
+        st.markdown(f"Limit: {texts.plain(guarantee.caveats[0])}.")
     else:
         odds = texts.odds_sentence(guarantee.epsilon, guarantee.delta, whom=protected(guarantee))
         if guarantee.calibration == "published":
