@@ -29,10 +29,11 @@ from benchmarks import parsed
 from privcore import kernels
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.data import Column, Dataset, load_network
+from privcore.display.report import run_report
 from privcore.errors import PrivcoreError
 from privcore.faces.cli import main as command
+from privcore.measures.references import references_of
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.releases import references_of, run_report
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
 from privcore.releases.release_file import file_text, parsed_file, search_files

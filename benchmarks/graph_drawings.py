@@ -21,9 +21,9 @@ import numpy as np
 from benchmarks import parsed
 from benchmarks.screenshots import browser
 from privcore.data import load_network
+from privcore.display.drawing import Pane, graph_css, graph_script, scene
+from privcore.display.layout import _layered, shared_layout
 from privcore.graphs import PDAG
-from privcore.graphs.drawing import Pane, graph_css, graph_script, scene
-from privcore.graphs.layout import _layered, shared_layout
 
 _NETWORKS = {20: "child", 37: "alarm", 76: "win95pts"}
 _PAGE = f"""<!DOCTYPE html><html><head><style>body {{ margin: 0 }} {graph_css()}</style></head>

@@ -21,10 +21,10 @@ from matplotlib.patches import FancyArrowPatch
 
 import privcore
 from benchmarks import parsed
+from privcore.display.layout import shared_layout
 from privcore.extras.lab.sweeps.eight_networks import (
     eight_networks_means,
 )
-from privcore.graphs.layout import shared_layout
 from privcore.measures.metrics import skeleton_metrics
 
 TRUE, WRONG, MISSING = "#1b7f5c", "#c2410c", "#9aa3ad"

@@ -13,6 +13,7 @@ from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.running import LiveHooks, cached_result, settings_key
 from pages.ui.texts import plain
+from privcore.display.promise import percent
 from privcore.errors import PrivcoreError
 from privcore.extras.audits import (
     AUDITS,
@@ -29,7 +30,6 @@ from privcore.extras.audits import (
     simulate,
 )
 from privcore.extras.audits.plain_words import thing
-from privcore.releases.promise import percent
 
 require_frame("pages/audit.py")
 KINDS = {

@@ -21,8 +21,8 @@ from privcore.algorithms.moment_search.visible import PublicShape
 from privcore.algorithms.search.parameters import MIXED_LEVELS
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import Dataset, load_network
+from privcore.display.answer import columns_words
 from privcore.errors import PrivcoreError
-from privcore.releases.answer import columns_words
 from privcore.text import short
 from privcore.unit import ADDED
 

@@ -44,8 +44,17 @@ from pages.ui.pictures import RunPictures, picture_buttons, run_lines
 from privcore.algorithms import ALGORITHMS, Algorithm, Discovery
 from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import DELTA
+from privcore.algorithms.search.result import described_pairs
 from privcore.algorithms.work import large_work_sentence
 from privcore.counts import InMemoryCounts, MixedRows
+from privcore.display.answer import (
+    columns_words,
+    graph_form,
+    hidden_sentence,
+)
+from privcore.display.findings import verdict_counts
+from privcore.display.report import price_sentence, reference_sentence
+from privcore.display.sentences import one_level_sentence, overruled_sentence, shape_sentence
 from privcore.errors import PrivcoreError
 from privcore.graphs import PDAG
 from privcore.graphs.pag import PAG
@@ -54,24 +63,11 @@ from privcore.measures.references import (
     REFERENCES,
     Reference,
     base_title,
+    has_own_test,
     own_test_title,
     reference_names,
-)
-from privcore.releases import (
-    has_own_test,
-    one_level_sentence,
-    overruled_sentence,
-    price_sentence,
-    reference_sentence,
     references_of,
-    shape_sentence,
 )
-from privcore.releases.answer import (
-    columns_words,
-    graph_form,
-    hidden_sentence,
-)
-from privcore.releases.findings import described_pairs, verdict_counts
 from privcore.text import counted
 
 require_frame("pages/discover.py")

@@ -12,8 +12,8 @@ from pages.ui.tradeoff.eight_networks import eight_networks_view
 from pages.ui.tradeoff.quality import quality_view
 from pages.ui.tradeoff.sweeping import sweep_of
 from pages.ui.tradeoff.views import edges_view, effort_view, map_view, table_view
+from privcore.display.answer import columns_words
 from privcore.errors import PrivcoreError
-from privcore.releases.answer import columns_words
 
 require_frame("pages/tradeoff.py")
 VIEWS = [

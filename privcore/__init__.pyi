@@ -7,6 +7,7 @@ from .data.network import NETWORKS as NETWORKS
 from .data.network import load_network as load_network
 from .data.samples import SAMPLES as SAMPLES
 from .data.structural import StructuralExample as StructuralExample
+from .display.shown import show as show
 from .errors import PrivcoreError as PrivcoreError
 from .exchange.formats import export_graph as export_graph
 from .exchange.formats import import_graph as import_graph
@@ -39,5 +40,4 @@ from .graphs.pdag import PDAG as PDAG
 from .measures.comparison import compare as compare
 from .privacy.accounting.guarantee import Guarantee as Guarantee
 from .releases.ledger.ledger import Ledger as Ledger
-from .releases.shown import show as show
 from .version import __version__ as __version__

@@ -27,6 +27,7 @@ FLOORS = (
     "effects",
     "releases",
     "exchange",
+    "display",
     "faces",
     "faces.api",
     "faces.estimators",

@@ -56,8 +56,8 @@ def test_the_wheel_has_the_engine_and_the_dashboard_under_one_name_each(wheel):
         "causalveil_app/pages/discover.py",
         "causalveil_app/pages/ui/graphs/component.js",
         "causalveil_app/pages/ui/graphs/networks.js",
-        "privcore/graphs/drawing/graph.js",
-        "privcore/releases/interactive/page.js",
+        "privcore/display/drawing/graph.js",
+        "privcore/display/interactive/page.js",
         "causalveil_app/assets/icon.png",
         "causalveil_app/.streamlit/config.toml",
         f"causalveil-{__version__}.dist-info/licenses/LICENSE",
@@ -150,7 +150,7 @@ EXAMPLES = (
     "privcore.parameter",
     "privcore.privacy.accounting.accountants",
     "privcore.privacy.mechanisms.sparse_vector",
-    "privcore.releases.shown",
+    "privcore.display.shown",
 )
 
 

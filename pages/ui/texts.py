@@ -10,10 +10,10 @@ from privcore.algorithms import Algorithm, Discovery
 from privcore.algorithms.protecting import Protection
 from privcore.algorithms.search.parameters import HIDDEN_CAUSES
 from privcore.data.model import Described
+from privcore.display import promise
+from privcore.display.promise import ONE_ROW
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
-from privcore.releases import promise
-from privcore.releases.promise import ONE_ROW
 from privcore.text import counted
 from privcore.unit import REPLACED
 

@@ -24,6 +24,8 @@ UPLOADED, SAMPLE, BOUGHT = "uploaded", "sample", "bought"
 # The level of missing values, and the level that takes every value that is none of the others.
 MISSING_LEVEL, OTHER_LEVEL = "(missing)", "(other)"
 MAX_LEVELS = 1_000
+# A column in which one level has more than this share of the rows shows little.
+ONE_LEVEL = 0.95
 MAX_NAME = 200
 MAX_COLUMNS = 10_000
 

@@ -20,7 +20,7 @@ from privcore.arrays import Vector
 from privcore.data.cuts import even_cuts, outwards
 from privcore.data.dates import DateReading, date_format, parts_by_span
 from privcore.data.gaps import number_codes, word_codes
-from privcore.data.model import MAX_LEVELS
+from privcore.data.model import MAX_LEVELS, ONE_LEVEL
 from privcore.data.order import in_order
 from privcore.data.persons import called_as_persons, names_persons
 from privcore.data.schema import OTHER_LEVEL, ColumnSchema, parse_numbers
@@ -35,8 +35,6 @@ KEPT_LEVELS = 12
 FEW_VALUES = 20
 # A column with values in less than this share of the rows is left out.
 MOST_MISSING = 0.5
-# A column in which one level has more than this share of the rows shows little.
-ONE_LEVEL = 0.95
 # Share of distinct values above which a column identifies rows.
 _NAMING = 0.9
 # Largest share of rows with text among numbers that counts as missing.

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from privcore.graphs.building import build_graph
-from privcore.graphs.layout import Positions
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARKS, PDAG
+
+# One (x, y) for each node; y increases downwards.
+Positions = tuple[tuple[float, float], ...]
 
 
 def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, Any]:

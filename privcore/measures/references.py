@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
+from operator import mul
 from typing import Any, Literal, get_args
 
-from privcore.algorithms.search.model import Algorithm
+from privcore.algorithms import Discovery, discover, get_algorithm
+from privcore.algorithms.engine import checked_parameters
+from privcore.algorithms.search.model import Algorithm, Hooks
+from privcore.counts import MixedRows, MomentSource, has_levels, has_numbers
+from privcore.data.model import Described
+from privcore.errors import ParameterError
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.knowledge import Knowledge
 from privcore.graphs.latent import pag_of_dag
+from privcore.privacy.mechanisms import NoNoise
+from privcore.text import short
 
 # Names of references in reports, rows and URLs.  non_private: PC, which is the same for all
 # algorithms on a table; same: the run's own algorithm without noise; own_test: PC with the
@@ -101,3 +110,114 @@ def own_test_settings(
     """The algorithm that a private algorithm builds on, and its settings for the same test."""
     settings = algorithm.reference(parameters)
     return algorithm.reference_algorithm, {**yardstick_settings(parameters), **settings}
+
+
+# Most tests of PC as a reference, and cells of a test's table: about a minute of work.
+_TESTS = 500_000
+
+
+MOST_CELLS = 2_000_000
+
+
+def non_private_reference(
+    source: MomentSource | MixedRows,
+    result: Discovery,
+    *,
+    reference: NonPrivate = "non_private",
+    hooks: Hooks | None = None,
+) -> Discovery:
+    """Run without noise, as a reference for a private run; the result is not private.
+
+    reference: "non_private" is PC, the same for every algorithm: its test follows from the kinds of
+    the columns, G² for levels and Fisher's z for numbers.  "own_test" is PC with the test and the
+    settings of the run (or NOTEARS); if the run summarised columns by a few numbers, PC tests these
+    numbers.  "same" is the run's own algorithm in the limit of large ε, with the plan for the
+    actual ε (`privcore.privacy.mechanisms.no_noise`), so that it differs from the run only by the
+    effect of noise.  A run without noise is its own reference.
+
+    PC stops after 500,000 tests, or before the order at which tables of the columns with the most
+    levels would become too large; `reference_sentence` states where PC stopped.  "same" stops after
+    500,000 tests, or after the number of tests in the run if that number is larger or the run
+    reached its limit on tests.  Raises ParameterError for an unknown reference.
+    """
+    if reference not in NON_PRIVATE:
+        raise ParameterError(
+            f"There is no reference {short(reference)!r}; choose one of {', '.join(NON_PRIVATE)}."
+        )
+    if result.noise == "none":
+        return result
+    if reference == "same":
+        ended = result.stopped == "work"
+        return discover(
+            source,
+            result.algorithm,
+            result.parameters,
+            noise=NoNoise(),
+            hooks=hooks,
+            keep_trace=False,
+            test_limit=result.tests_run if ended else max(_TESTS, result.tests_run),
+        )
+    return run_reference(source, *settings_of(result, reference), hooks=hooks)
+
+
+def run_reference(
+    source: MomentSource | MixedRows,
+    algorithm: str,
+    settings: Mapping[str, Any],
+    *,
+    hooks: Hooks | None = None,
+) -> Discovery:
+    """Run PC or NOTEARS without noise; PC has the limits that `non_private_reference` states."""
+    if algorithm != "pc" or isinstance(source, MixedRows) or not has_levels(source):
+        return discover(source, algorithm, settings, hooks=hooks, keep_trace=False)
+    order = checked_parameters("pc", settings)["max_order"]
+    orders = [k for k in (order, _largest_order(source.levels)) if k is not None]
+    limited = {**settings, "max_order": min(orders, default=None)}
+    return discover(source, "pc", limited, hooks=hooks, keep_trace=False, test_limit=_TESTS)
+
+
+def settings_of(result: Discovery, reference: NonPrivate) -> tuple[str, dict[str, Any]]:
+    """The algorithm and the settings of the reference "non_private" or "own_test" of a run."""
+    if reference == "non_private":
+        return "pc", yardstick_settings(result.parameters)
+    name, settings = own_test_settings(get_algorithm(result.algorithm), result.parameters)
+    return name, {**settings, "score": "lines"} if result.in_lines else settings
+
+
+def has_own_test(source: MomentSource | MixedRows, result: Discovery) -> bool:
+    """Whether PC with the test of a run is another algorithm than PC for these data."""
+    if result.noise == "none":
+        return False
+    name, own = settings_of(result, "own_test")
+    numeric = not isinstance(source, MixedRows) and has_numbers(source)
+    usual = "fisher-z" if numeric else "g2"
+    return name != "pc" or (own.get("score") or usual) != usual
+
+
+def _largest_order(levels: tuple[int, ...]) -> int | None:
+    """The largest order at which no test has more than `MOST_CELLS` cells; None for no limit."""
+    sizes = accumulate(sorted(levels, reverse=True), mul)
+    fitting = sum(size <= MOST_CELLS for size in sizes)
+    return None if fitting == len(levels) else max(fitting - 2, 0)
+
+
+def references_of(
+    dataset: Described, result: Discovery, **runs: Discovery | None
+) -> dict[str, PDAG]:
+    """The reference graphs of a run by name: `truth` if known, and the graphs of `runs`.
+
+    runs: results of `non_private_reference` by kind; None is left out.  The true graph is a CPDAG
+    or PAG, with the directions that follow from background knowledge, or a DAG for algorithms that
+    output a DAG.
+    """
+    references = {}
+    if dataset.true_edges is not None:
+        settings = result.parameters
+        references["truth"] = true_graph(
+            get_algorithm(result.algorithm),
+            dataset.names,
+            dataset.true_edges,
+            settings["knowledge"],
+            hidden_causes=settings.get("hidden_causes", False),
+        )
+    return references | {kind: run.graph for kind, run in runs.items() if run is not None}

@@ -15,6 +15,7 @@ from importlib.metadata import version
 from typing import Any
 
 from privcore.algorithms import Discovery, get_algorithm
+from privcore.algorithms.search.result import described_pairs
 from privcore.data.domain import domain_of, domain_sha256
 from privcore.data.model import Described
 from privcore.data.private_domain.plan import DomainPlan
@@ -22,7 +23,6 @@ from privcore.effects.model import Effects
 from privcore.errors import CertificateError
 from privcore.graphs.described import to_json_dict
 from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
-from privcore.releases.findings import described_pairs
 from privcore.releases.ledger.sums import Charge, Spending
 from privcore.unit import ADDED, understood
 from privcore.version import __version__

@@ -26,7 +26,7 @@ from privcore.errors import DataError, ParameterError, ReleaseError
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import rho_of_pure
 from privcore.privacy.accounting.events import Event, total_rho
-from privcore.releases.effect import large_delta_sentence
+from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.releases.private_domain import Split, bought_facts, split
 from privcore.releases.rehearsal import least_rows, rehearsal_rows
 from privcore.releases.release_file import ReleaseFile

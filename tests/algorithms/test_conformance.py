@@ -24,6 +24,7 @@ from privcore.algorithms.search.model import Algorithm
 from privcore.algorithms.search.result import Discovery
 from privcore.counts import InMemoryCounts, NumericRows, PublicColumns
 from privcore.data import Column, Dataset, StructuralExample, load_network
+from privcore.display.report import run_report
 from privcore.errors import Cancelled, DataError, ParameterError, PrivcoreError
 from privcore.extras.audits import AUDITS, RELEASES
 from privcore.extras.audits.release_trial import listened
@@ -31,13 +32,12 @@ from privcore.extras.lab.sweeps.data import NetworkData
 from privcore.extras.lab.sweeps.plan import SweepPlan
 from privcore.faces.estimators import ESTIMATORS, stub
 from privcore.graphs.knowledge import Knowledge
-from privcore.measures.references import own_test_settings
+from privcore.measures.references import non_private_reference, own_test_settings, references_of
 from privcore.privacy.accounting import composition
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
 from privcore.privacy.mechanisms.sieve_examine import before_amplification
-from privcore.releases import non_private_reference, references_of, run_report
 from privcore.releases.accounts import PROMISED, accounts
 from privcore.unit import ADDED, REPLACED
 from tests.algorithms.exact import UNLUCKY, kept

@@ -15,10 +15,10 @@ from privcore.algorithms.search.model import NoHooks
 from privcore.data import load_network
 from privcore.errors import ParameterError
 from privcore.faces.cli import main
+from privcore.measures.references import non_private_reference
 from privcore.parameter import Parameters
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.releases import non_private_reference
 from tests.algorithms import test_conformance as conformance
 from tests.algorithms.exact import UNLUCKY
 from tests.messages import says

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from privcore.data import load_network
+from privcore.display.drawing import Pane, graph_css, graph_script, scene
+from privcore.display.layout import shared_layout
 from privcore.graphs import PDAG
-from privcore.graphs.drawing import Pane, graph_css, graph_script, scene
-from privcore.graphs.layout import shared_layout
 from privcore.graphs.pag import PAG
 from tests.browser.conftest import columns, graph, links
 from tests.examples import few

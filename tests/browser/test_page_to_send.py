@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from privcore.algorithms import count
 from privcore.data import load_network
-from privcore.releases.interactive import interactive_page, run_series
+from privcore.display.interactive import interactive_page, run_series
 from tests.examples import few
 from tests.messages import label
 

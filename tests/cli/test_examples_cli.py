@@ -11,8 +11,8 @@ import pytest
 
 from privcore.algorithms import discover
 from privcore.data import EXAMPLES, StructuralExample, intervals
+from privcore.display.commands import command_line, python_code
 from privcore.faces.cli import main
-from privcore.releases import command_line, python_code
 from tests.examples import few
 from tests.messages import says, shows
 

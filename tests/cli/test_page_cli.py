@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from privcore.releases.interactive import CONFIRMATION
+from privcore.display.interactive import CONFIRMATION
 from tests.cli.test_cli import refused, run
 from tests.messages import shows
 

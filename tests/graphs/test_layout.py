@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privcore.data import load_network
+from privcore.display.layout import _acyclic, _layered, shared_layout
 from privcore.graphs import PDAG, cpdag_of_dag
-from privcore.graphs.layout import _acyclic, _layered, shared_layout
 from tests.graphs.random_dags import names, random_dag
 from tests.graphs.random_graphs import pdags
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from privcore.graphs import PDAG
-from privcore.measures import compare
-from privcore.measures.price import (
+from privcore.display.price import (
     LinkCount,
     link_count,
     noise_cost_sentence,
     noise_sentence,
 )
+from privcore.graphs import PDAG
+from privcore.measures import compare
 from tests.messages import shows
 
 NAMES = ("a", "b", "c", "d")

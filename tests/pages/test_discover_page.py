@@ -16,10 +16,10 @@ from pages.ui.graphs import networks
 from pages.ui.theme import EDGES
 from privcore.algorithms import count, discover
 from privcore.data import load_network
+from privcore.display.drawing import Pane
+from privcore.display.layout import shared_layout
 from privcore.extras.lab.repeat import Repeat, Roll
 from privcore.graphs import PDAG
-from privcore.graphs.drawing import Pane
-from privcore.graphs.layout import shared_layout
 from privcore.measures import compare
 from tests.messages import begins, label, shows
 from tests.pages.opening import clean, drawings, graphs, open_page, start

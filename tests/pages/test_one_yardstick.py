@@ -18,14 +18,14 @@ from pages.ui.effects import runs as effects_runs
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.engine import accepts
 from privcore.data import Column, Dataset, load_network
+from privcore.display.interactive import run_series
 from privcore.effects import Question
 from privcore.extras.lab.sweeps.cells import compared, edges_text, graph_of
 from privcore.extras.lab.sweeps.eight_networks import FIRST_VIEW, PATH
 from privcore.extras.lab.sweeps.sweep import SweepPlan, TableData, read_sweep, run_sweep
 from privcore.faces.cli import main
 from privcore.measures import evaluate
-from privcore.releases import non_private_reference
-from privcore.releases.interactive import run_series
+from privcore.measures.references import non_private_reference
 
 ABOUT = {"": (False, False), "known": (True, False), "known-hidden": (True, True)}
 

@@ -34,15 +34,15 @@ from pages.ui.theme import PALETTES
 from privcore.algorithms import discover
 from privcore.data import build_dataset, load_network, read_table
 from privcore.data.triage import proposed_schema
+from privcore.display.answer import CLASS_WORDS
+from privcore.display.drawing import Pane
+from privcore.display.drawing.lines import dense
+from privcore.display.layout import shared_layout
+from privcore.display.routes import routes
 from privcore.graphs import PDAG
-from privcore.graphs.drawing import Pane
-from privcore.graphs.drawing.lines import dense
-from privcore.graphs.layout import shared_layout
-from privcore.graphs.routes import routes
 from privcore.measures import compare
+from privcore.measures.references import non_private_reference, references_of
 from privcore.privacy.mechanisms import NoNoise
-from privcore.releases import non_private_reference, references_of
-from privcore.releases.answer import CLASS_WORDS
 from tests.examples import few
 from tests.messages import begins, label, says, shows
 from tests.pages.charts_of_pages import CHARTS, defined

@@ -6,9 +6,10 @@ from pages.ui.controls.algorithm import SEED
 from pages.ui.discover import runs
 from privcore.algorithms import count, discover
 from privcore.data import load_network
+from privcore.display.price import link_count
+from privcore.display.report import price_sentence
 from privcore.measures import compare, skeleton_metrics
-from privcore.measures.price import link_count
-from privcore.releases import non_private_reference, price_sentence, references_of
+from privcore.measures.references import non_private_reference, references_of
 from tests.messages import label, shows
 from tests.pages.opening import TABLE, clean, metric, open_page, open_table, press, start, titles
 

@@ -1,6 +1,6 @@
 """Save on Discover: the interactive page, at once for what is built in, else after a warning."""
 
-from privcore.releases.interactive import CONFIRMATION
+from privcore.display.interactive import CONFIRMATION
 from tests.messages import shows
 from tests.pages.opening import TABLE, clean, open_table, start
 

@@ -6,14 +6,14 @@ import pytest
 
 from privcore.algorithms import count, discover
 from privcore.data import load_network
-from privcore.graphs import PDAG
-from privcore.measures import compare
-from privcore.releases.answer import (
+from privcore.display.answer import (
     answer_sentence,
     count_text,
     promise_sentence,
     typical_sentence,
 )
+from privcore.graphs import PDAG
+from privcore.measures import compare
 from tests.messages import begins, reads, shows
 
 NODES = tuple("abcd")

@@ -11,10 +11,10 @@ from privcore.data import RawTable
 from privcore.data.private_domain.plan import Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.schema import ColumnSchema
+from privcore.display.certificate_html import certificate_html
 from privcore.errors import BudgetError, CertificateError, DataError, ReleaseError
 from privcore.releases import release as module
 from privcore.releases.certificate import certificate_json
-from privcore.releases.certificate_html import certificate_html
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import load_key
 from privcore.releases.release import release

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privcore.data import StructuralExample, load_network
+from privcore.display.certificate_html import certificate_html
+from privcore.display.interactive import certificate_page
 from privcore.errors import CertificateError, LedgerError
 from privcore.privacy.accounting.guarantee import REPLACE_ONE, Guarantee, posterior_bound
 from privcore.releases.certificate import PRIORS, certificate_json, meaning
-from privcore.releases.certificate_html import certificate_html
-from privcore.releases.interactive import certificate_page
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import FILE, load_key
 from privcore.releases.release import release

@@ -7,17 +7,17 @@ import json
 import pytest
 
 from privcore.algorithms import count, discover
+from privcore.algorithms.search.result import described_pairs
 from privcore.data import load_network
-from privcore.exchange.exports import to_edge_csv
-from privcore.faces.cli import main
-from privcore.releases.findings import (
+from privcore.display.findings import (
     confidence_groups,
     confidence_text,
-    described_pairs,
     edge_notes,
     share_text,
     verdict_counts,
 )
+from privcore.exchange.exports import to_edge_csv
+from privcore.faces.cli import main
 from tests.messages import reads, shows
 
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from privcore.display.certificate_html import certificate_html
 from privcore.faces.cli import main
 from privcore.graphs.described import from_json_dict
 from privcore.graphs.pag import PAG
 from privcore.releases.certificate import certificate_json
-from privcore.releases.certificate_html import certificate_html
 from privcore.releases.release_file import file_text
 from tests.releases.steps_of import LEVELS, kept_release, ledger_in, levels_table
 

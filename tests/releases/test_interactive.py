@@ -15,10 +15,7 @@ from privcore.data import StructuralExample, build_dataset, load_network, read_t
 from privcore.data.model import UPLOADED
 from privcore.data.samples import SAMPLES
 from privcore.data.triage import proposed_schema
-from privcore.errors import DataError, ParameterError, ReleaseError
-from privcore.graphs import PDAG
-from privcore.releases.certificate import certificate_json
-from privcore.releases.interactive import (
+from privcore.display.interactive import (
     CONFIRMATION,
     certificate_page,
     check_may_be_sent,
@@ -27,6 +24,9 @@ from privcore.releases.interactive import (
     numbers_page,
     run_series,
 )
+from privcore.errors import DataError, ParameterError, ReleaseError
+from privcore.graphs import PDAG
+from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
 from privcore.releases.release_file import file_text, read_release_file, search_files

@@ -7,17 +7,11 @@ import pytest
 
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.data import Column, Dataset, load_network
+from privcore.display.report import price_sentence, reference_sentence, run_report
 from privcore.errors import ParameterError
 from privcore.measures import skeleton_metrics
+from privcore.measures.references import has_own_test, non_private_reference, references_of
 from privcore.privacy.mechanisms import NoNoise
-from privcore.releases import (
-    has_own_test,
-    non_private_reference,
-    price_sentence,
-    reference_sentence,
-    references_of,
-    run_report,
-)
 from privcore.releases import report as module
 from tests.messages import begins, shows
 

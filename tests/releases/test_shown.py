@@ -14,7 +14,7 @@ from privcore.data.schema import ColumnSchema
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
-from privcore.releases import non_private_reference
+from privcore.measures.references import non_private_reference
 from tests.messages import says, shows
 
 MARKUP = "</script><img src=x onerror=alert(1)>"

@@ -11,12 +11,12 @@ import pytest
 import privcore
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset, load_network
+from privcore.display.certificate_html import certificate_html
 from privcore.effects import EffectPlan, Question
 from privcore.errors import CertificateError, DataError, ParameterError
 from privcore.faces.cli import main
 from privcore.releases import release_check
 from privcore.releases.certificate import LIMITS, certificate_json
-from privcore.releases.certificate_html import certificate_html
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.rehearsal import least_rows
 from privcore.releases.release import release

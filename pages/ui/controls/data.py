@@ -27,8 +27,9 @@ from privcore.data import (
     load_network,
 )
 from privcore.data.private_domain.table import StatedTable
+from privcore.display.layout import shared_layout
 from privcore.graphs import PDAG
-from privcore.graphs.layout import Positions, shared_layout
+from privcore.graphs.described import Positions
 from privcore.text import short
 
 UPLOAD = "your table"

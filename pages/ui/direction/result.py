@@ -18,9 +18,9 @@ from pages.ui.direction.texts import (
 )
 from pages.ui.layout import LEAST_WIDTH, wrapping_columns
 from pages.ui.texts import odds_sentence, plain
+from privcore.display.promise import percent
 from privcore.extras.pairs import Inference, Pair
 from privcore.extras.pairs.report import caution, undecided
-from privcore.releases.promise import percent
 
 
 def headline(result: Inference, pair: Pair) -> None:

@@ -15,10 +15,11 @@ from pages.ui.pictures import RunPictures, notebook, picture_buttons, run_networ
 from pages.ui.pictures.sheet import FORMS
 from pages.ui.texts import plain
 from privcore.algorithms import Discovery
+from privcore.display.commands import command_line, python_code
+from privcore.display.findings import edge_notes
+from privcore.display.report import run_report
 from privcore.exchange.exports import to_edge_csv
 from privcore.exchange.formats import TEXT_FORMATS
-from privcore.releases import command_line, python_code, run_report
-from privcore.releases.findings import edge_notes
 
 # What makes the content of a file, the ending of its name, and its MIME type.
 File = tuple[Callable[[], str | bytes], str, str]

@@ -12,12 +12,12 @@ from pages.ui.graphs.networks import networks_page, offered
 from pages.ui.graphs.view import show_graphs
 from pages.ui.theme import current
 from privcore.algorithms import Discovery
+from privcore.display.answer import class_words
+from privcore.display.drawing import Pane, scene
+from privcore.display.findings import confidence_groups, line_texts, line_widths
 from privcore.graphs import PDAG
-from privcore.graphs.drawing import Pane, scene
 from privcore.measures import Comparison
 from privcore.measures.references import Reference
-from privcore.releases.answer import class_words
-from privcore.releases.findings import confidence_groups, line_texts, line_widths
 from privcore.text import counted
 
 

@@ -10,8 +10,8 @@ from pages.ui.discover import charts as run_charts
 from pages.ui.discover import exports
 from pages.ui.pictures import RunPictures
 from privcore.algorithms import ALGORITHMS, Discovery
+from privcore.display.promise import protected
 from privcore.measures import Comparison
-from privcore.releases.promise import protected
 
 
 def edge_panel(result: Discovery, comparisons: list[Comparison]) -> None:

@@ -11,10 +11,10 @@ from pages.ui.controls.data import UPLOAD
 from pages.ui.controls.states import restore
 from pages.ui.graphs.view import show_graphs
 from pages.ui.texts import plain
+from privcore.display.answer import class_words
+from privcore.display.drawing import Pane, scene
 from privcore.graphs import PDAG
-from privcore.graphs.drawing import Pane, scene
 from privcore.measures import compare
-from privcore.releases.answer import class_words
 
 PINS = "_pins"
 _SHOWN = "_shown_run"

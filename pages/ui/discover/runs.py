@@ -8,8 +8,12 @@ from pages.ui.controls.data import Loaded
 from pages.ui.discover.background import Background
 from pages.ui.running import LiveHooks, cached_result, settings_key
 from privcore.algorithms import ALGORITHMS, Discovery, discover
-from privcore.measures.references import NonPrivate, reference_names, yardstick_settings
-from privcore.releases import non_private_reference
+from privcore.measures.references import (
+    NonPrivate,
+    non_private_reference,
+    reference_names,
+    yardstick_settings,
+)
 
 
 def run(

@@ -12,8 +12,8 @@ from pages.ui.data import samples
 from pages.ui.discover.background import Background
 from privcore.algorithms import Discovery
 from privcore.data.samples import Sample
-from privcore.releases import page_command
-from privcore.releases.interactive import (
+from privcore.display.commands import page_command
+from privcore.display.interactive import (
     CONFIRMATION,
     check_may_be_sent,
     interactive_page,

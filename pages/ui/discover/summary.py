@@ -12,13 +12,14 @@ from pages.ui.glossary import glossary_note, linked, term_link
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.algorithms.engine import cut_sentence
 from privcore.counts import MixedRows
+from privcore.display.answer import answer_sentence, promise_sentence
+from privcore.display.price import link_count
+from privcore.display.promise import protected
+from privcore.display.sentences import effect_sentence
 from privcore.graphs import PDAG
 from privcore.measures import Comparison, Metrics, compare, cpdag_metrics, skeleton_metrics
-from privcore.measures.price import link_count
 from privcore.measures.references import Reference
-from privcore.releases import effect_sentence, large_delta_sentence
-from privcore.releases.answer import answer_sentence, promise_sentence
-from privcore.releases.promise import protected
+from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.text import counted
 
 

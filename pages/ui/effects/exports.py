@@ -12,10 +12,10 @@ import streamlit as st
 from pages.ui.controls.data import Loaded
 from pages.ui.texts import plain
 from privcore.algorithms import get_algorithm
+from privcore.display.commands import command_line, python_code
 from privcore.effects import Effects
 from privcore.errors import PrivcoreError
 from privcore.exchange.dowhy_effects import to_dowhy
-from privcore.releases import command_line, python_code
 
 
 def panel(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> None:

@@ -14,10 +14,10 @@ from pages.ui.effects import texts
 from pages.ui.effects.charts import Kind, Row
 from pages.ui.effects.runs import Compared
 from pages.ui.graphs.view import show_graphs
+from privcore.display.drawing import Pane, scene
 from privcore.effects import Effect, Effects, Estimate, Question, headline
-from privcore.graphs.drawing import Pane, scene
 from privcore.graphs.pag import PAG
-from privcore.releases import large_delta_sentence
+from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.text import counted, percent, short
 
 # Maximum number of effects in the chart, and of those by other graphs.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pages.ui.texts import plain
+from privcore.display.answer import promise_sentence
+from privcore.display.promise import for_whom, protected
 from privcore.effects import Effect, Effects, Question
 from privcore.privacy.accounting import Guarantee
-from privcore.releases.answer import promise_sentence
-from privcore.releases.promise import for_whom, protected
 from privcore.text import counted, short
 
 HOW_TO_READ = (

@@ -7,12 +7,8 @@ import streamlit as st
 from pages.ui import tables
 from pages.ui.glossary import linked
 from privcore.algorithms import Discovery
-from privcore.algorithms.search.result import Edge
-from privcore.releases.findings import (
-    described_pairs,
-    settled_sentence,
-    verdict_counts,
-)
+from privcore.algorithms.search.result import Edge, described_pairs
+from privcore.display.findings import settled_sentence, verdict_counts
 from privcore.releases.release import Release
 
 _OF_PROBABILITIES = (

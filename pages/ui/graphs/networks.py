@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from pages.ui.theme import EDGES, PALETTES, ThemeName
-from privcore.graphs.boxes import NAME_LIMIT, short_forms, wrapped
-from privcore.graphs.drawing import Pane
-from privcore.graphs.layout import Positions
+from privcore.display.boxes import NAME_LIMIT, short_forms, wrapped
+from privcore.display.document import escaped, json_in_html, policy_hash
+from privcore.display.drawing import Pane
+from privcore.graphs.described import Positions
 from privcore.graphs.pdag import MARK_SIGNS
-from privcore.releases.document import escaped, json_in_html, policy_hash
 from privcore.text import short
 
 _TITLE = "Networks to drag"

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.ui.controls.address import news, write
 from pages.ui.theme import current
-from privcore.graphs.drawing import graph_css, graph_script
+from privcore.display.drawing import graph_css, graph_script
 
 _drawn = st.components.v2.component(
     "causalveil_graphs",
@@ -41,7 +41,7 @@ def show_graphs(
     run: str = "",
     networks: Callable[[], str] | None = None,
 ) -> None:
-    """Draw a scene of `privcore.graphs.drawing`.
+    """Draw a scene of `privcore.display.drawing`.
 
     of: a name for the content of the graphs. With a name, the URL stores the user's view, and a new
     name resets the focus. Without a name, only the browser stores the view. focus: the initial

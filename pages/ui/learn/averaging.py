@@ -8,8 +8,8 @@ import streamlit as st
 
 from pages.ui.learn.parts import DASHES, HALF, LEGEND, Values, draw, level_line, log_axis
 from pages.ui.theme import PALETTES, current
+from privcore.display.promise import percent
 from privcore.extras.teaching.averaging import TRIALS, VALUE, Averaging, costs_by_release
-from privcore.releases.promise import percent
 
 
 def show(result: Averaging, values: Values, key: str) -> None:

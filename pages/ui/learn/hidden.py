@@ -6,8 +6,8 @@ import streamlit as st
 
 from pages.ui.graphs.view import show_graphs
 from pages.ui.learn.parts import Values
+from privcore.display.drawing import Pane, scene
 from privcore.extras.teaching.hidden import Hidden
-from privcore.graphs.drawing import Pane, scene
 
 
 def show(result: Hidden, values: Values, key: str) -> None:

@@ -9,9 +9,9 @@ import streamlit as st
 from pages.ui.learn.parts import LEGEND, Values, draw, level_line
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
+from privcore.display.promise import percent
 from privcore.extras.teaching.membership import Membership
 from privcore.privacy.accounting.guarantee import guessing_bound
-from privcore.releases.promise import percent
 
 
 def show(result: Membership, values: Values, key: str) -> None:

@@ -7,8 +7,8 @@ import streamlit as st
 
 from pages.ui.learn.parts import LEGEND, Values, draw, upright
 from pages.ui.theme import PALETTES, current
+from privcore.display.promise import percent
 from privcore.extras.teaching.subsampling import SubsamplingCurves
-from privcore.releases.promise import percent
 
 
 def show(result: SubsamplingCurves, values: Values, key: str) -> None:

@@ -21,15 +21,15 @@ from pages.ui.pictures.sheet import (
     wrapped,
 )
 from pages.ui.theme import EDGES, EdgeStyle
+from privcore.display.answer import class_words
+from privcore.display.boxes import short_forms
+from privcore.display.drawing import Pane
+from privcore.display.drawing.lines import arrow_at_end, dense, ring_at_end
+from privcore.display.drawing.scene import MARK_WORDS
+from privcore.display.routes import routes
 from privcore.graphs import PDAG
-from privcore.graphs.boxes import short_forms
-from privcore.graphs.drawing import Pane
-from privcore.graphs.drawing.lines import arrow_at_end, dense, ring_at_end
-from privcore.graphs.drawing.scene import MARK_WORDS
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import SIGNS, Edge, ordered
-from privcore.graphs.routes import routes
-from privcore.releases.answer import class_words
 from privcore.text import short
 
 if TYPE_CHECKING:

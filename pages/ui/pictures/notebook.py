@@ -21,8 +21,8 @@ from privcore.data.coding import DROPPED
 from privcore.data.model import Column
 from privcore.data.schema import MISSING_LEVEL
 from privcore.data.schema_file import schema_json
-from privcore.releases import python_code
-from privcore.releases.promise import NOT_PRIVATE, SIMULATED
+from privcore.display.commands import python_code
+from privcore.display.promise import NOT_PRIVATE, SIMULATED
 from privcore.version import __version__
 
 
@@ -80,7 +80,7 @@ def notebook(
                 "import privcore\n"
                 "from privcore.algorithms import count\n"
                 "from privcore.measures import compare\n"
-                "from privcore.releases import non_private_reference\n\n"
+                "from privcore.measures.references import non_private_reference\n\n"
                 "reference = non_private_reference(count(dataset), result)\n"
                 f"name = {'non-private ' + pictures.base_name!r}\n"
                 "print(compare(graph, reference.graph, name).summary())\n"

@@ -6,9 +6,9 @@ from pages.ui.controls.data import Loaded
 from pages.ui.graphs.networks import networks_page
 from pages.ui.pictures.run import RunPictures, run_lines
 from privcore.algorithms import ALGORITHMS
-from privcore.releases import command_line, python_code
-from privcore.releases.answer import columns_words
-from privcore.releases.shown import Shown, details
+from privcore.display.answer import columns_words
+from privcore.display.commands import command_line, python_code
+from privcore.display.shown import Shown, details
 
 
 def run_page(pictures: RunPictures, loaded: Loaded) -> str:

@@ -9,16 +9,16 @@ from pages.ui.pictures.graphs import graph_picture, pair_picture
 from pages.ui.pictures.sheet import Form
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.data.model import Described
+from privcore.display import promise
+from privcore.display.answer import answer_sentence, class_words, columns_words
+from privcore.display.drawing import Pane
+from privcore.display.findings import line_texts, line_widths
+from privcore.display.promise import NOT_PRIVATE, SIMULATED
 from privcore.graphs import PDAG
-from privcore.graphs.drawing import Pane
-from privcore.graphs.layout import Positions
+from privcore.graphs.described import Positions
 from privcore.graphs.pag import PAG
 from privcore.measures import Comparison, compare
 from privcore.measures.references import Reference, base_title, own_test_title, reference_names
-from privcore.releases import promise
-from privcore.releases.answer import answer_sentence, class_words, columns_words
-from privcore.releases.findings import line_texts, line_widths
-from privcore.releases.promise import NOT_PRIVATE, SIMULATED
 from privcore.text import short
 
 

@@ -7,10 +7,10 @@ import streamlit as st
 
 from pages.ui.controls.uploads import uploaded_file
 from pages.ui.texts import plain
+from privcore.display.certificate_html import certificate_html
 from privcore.errors import PrivcoreError
 from privcore.releases.archive import StoredCertificate, stored_certificates, stored_document
 from privcore.releases.certificate import certificate_json
-from privcore.releases.certificate_html import certificate_html
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.verification import verify
 

@@ -10,12 +10,14 @@ import streamlit as st
 from pages.ui.graphs.findings import width_sentence
 from pages.ui.graphs.view import show_graphs
 from pages.ui.texts import plain
-from privcore.graphs.drawing import Pane, scene
-from privcore.graphs.layout import Positions, shared_layout
+from privcore.algorithms.search.result import described_pairs
+from privcore.display.certificate_html import certificate_html
+from privcore.display.drawing import Pane, scene
+from privcore.display.findings import line_texts, line_widths, verdict_counts
+from privcore.display.interactive import certificate_page
+from privcore.display.layout import shared_layout
+from privcore.graphs.described import Positions
 from privcore.releases.certificate import certificate_json
-from privcore.releases.certificate_html import certificate_html
-from privcore.releases.findings import described_pairs, line_texts, line_widths, verdict_counts
-from privcore.releases.interactive import certificate_page
 from privcore.releases.release import Release
 from privcore.releases.release_file import file_text
 

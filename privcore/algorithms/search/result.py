@@ -356,3 +356,15 @@ class Discovery(Shows):
         """Whether columns with levels were measured by a few numbers each."""
         statistics = self.released.statistics if self.released else None
         return statistics is not None and statistics.form == "lines"
+
+
+def described_pairs(
+    graph: PDAG, findings: Mapping[Edge, PairFinding]
+) -> list[dict[str, Any]] | None:
+    """The finding for each pair of column names, JSON-ready; None if there are no findings."""
+    if not findings:
+        return None
+    return [
+        {"pair": [graph.nodes[i], graph.nodes[j]], **finding.as_dict()}
+        for (i, j), finding in sorted(findings.items())
+    ]

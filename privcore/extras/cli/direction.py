@@ -22,8 +22,8 @@ from privcore.extras.pairs import (
 from privcore.extras.pairs.report import caution, direction_report
 from privcore.faces.cli.data import add_reading_options, raw_table, stated_schema, whole
 from privcore.parameter import Parameter
+from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
-from privcore.releases import large_delta_sentence
 from privcore.text import short
 
 # Parameters with their own option; all others are given by --set.

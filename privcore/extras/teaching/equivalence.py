@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from privcore.data import load_network
+from privcore.display.layout import shared_layout
 from privcore.errors import DataError, ParameterError
 from privcore.extras.teaching.panel import Panel, by_name, choice
 from privcore.graphs import PDAG, cpdag_of_dag, cpdag_of_names
-from privcore.graphs.layout import Positions, shared_layout
+from privcore.graphs.described import Positions
 from privcore.graphs.meek import apply_meek_rules
 from privcore.graphs.pdag import Edge
 

@@ -13,6 +13,7 @@ from privcore.algorithms import Discovery, discover
 from privcore.counts import InMemoryCounts
 from privcore.data import BayesianNetwork, Column, load_network
 from privcore.data.network import Variable
+from privcore.display.layout import shared_layout
 from privcore.extras.teaching.panel import (
     Panel,
     by_name,
@@ -22,7 +23,7 @@ from privcore.extras.teaching.panel import (
     seed_parameter,
 )
 from privcore.graphs import PDAG
-from privcore.graphs.layout import Positions, shared_layout
+from privcore.graphs.described import Positions
 from privcore.parameter import Parameter
 
 # By model: the common cause, and the two columns that it acts on.

@@ -7,13 +7,13 @@ from typing import Any
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import source_of
 from privcore.algorithms.registry import RECOMMENDED
-from privcore.faces.api.tables import Table, dataset_of
-from privcore.releases.interactive import (
+from privcore.display.interactive import (
     RUNS,
     check_may_be_sent,
     run_series,
 )
-from privcore.releases.interactive import interactive_page as page_of
+from privcore.display.interactive import interactive_page as page_of
+from privcore.faces.api.tables import Table, dataset_of
 
 
 def interactive_page(

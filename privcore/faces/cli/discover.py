@@ -27,6 +27,22 @@ from privcore.counts import MixedRows, MomentSource
 from privcore.data import Dataset
 from privcore.data.discretise import usual_intervals
 from privcore.data.model import Described
+from privcore.display.commands import page_command
+from privcore.display.findings import confidence_text, settled_sentence, verdict_counts
+from privcore.display.interactive import (
+    CONFIRMATION,
+    check_may_be_sent,
+    interactive_page,
+    run_series,
+)
+from privcore.display.report import price_sentence, reference_name, reference_sentence, run_report
+from privcore.display.sentences import (
+    effect_sentence,
+    hidden_sentence,
+    one_level_sentence,
+    overruled_sentence,
+    shape_sentence,
+)
 from privcore.errors import ParameterError
 from privcore.exchange.formats import TEXT_FORMATS, text_format
 from privcore.faces.cli.data import (
@@ -39,32 +55,16 @@ from privcore.faces.cli.data import (
 from privcore.faces.cli.pages import write_page
 from privcore.faces.cli.run_options import add_parameter_options, parameters_of
 from privcore.graphs.pdag import MARKS
-from privcore.measures.references import NON_PRIVATE, reference_names
+from privcore.measures.references import (
+    NON_PRIVATE,
+    non_private_reference,
+    reference_names,
+    references_of,
+)
 from privcore.measures.stability import NOT_PRIVATE, RUNS, Stability, judge
 from privcore.naming import quoted
+from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
-from privcore.releases import (
-    effect_sentence,
-    hidden_sentence,
-    large_delta_sentence,
-    non_private_reference,
-    one_level_sentence,
-    overruled_sentence,
-    page_command,
-    price_sentence,
-    reference_name,
-    reference_sentence,
-    references_of,
-    run_report,
-    shape_sentence,
-)
-from privcore.releases.findings import confidence_text, settled_sentence, verdict_counts
-from privcore.releases.interactive import (
-    CONFIRMATION,
-    check_may_be_sent,
-    interactive_page,
-    run_series,
-)
 from privcore.releases.private_domain import bought_dataset, split, with_purchase
 from privcore.text import counted, percent, short
 

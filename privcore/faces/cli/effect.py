@@ -30,8 +30,8 @@ from privcore.errors import PrivcoreError
 from privcore.faces.cli.data import add_data_options, load, whole
 from privcore.faces.cli.run_options import add_parameter_options, parameters_of
 from privcore.graphs.described import to_json_dict
+from privcore.measures.references import non_private_reference
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
-from privcore.releases import non_private_reference
 from privcore.text import counted
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from privcore.algorithms import get_algorithm
+from privcore.display.certificate_html import certificate_html
 from privcore.effects import EffectPlan
 from privcore.effects.words import effects_sentence
 from privcore.errors import LedgerError, ParameterError, ReleaseError
@@ -21,7 +22,6 @@ from privcore.faces.cli.ledger import describe, open_ledger
 from privcore.faces.cli.run_options import add_parameter_options, parameters_of
 from privcore.files import write_whole
 from privcore.releases.certificate import certificate_json
-from privcore.releases.certificate_html import certificate_html
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import Release, release
 from privcore.releases.release_file import file_text

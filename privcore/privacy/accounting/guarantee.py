@@ -114,3 +114,13 @@ def posterior_bound(epsilon: float, prior: float = 0.5) -> float:
         return float(prior)
     log_odds = math.log(prior) - math.log1p(-prior) + epsilon
     return 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0
+
+
+def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
+    """A warning that a δ of 1/n or more protects little; empty for a smaller δ."""
+    if guarantee.calibration == "none" or guarantee.delta * n < 1:
+        return ""
+    return (
+        f"δ = {guarantee.delta:g} is not below 1/n = {1 / n:.2g}: publishing one random row "
+        "unchanged would satisfy this guarantee. Choose a smaller δ."
+    )

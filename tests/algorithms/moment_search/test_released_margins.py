@@ -9,8 +9,8 @@ import pytest
 from privcore import discover
 from privcore.algorithms.search.result import Margin
 from privcore.data import Column, Dataset, load_network
-from privcore.releases import one_level_sentence, run_report
-from privcore.releases.effect import one_level_columns
+from privcore.display.report import run_report
+from privcore.display.sentences import one_level_columns, one_level_sentence
 from tests.examples import few
 from tests.messages import shows
 

@@ -33,8 +33,7 @@ from privcore.extras.lab.planning.pair_laws import PairLaw, edge_correlations, e
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from privcore.measures.metrics import evaluate
-from privcore.measures.references import true_graph, yardstick_settings
-from privcore.releases.report import run_reference
+from privcore.measures.references import run_reference, true_graph, yardstick_settings
 from privcore.unit import RECORD, Unit
 
 SEEDS = (1, 2, 3, 4, 5)

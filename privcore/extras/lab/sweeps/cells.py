@@ -20,9 +20,8 @@ from privcore.graphs import PDAG
 from privcore.graphs.building import build_graph
 from privcore.graphs.pdag import MARKS, Kind
 from privcore.measures.metrics import cpdag_metrics, skeleton_metrics
-from privcore.measures.references import NonPrivate, true_graph
+from privcore.measures.references import NonPrivate, run_reference, true_graph
 from privcore.privacy.mechanisms import NoNoise
-from privcore.releases.report import run_reference
 from privcore.threads import one_thread
 
 Row = dict[str, Any]

@@ -7,8 +7,15 @@ from importlib.resources import files
 from typing import Any
 
 from privcore.algorithms import Algorithm, Discovery
-from privcore.graphs import PDAG
-from privcore.graphs.drawing import (
+from privcore.display.answer import (
+    answer_sentence,
+    class_words,
+    columns_words,
+    hidden_sentence,
+    promise_sentence,
+)
+from privcore.display.document import escaped, json_in_html, policy_hash
+from privcore.display.drawing import (
     Pane,
     colours_css,
     curve_css,
@@ -17,23 +24,10 @@ from privcore.graphs.drawing import (
     graph_script,
     scene,
 )
-from privcore.graphs.layout import Positions, shared_layout
-from privcore.graphs.pag import PAG
-from privcore.measures import Comparison, compare
-from privcore.measures.references import Reference, base_title
-from privcore.measures.spread import spread
-from privcore.privacy.accounting import Guarantee
-from privcore.releases.answer import (
-    answer_sentence,
-    class_words,
-    columns_words,
-    hidden_sentence,
-    promise_sentence,
-)
-from privcore.releases.document import escaped, json_in_html, policy_hash
-from privcore.releases.findings import line_texts, line_widths
-from privcore.releases.interactive.runs import Series, is_built_in
-from privcore.releases.promise import (
+from privcore.display.findings import line_texts, line_widths
+from privcore.display.interactive.runs import Series, is_built_in
+from privcore.display.layout import shared_layout
+from privcore.display.promise import (
     NOT_PRIVATE,
     SIMULATED,
     facts,
@@ -41,7 +35,13 @@ from privcore.releases.promise import (
     plain_guarantee,
     protected,
 )
-from privcore.releases.report import references_of
+from privcore.graphs import PDAG
+from privcore.graphs.described import Positions
+from privcore.graphs.pag import PAG
+from privcore.measures import Comparison, compare
+from privcore.measures.references import Reference, base_title, references_of
+from privcore.measures.spread import spread
+from privcore.privacy.accounting import Guarantee
 from privcore.text import counted, short
 from privcore.version import __version__
 

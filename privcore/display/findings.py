@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from privcore.algorithms.search.result import Discovery, PairFinding, Verdict
-from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
 from privcore.text import counted
 
@@ -35,18 +34,6 @@ def sure_columns(result: Discovery) -> dict[str, str]:
         return {}
     stated = SURE_COLUMNS.items()
     return {h: f for h, f in stated if f != "direction" or result.hidden_stage is None}
-
-
-def described_pairs(
-    graph: PDAG, findings: Mapping[Edge, PairFinding]
-) -> list[dict[str, Any]] | None:
-    """The finding for each pair of column names, JSON-ready; None if there are no findings."""
-    if not findings:
-        return None
-    return [
-        {"pair": [graph.nodes[i], graph.nodes[j]], **finding.as_dict()}
-        for (i, j), finding in sorted(findings.items())
-    ]
 
 
 def line_widths(findings: Mapping[Edge, PairFinding]) -> dict[Edge, float]:

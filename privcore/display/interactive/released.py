@@ -6,24 +6,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from privcore.algorithms import Algorithm, Discovery, get_algorithm
-from privcore.graphs import PDAG
-from privcore.graphs.described import from_json_dict
-from privcore.graphs.drawing import Pane, scene
-from privcore.graphs.layout import shared_layout
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import Edge, ordered
-from privcore.privacy.accounting import Guarantee
-from privcore.releases.answer import promise_sentence
-from privcore.releases.certificate import page_of
-from privcore.releases.findings import (
+from privcore.display.answer import promise_sentence
+from privcore.display.drawing import Pane, scene
+from privcore.display.findings import (
     confidence_text,
     line_texts,
     line_widths,
     settled_sentence,
     width_of,
 )
-from privcore.releases.interactive.page import algorithm_words, html_page, promised
-from privcore.releases.promise import facts, for_whom, protected
+from privcore.display.interactive.page import algorithm_words, html_page, promised
+from privcore.display.layout import shared_layout
+from privcore.display.promise import facts, for_whom, protected
+from privcore.graphs import PDAG
+from privcore.graphs.described import from_json_dict
+from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import Edge, ordered
+from privcore.privacy.accounting import Guarantee
+from privcore.releases.certificate import page_of
 from privcore.text import counted, short
 from privcore.version import __version__
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from privcore.graphs.boxes import NAME_LIMIT, short_forms, wrapped
-from privcore.graphs.layout import matrix_order
+from privcore.display.boxes import NAME_LIMIT, short_forms, wrapped
+from privcore.display.layout import matrix_order
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARKS, PDAG, Edge, Kind, ordered
 from privcore.text import counted, short

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import sqrt, tanh
 
 from privcore.algorithms import Discovery, get_algorithm
-from privcore.data.proposing import ONE_LEVEL
+from privcore.data.model import ONE_LEVEL
 from privcore.independence import get_score, z_threshold
-from privcore.privacy.accounting import Guarantee
 from privcore.text import percent, short
 
 # Most columns that a sentence names; beyond that it gives their number.
@@ -56,16 +55,6 @@ def effect_sentence(result: Discovery, n: int) -> str:
         )
         aside = ""
     return f"Significance level {level:g} at {where}{aside}: a pair counts as dependent if {rule}."
-
-
-def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
-    """A warning that a δ of 1/n or more protects little; empty for a smaller δ."""
-    if guarantee.calibration == "none" or guarantee.delta * n < 1:
-        return ""
-    return (
-        f"δ = {guarantee.delta:g} is not below 1/n = {1 / n:.2g}: publishing one random row "
-        "unchanged would satisfy this guarantee. Choose a smaller δ."
-    )
 
 
 def shape_sentence(result: Discovery) -> str:

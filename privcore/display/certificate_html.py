@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from privcore.data.domain import domain_lines
+from privcore.display.document import document_of, escaped, listed, table
+from privcore.display.drawing import Pane, graph_svg
+from privcore.display.findings import confidence_text, settled_sentence, verdict_counts
+from privcore.display.layout import shared_layout
+from privcore.display.sentences import STAGES
 from privcore.effects.words import effects_sentence
 from privcore.graphs.described import from_json_dict
-from privcore.graphs.drawing import Pane, graph_svg
-from privcore.graphs.layout import shared_layout
 from privcore.graphs.pdag import SIGNS
 from privcore.naming import quoted
 from privcore.releases.certificate import page_of
-from privcore.releases.document import document_of, escaped, listed, table
-from privcore.releases.effect import STAGES
-from privcore.releases.findings import confidence_text, settled_sentence, verdict_counts
 from privcore.unit import ADDED, understood
 
 

@@ -8,30 +8,31 @@ from typing import Any
 
 from privcore.algorithms import Algorithm, Discovery, get_algorithm
 from privcore.data.model import Dataset
-from privcore.errors import ParameterError
-from privcore.graphs import PDAG
-from privcore.graphs.drawing import Pane, graph_svg
-from privcore.graphs.knowledge import Knowledge
-from privcore.graphs.layout import Positions, shared_layout
-from privcore.graphs.pag import PAG
-from privcore.measures import Comparison, compare
-from privcore.measures.comparison import edge_text
-from privcore.measures.references import Reference, true_graph
-from privcore.releases.answer import (
+from privcore.display.answer import (
     answer_sentence,
     class_words,
     graph_form,
     hidden_sentence,
     promise_sentence,
 )
-from privcore.releases.document import document_of, escaped, listed, table
-from privcore.releases.findings import (
+from privcore.display.document import document_of, escaped, listed, table
+from privcore.display.drawing import Pane, graph_svg
+from privcore.display.findings import (
     confidence_text,
     line_texts,
     line_widths,
     settled_sentence,
 )
-from privcore.releases.promise import NOT_PRIVATE, SIMULATED, facts, plain_guarantee
+from privcore.display.layout import shared_layout
+from privcore.display.promise import NOT_PRIVATE, SIMULATED, facts, plain_guarantee
+from privcore.errors import ParameterError
+from privcore.graphs import PDAG
+from privcore.graphs.described import Positions
+from privcore.graphs.knowledge import Knowledge
+from privcore.graphs.pag import PAG
+from privcore.measures import Comparison, compare
+from privcore.measures.comparison import edge_text
+from privcore.measures.references import Reference, true_graph
 from privcore.releases.release import Release
 from privcore.showing import Shows
 from privcore.text import counted, short

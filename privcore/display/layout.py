@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.graphs.cpdag import topological_order
+from privcore.graphs.described import Positions
 from privcore.graphs.pdag import PDAG, Edge, ordered
-
-Positions = tuple[tuple[float, float], ...]
 
 # Most connected nodes that are drawn in layers; with more, layers have too many crossings.
 _LAYERED = 20

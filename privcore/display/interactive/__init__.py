@@ -1,8 +1,8 @@
 """Pages to share: a run at several ε, or a release, as one self-contained HTML file."""
 
-from privcore.releases.interactive.page import interactive_page
-from privcore.releases.interactive.released import certificate_page, numbers_page
-from privcore.releases.interactive.runs import (
+from privcore.display.interactive.page import interactive_page
+from privcore.display.interactive.released import certificate_page, numbers_page
+from privcore.display.interactive.runs import (
     CONFIRMATION,
     RUNS,
     Series,

@@ -11,7 +11,7 @@ from privcore.counts import MixedRows, MomentSource
 from privcore.data.model import BOUGHT, UPLOADED, Dataset, Described
 from privcore.errors import PrivcoreError, ReleaseError
 from privcore.graphs import PDAG
-from privcore.releases.report import non_private_reference
+from privcore.measures.references import non_private_reference
 from privcore.threads import one_thread
 
 # The ε that a page shows in addition to the chosen one.

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from privcore.algorithms.search.model import Algorithm
 from privcore.algorithms.search.result import Discovery
 from privcore.data.model import Dataset, Described
+from privcore.display.price import link_count, noise_sentence
+from privcore.display.promise import for_whom, percent, protected
 from privcore.graphs import PDAG
 from privcore.graphs.pag import PAG
 from privcore.measures import Comparison
-from privcore.measures.price import link_count, noise_sentence
 from privcore.measures.references import Reference
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.guarantee import guessing_bound
-from privcore.releases.promise import for_whom, percent, protected
 from privcore.text import counted, short
 from privcore.unit import ADDED
 

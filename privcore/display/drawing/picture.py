@@ -10,7 +10,7 @@ from textwrap import wrap
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.graphs.boxes import (
+from privcore.display.boxes import (
     GAP,
     LINE_HEIGHT,
     NAME_LIMIT,
@@ -19,12 +19,12 @@ from privcore.graphs.boxes import (
     spaced,
     wrapped,
 )
-from privcore.graphs.drawing.lines import arrow_at_end, dense, ring_at_end
-from privcore.graphs.drawing.palette import EDGES, PALETTES, ThemeName
-from privcore.graphs.drawing.scene import MARK_WORDS, Pane
+from privcore.display.drawing.lines import arrow_at_end, dense, ring_at_end
+from privcore.display.drawing.palette import EDGES, PALETTES, ThemeName
+from privcore.display.drawing.scene import MARK_WORDS, Pane
+from privcore.display.routes import routes
 from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import MARK_SIGNS, MARKS
-from privcore.graphs.routes import routes
 from privcore.text import short
 
 _WIDTH, _HEIGHT = 380, 280

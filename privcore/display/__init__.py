@@ -1,0 +1,1 @@
+"""Results as drawings, sentences, pages and the commands that reproduce them."""
