@@ -24,14 +24,14 @@ from benchmarks import parsed
 
 ROOT = Path(__file__).parents[1]
 # Rooms that stand next to the core.
-ROOMS = ("storage", "intake", "exchange", "display", "faces", "extras")
+ROOMS = ("intake", "storage", "exchange", "display", "faces", "extras")
 PEERS = ("causallearn", "pgmpy", "dp_accounting", "mbi", "httpx")
 RUNS = {
     "discover on asia": "import privcore as p; p.discover(p.load_network('asia').sample(5000,"
     " seed=1), epsilon=1, seed=1)",
     "PC on asia": "import privcore as p; p.discover(p.load_network('asia').sample(5000, seed=1),"
     " 'pc')",
-    "an effect on asia": "import privcore as p; p.ask_effect(p.load_network('asia').sample(5000,"
+    "an effect on asia": "import privcore as p; p.effect(p.load_network('asia').sample(5000,"
     " seed=1), 'smoke', 'lung', epsilon=1, seed=1)",
 }
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

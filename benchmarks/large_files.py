@@ -94,7 +94,7 @@ def _workbook(library: object, path: Path, count: int) -> None:
 def read(reader: str, path: Path) -> int:
     """Read a file by one reader; returns rows."""
     if reader == "privcore":
-        from privcore.data import read_table
+        from privcore.intake import read_table
 
         return len(read_table(path.read_bytes(), path.name).frame)
     if reader == "duckdb":

@@ -21,8 +21,8 @@ from pages.ui.release.panels import Chosen
 from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
-from privcore.data.private_domain.table import StatedTable
 from privcore.errors import PrivcoreError, ReleaseError
+from privcore.intake.private_domain.table import StatedTable
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
 from privcore.releases.release_check import Check

@@ -26,6 +26,8 @@ FLOORS = (
     "measures",
     "effects",
     "releases",
+    "intake",
+    "storage",
     "exchange",
     "display",
     "faces",

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 import privcore
-from privcore.data import ColumnSchema
 from privcore.errors import DataError, ParameterError, ReleaseError
 from privcore.extras.lab.reproductions import NAMES
+from privcore.intake import ColumnSchema
 from privcore.releases.ledger.ledger import Ledger
 from privcore.version import __version__
 from tests.messages import says, shows

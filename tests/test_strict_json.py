@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.data.schema_file import read_schema
 from privcore.errors import PrivcoreError
 from privcore.exchange.formats import import_graph
 from privcore.exchange.knowledge_files import parse_knowledge
@@ -17,6 +16,7 @@ from privcore.extras.lab.sweeps.store import read_sweep
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from privcore.graphs.pag import PAG
+from privcore.intake.schema_file import read_schema
 from privcore.releases.archive import stored_document
 from privcore.releases.release_file import parsed_file
 from privcore.releases.verification import verify

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from privcore.data.reading import ReadingOptions
+from privcore.intake.reading import ReadingOptions
 
 Columns = Mapping[str, Sequence[object]]
 

@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.file_kinds.model import Kind, StatedOptions
-from privcore.data import RawTable, read_table
-from privcore.data.proposing import Proposal
-from privcore.data.reading import ReadingOptions
-from privcore.data.triage import triage
 from privcore.errors import DataError
 from privcore.faces.api.tables import read_table as read_path
 from privcore.faces.cli import main
+from privcore.intake import RawTable, read_table
+from privcore.intake.proposing import Proposal
+from privcore.intake.reading import ReadingOptions
+from privcore.intake.triage import triage
 
 # Of a sentence that refuses a file, at most.
 _LONGEST = 400

@@ -12,8 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from privcore.data import ColumnSchema, load_network
-from privcore.data.parquet import open_parquet
+from privcore.data import load_network
+from privcore.intake import ColumnSchema
+from privcore.storage.parquet import open_parquet
 
 _PIECE = 1_000_000
 _FAR = 100_000_000
@@ -49,17 +50,14 @@ def write(path: Path, rows: int) -> None:
 def one(path: str, way: str) -> dict[str, Any]:
     """Seconds of each step and the largest memory of this process, which should be a fresh one."""
     from privcore.algorithms import discover
-    from privcore.counts.external import ExternalCounts
-    from privcore.counts.files import ParquetRows, count_parquet
+    from privcore.storage.external import ExternalCounts
+    from privcore.storage.parquet import ParquetRows
 
     imported = _peak()
     times = [time.perf_counter()]
     table = open_parquet(path, schema())
     times.append(time.perf_counter())
-    if way == "memory":
-        source = count_parquet(table)
-    else:
-        source = ExternalCounts(ParquetRows(table), _LITTLE)
+    source = table.count() if way == "memory" else ExternalCounts(ParquetRows(table), _LITTLE)
     times.append(time.perf_counter())
     run = discover(source, "pc", {"score": "g2"}, keep_trace=False)
     times.append(time.perf_counter())

@@ -25,13 +25,14 @@ from privcore.counts import (
     MomentSource,
     NumericRows,
     PublicColumns,
+    StoredTable,
     available_cases,
     gaps_of,
     has_levels,
     require_levels,
 )
 from privcore.data import Dataset, constant_columns
-from privcore.data.parquet import ParquetTable
+from privcore.data.model import Described
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter, parse_all
 from privcore.privacy.accounting import Guarantee
@@ -64,7 +65,7 @@ TEST_LIMIT = Parameter(
 
 
 def discover(
-    data: Dataset | ParquetTable | MomentSource | MixedRows,
+    data: Dataset | StoredTable | MomentSource | MixedRows,
     algorithm: str,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -100,7 +101,7 @@ def discover(
         raise ParameterError(
             f"{chosen.name} needs a seed, or a noise source such as SecureNoise()."
         )
-    counted = source_of(data) if isinstance(data, Dataset | ParquetTable) else data
+    counted = source_of(data) if isinstance(data, Described) else data
     protection = of_source(chosen, checked, counted)
     noise = noise or SimulatedNoise(0)
     if chosen.needs == "tables" and not isinstance(counted, MixedRows):
@@ -483,17 +484,14 @@ def _calibration(run: Run[GraphParameters]) -> Literal["proven", "published", "n
     return parameters.calibration if isinstance(parameters, PrivateParameters) else "none"
 
 
-def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:
-    """Counts or moments of a data set (see `count`) or of Parquet files.
+def source_of(data: Dataset | StoredTable) -> MomentSource | MixedRows:
+    """Counts or moments of a data set (see `count`) or of a table in files.
 
     Raises DataError if a column is constant, or if Parquet files need too much memory.
     """
     if isinstance(data, Dataset):
         return count(data)
-    # Imported here, as few runs read files.
-    from privcore.counts.files import count_parquet
-
-    return available_cases(count_parquet(data), gaps_of(data))
+    return available_cases(data.count(), gaps_of(data))
 
 
 def count(dataset: Dataset) -> InMemoryCounts | AvailableCases | NumericRows | MixedRows:

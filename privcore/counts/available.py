@@ -15,8 +15,7 @@ from privcore.arrays import Matrix, Vector
 from privcore.counts.cache import Cache
 from privcore.counts.memory import InMemoryCounts
 from privcore.counts.source import Bases, CountSource, Holds, MomentSource, Table
-from privcore.data.model import Described
-from privcore.data.schema import MISSING_LEVEL
+from privcore.data.model import MISSING_LEVEL, Described
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.arrays import Matrix, Vector
+from privcore.data.model import Described
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.text import short
@@ -115,6 +117,23 @@ class NumberSource(MomentSource, Protocol):
         in `moments`; centre and scale have shape (p,).
         """
         ...
+
+
+class StoredTable(Described):
+    """A table whose rows stay in files, and which counts itself.
+
+    files: paths of the files, in the order of the rows.
+    """
+
+    files: tuple[str, ...]
+
+    @abstractmethod
+    def count(self) -> CountSource:
+        """Counts over the rows; raises DataError for files that cannot be read."""
+
+    @abstractmethod
+    def check_memory(self) -> None:
+        """Raises DataError if the rows may not fit into the memory allowed for them."""
 
 
 class CountSource(MomentSource, Protocol):

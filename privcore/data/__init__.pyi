@@ -1,7 +1,5 @@
 # What other rooms use of this one; each name is loaded when it is first used.
 
-from .building import build_dataset as build_dataset
-from .coding import Missing as Missing
 from .discretise import discretise as discretise
 from .discretise import intervals as intervals
 from .model import Column as Column
@@ -11,10 +9,6 @@ from .model import constant_columns as constant_columns
 from .network import NETWORKS as NETWORKS
 from .network import BayesianNetwork as BayesianNetwork
 from .network import load_network as load_network
-from .reading import RawTable as RawTable
-from .reading import read_table as read_table
-from .schema import ColumnSchema as ColumnSchema
-from .schema import declare as declare
 from .structural import StructuralExample as StructuralExample
 from .structural_parameters import EXAMPLES as EXAMPLES
 from .structural_parameters import NUMERIC_EXAMPLES as NUMERIC_EXAMPLES

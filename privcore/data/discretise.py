@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.data.model import Column, Dataset, code_type
-from privcore.data.writing import number_words
 from privcore.errors import DataError
 from privcore.text import short
 
 MAX_INTERVALS = 100
 _LEAST_PROPOSED = 6
+# Most digits of a number written in full; others have as many as keep them distinct.
+_SHORT, _SHORTEST = 6, 3
+CURRENCIES = "$£€¥₹₽₩₺"
 
 
 def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> Dataset:
@@ -140,3 +142,35 @@ def interval_labels(cuts: Sequence[float], unit: str = "") -> tuple[str, ...]:
     texts = number_words(cuts, unit)
     inner = [f"{a} – {b}" for a, b in pairwise(texts)]
     return (f"< {texts[0]}", *inner, f"≥ {texts[-1]}")
+
+
+def number_words(numbers: Sequence[float], unit: str = "") -> list[str]:
+    """Numbers as people write them, distinct even if they are close: 0.5, 1998, 200,000.
+
+    >>> number_words([1998, 200_000]), number_words([2.5], "mg")
+    (['1998', '200,000'], ['2.5 mg'])
+    """
+    for digits in range(_SHORTEST, 18):
+        texts = [_number_words(_rounded(number, digits)) for number in numbers]
+        if len(set(texts)) == len(set(numbers)):
+            break
+    if not unit:
+        return texts
+    if unit in CURRENCIES:
+        return [f"−{unit}{t[1:]}" if t.startswith("-") else unit + t for t in texts]
+    return [f"{text} {unit}" for text in texts]
+
+
+def _rounded(number: float, digits: int) -> float:
+    """The number itself if it is short, such as 1998; otherwise with this many digits."""
+    short_form = float(f"{number:.{_SHORT}g}")
+    return short_form if short_form == number else float(f"{number:.{digits}g}")
+
+
+def _number_words(number: float) -> str:
+    size = abs(number)
+    if number and not 1e-4 <= size < 1e15:
+        return f"{number:.17g}" if float(f"{number:.6g}") != number else f"{number:g}"
+    text = np.format_float_positional(number, trim="-")
+    # Four digits may be a year.
+    return f"{int(text):,}" if size >= 10_000 and number == int(number) else text

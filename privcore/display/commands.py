@@ -147,18 +147,18 @@ def _file_code(dataset: Dataset) -> str:
     unit = dataset.unit
     options = bound = imported = ""
     if dataset.reading_options.set_options():
-        imported = "from privcore.data.reading import ReadingOptions\n"
+        imported = "from privcore.intake.reading import ReadingOptions\n"
         arguments = ", ".join(
             f"{name}={value!r}" for name, value in dataset.reading_options.set_options().items()
         )
         options = f", ReadingOptions({arguments})"
     if unit.column:
-        imported += "from privcore.data.units import bounded\n"
+        imported += "from privcore.intake.units import bounded\n"
         bound = f"raw = bounded(raw, {unit.column!r}, {unit.rows}).table\n"
     return (
         f"{first}from pathlib import Path\n\n"
         "from privcore.data import build_dataset, read_table\n"
-        f"{imported}from privcore.data.triage import proposed_schema\n\n"
+        f"{imported}from privcore.intake.triage import proposed_schema\n\n"
         f"path = Path({dataset.name!r})\n"
         f"raw = read_table(path.read_bytes(), path.name{options})\n{bound}"
         f"dataset = build_dataset(raw, {schema}, name=path.name)\n"

@@ -13,10 +13,16 @@ from privcore.algorithms.engine import levelled, source_of
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Hooks
 from privcore.algorithms.search.result import Discovery, NoisyTables
-from privcore.counts import CountSource, MixedRows, MomentSource, has_levels, has_numbers
+from privcore.counts import (
+    CountSource,
+    MixedRows,
+    MomentSource,
+    StoredTable,
+    has_levels,
+    has_numbers,
+)
 from privcore.data import Dataset
 from privcore.data.model import Described
-from privcore.data.parquet import ParquetTable
 from privcore.effects.answering import effect_of, hull, merged, table_to_measure
 from privcore.effects.evidence import Evidence, ExactTables, Numbers, OneTable, Tables
 from privcore.effects.model import Effect, Effects
@@ -35,7 +41,7 @@ PROOF = "docs/proofs/effects.md"
 
 
 def effects(
-    data: Dataset | ParquetTable,
+    data: Dataset | StoredTable,
     question: Question,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -83,7 +89,7 @@ def effects(
 
 def effects_of(
     result: Discovery,
-    data: Dataset | ParquetTable,
+    data: Dataset | StoredTable,
     plan: EffectPlan,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -194,7 +200,7 @@ def evidence_of(
 
 
 def without_privacy(
-    data: Dataset | ParquetTable, graph: PDAG, question: Question
+    data: Dataset | StoredTable, graph: PDAG, question: Question
 ) -> tuple[Effect, ...]:
     """The effects that a graph allows, estimated from the exact rows.  Not private.
 

@@ -21,9 +21,9 @@ from privcore.algorithms.engine import discover, levelled, source_of
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Hooks, NoHooks
 from privcore.algorithms.search.result import Discovery
-from privcore.counts import InMemoryCounts, MixedRows, MomentSource, NumericRows
+from privcore.counts import InMemoryCounts, MixedRows, MomentSource, NumericRows, StoredTable
 from privcore.data import Dataset
-from privcore.data.parquet import ParquetTable
+from privcore.data.model import Described
 from privcore.errors import Cancelled, DataError
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
@@ -199,7 +199,7 @@ def frequencies(graphs: Iterable[PDAG]) -> dict[Edge, Frequency]:
 
 
 def judge(
-    data: Dataset | ParquetTable | MomentSource | MixedRows,
+    data: Dataset | StoredTable | MomentSource | MixedRows,
     result: Discovery,
     *,
     runs: int = 20,
@@ -228,7 +228,7 @@ def judge(
     """
     runs = RUNS.parse(runs)
     algorithm = get_algorithm(result.algorithm)
-    counted = source_of(data) if isinstance(data, Dataset | ParquetTable) else data
+    counted = source_of(data) if isinstance(data, Described) else data
     source = levelled(counted, algorithm, result.parameters)
     rolls, cuts = runs if algorithm.private else 0, runs // 2
     done = 0

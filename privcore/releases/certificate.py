@@ -18,12 +18,12 @@ from privcore.algorithms import Discovery, get_algorithm
 from privcore.algorithms.search.result import described_pairs
 from privcore.data.domain import domain_of, domain_sha256
 from privcore.data.model import Described
-from privcore.data.private_domain.plan import DomainPlan
 from privcore.effects.model import Effects
 from privcore.errors import CertificateError
 from privcore.graphs.described import to_json_dict
 from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
 from privcore.releases.ledger.sums import Charge, Spending
+from privcore.releases.private_domain import PlannedPurchase
 from privcore.unit import ADDED, understood
 from privcore.version import __version__
 
@@ -78,7 +78,7 @@ def certificate(
     result: Discovery,
     described: Described,
     *,
-    purchase: DomainPlan | None = None,
+    purchase: PlannedPurchase | None = None,
     note: str,
     charge: Charge,
     spending: Spending,
@@ -151,10 +151,10 @@ def certificate(
     }
 
 
-def _bought(plan: DomainPlan) -> dict[str, Any]:
+def _bought(plan: PlannedPurchase) -> dict[str, Any]:
     """The columns of the bought domain, and the cost and steps of its purchase."""
     return {
-        "columns": [column.name for column in plan.columns],
+        "columns": list(plan.names),
         "epsilon": plan.epsilon,
         "delta": plan.delta,
         "planned": [event.as_dict() for event in plan.events],

@@ -20,12 +20,10 @@ from privcore.algorithms import Discovery, discover
 from privcore.algorithms.engine import checked_parameters, planned_events, source_of
 from privcore.algorithms.protecting import Protection
 from privcore.algorithms.search.result import Iteration, PairFinding
-from privcore.counts import CountSource, InMemoryCounts, own_level_of
+from privcore.counts import CountSource, InMemoryCounts, StoredTable, own_level_of
 from privcore.data import Dataset
 from privcore.data.canonical import canonical_bytes, canonical_bytes_of_unique
 from privcore.data.model import Described
-from privcore.data.parquet import ParquetTable
-from privcore.data.private_domain.table import StatedTable
 from privcore.effects.asking import effects
 from privcore.effects.model import Effects
 from privcore.effects.plan import EffectPlan
@@ -39,7 +37,7 @@ from privcore.releases.certificate import certificate
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import load_key
 from privcore.releases.ledger.sums import Charge, protected_by
-from privcore.releases.private_domain import bought_dataset, with_purchase
+from privcore.releases.private_domain import UnboughtTable, with_purchase
 from privcore.releases.release_check import Check, check_release, size_warnings
 from privcore.releases.release_file import (
     ReleaseFile,
@@ -94,7 +92,7 @@ class Release(Shows):
 
 
 def release(
-    dataset: Dataset | ParquetTable | StatedTable,
+    dataset: Dataset | StoredTable | UnboughtTable,
     algorithm: str,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -272,14 +270,14 @@ def _mixed(ledger: Ledger, charge: Charge) -> tuple[str, ...]:
 
 
 def _computed(
-    dataset: Dataset | ParquetTable | StatedTable,
+    dataset: Dataset | StoredTable | UnboughtTable,
     algorithm: str,
     settings: Mapping[str, Any],
     check: Check,
 ) -> tuple[Described, Discovery, Effects | None]:
     """Run with secure noise; returns the data set, the result and the effects, if any."""
     noise = SecureNoise()
-    if not isinstance(dataset, StatedTable):
+    if not isinstance(dataset, UnboughtTable):
         answer, plan = None, check.effect
         if plan is not None:
             answer = effects(
@@ -301,7 +299,7 @@ def _computed(
     wanted = check.split
     if wanted is None:
         raise RuntimeError("the purchase is not planned")
-    bought = bought_dataset(dataset, wanted.plan, noise)
+    bought = dataset.buy(wanted.plan, noise)
     source = source_of(bought)
     # The run's share of the budget, and its steps on this domain.
     rest = replace(
@@ -316,21 +314,23 @@ def _computed(
 
 
 def owner_of(
-    dataset: Dataset | StatedTable, ledger: Ledger, content: bytes | None = None
+    dataset: Dataset | UnboughtTable, ledger: Ledger, content: bytes | None = None
 ) -> str | None:
     """The budget to which these data were charged before; None if they were never charged."""
     return ledger.budget_of([ledger.fingerprint(each) for each in _contents(dataset, content)])
 
 
 def _contents(
-    dataset: Dataset | ParquetTable | StatedTable, content: bytes | None
+    dataset: Dataset | StoredTable | UnboughtTable, content: bytes | None
 ) -> Iterator[Iterable[bytes]]:
     """The contents to fingerprint: the prepared rows, then the files that they were read from.
 
     Raises ReleaseError for files that cannot be read within the memory allowed.
     """
-    if not isinstance(dataset, ParquetTable):
-        yield dataset.canonical() if isinstance(dataset, StatedTable) else canonical_bytes(dataset)
+    if not isinstance(dataset, StoredTable):
+        yield (
+            dataset.canonical() if isinstance(dataset, UnboughtTable) else canonical_bytes(dataset)
+        )
         if content is not None:
             yield [content]
         return

@@ -15,11 +15,9 @@ from privcore.algorithms.engine import (
 )
 from privcore.algorithms.protecting import of_source
 from privcore.algorithms.search.result import Edge
+from privcore.counts import StoredTable
 from privcore.data import Dataset
 from privcore.data.model import Described
-from privcore.data.parquet import ParquetTable
-from privcore.data.private_domain.plan import MOST_LEVELS
-from privcore.data.private_domain.table import StatedTable
 from privcore.effects.plan import ALGORITHM as EFFECTS
 from privcore.effects.plan import EffectPlan
 from privcore.errors import DataError, ParameterError, ReleaseError
@@ -27,7 +25,7 @@ from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import rho_of_pure
 from privcore.privacy.accounting.events import Event, total_rho
 from privcore.privacy.accounting.guarantee import large_delta_sentence
-from privcore.releases.private_domain import Split, bought_facts, split
+from privcore.releases.private_domain import Split, UnboughtTable, bought_facts, split
 from privcore.releases.rehearsal import least_rows, rehearsal_rows
 from privcore.releases.release_file import ReleaseFile
 from privcore.releases.topping_up import check_adding, further_charge
@@ -71,7 +69,7 @@ class Check:
 
 
 def _check_questions(
-    dataset: Dataset | ParquetTable | StatedTable, parameters: Mapping[str, Any] | None
+    dataset: Dataset | StoredTable | UnboughtTable, parameters: Mapping[str, Any] | None
 ) -> None:
     """Raises ReleaseError for facts that only the owner knows and has not stated."""
     for question in dataset.questions:
@@ -82,7 +80,7 @@ def _check_questions(
 
 
 def check_release(
-    dataset: Dataset | ParquetTable | StatedTable,
+    dataset: Dataset | StoredTable | UnboughtTable,
     algorithm: str,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -119,7 +117,7 @@ def check_release(
             raise ParameterError(
                 "A release that adds to another cannot include an effect; leave the effect out."
             )
-    if isinstance(dataset, StatedTable):
+    if isinstance(dataset, UnboughtTable):
         return _check_bought(dataset, algorithm, parameters, accepted)
     chosen = get_algorithm(algorithm)
     if not chosen.private:
@@ -141,11 +139,8 @@ def check_release(
             f"The guarantee would not hold unconditionally ({'; '.join(missing)}): accept these "
             "caveats explicitly, or prepare the table differently."
         )
-    if isinstance(dataset, ParquetTable):
-        # Imported here, as few runs read files.
-        from privcore.counts.files import check_memory
-
-        check_memory(dataset)
+    if isinstance(dataset, StoredTable):
+        dataset.check_memory()
     source = source_of(dataset)
     of_graph = checked if effect is None else effect.of_graph(checked)
     statistics = None if adds_to is None else adds_to.statistics
@@ -209,7 +204,7 @@ def with_further_charge(check: Check, adds_to: ReleaseFile, only: frozenset[Edge
 
 
 def _check_effect(
-    dataset: Dataset | ParquetTable | StatedTable,
+    dataset: Dataset | StoredTable | UnboughtTable,
     algorithm: str,
     parameters: Mapping[str, Any] | None,
     effect: EffectPlan,
@@ -220,7 +215,7 @@ def _check_effect(
             f"Effects are computed from the numbers that {EFFECTS} releases; choose this "
             "algorithm, or leave the effect out."
         )
-    if isinstance(dataset, StatedTable):
+    if isinstance(dataset, UnboughtTable):
         raise ParameterError(
             "Effects need levels that are stated, not bought; state them in the schema, or "
             "leave the effect out."
@@ -246,7 +241,7 @@ def _too_few_sentence(rows: int) -> tuple[str, ...]:
 
 
 def _check_bought(
-    table: StatedTable,
+    table: UnboughtTable,
     algorithm: str,
     parameters: Mapping[str, Any] | None,
     accepted: Sequence[str],
@@ -264,7 +259,7 @@ def _check_bought(
     except DataError as error:
         raise DataError(
             f"The run would be refused with the maximum number of levels that can be bought "
-            f"({MOST_LEVELS} and two reserved levels for each categorical column): {error}"
+            f"({table.most_levels} and two reserved levels for each categorical column): {error}"
         ) from None
     epsilon, delta = wanted.epsilon, wanted.delta
     planned = (*wanted.plan.events, *rest.planned)

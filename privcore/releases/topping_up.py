@@ -14,18 +14,18 @@ from typing import Any
 
 from privcore.algorithms.engine import checked_parameters, planned_delta, source_of
 from privcore.algorithms.protecting import Protection
+from privcore.counts import StoredTable
 from privcore.data import Dataset
 from privcore.data.domain import domain_of
-from privcore.data.parquet import ParquetTable
-from privcore.data.private_domain.table import StatedTable
 from privcore.errors import ParameterError, ReleaseError
 from privcore.privacy.accounting.events import Event, total_rho
+from privcore.releases.private_domain import UnboughtTable
 from privcore.releases.release_file import ReleaseFile
 from privcore.rounding import up
 
 
 def check_adding(
-    dataset: Dataset | ParquetTable | StatedTable,
+    dataset: Dataset | StoredTable | UnboughtTable,
     algorithm: str,
     parameters: Mapping[str, Any] | None,
     file: ReleaseFile,
@@ -35,7 +35,7 @@ def check_adding(
     Raises ReleaseError if the table or the algorithm differs from the earlier release, and
     ParameterError if δ or the protected unit differs.
     """
-    if isinstance(dataset, StatedTable):
+    if isinstance(dataset, UnboughtTable):
         raise ReleaseError(
             "A release with a bought domain cannot add to another release; state the domain in the "
             "schema."

@@ -1,5 +1,7 @@
 """Limits follow from levels, the number of rows and settings: no record decides what fails."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,14 +9,13 @@ from hypothesis import strategies as st
 
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.counts import InMemoryCounts, NumericRows, cells_of_test
-from privcore.counts.external import ExternalCounts, memory_for_all
-from privcore.counts.files import check_memory
-from privcore.counts.sharded import ShardedRows
 from privcore.data import Column, Dataset
 from privcore.data.discretise import finite_bounds
-from privcore.data.parquet import open_parquet
 from privcore.errors import DataError
 from privcore.privacy.mechanisms import SecureNoise
+from privcore.storage.external import ExternalCounts, memory_for_all
+from privcore.storage.parquet import open_parquet
+from privcore.storage.sharded import ShardedRows
 from tests.algorithms.extremes import extreme_tables
 from tests.counts.sources import Pieces, dataset, schema_of, write_parquet
 from tests.examples import examples
@@ -123,17 +124,12 @@ def test_a_table_in_files_is_refused_by_levels_and_rows_alone(tmp_path):
     for name, sample in (("many", rows), ("few", few)):
         data = dataset(sample, [9] * 5)
         folder = write_parquet(tmp_path / name, data)
-        check_memory(open_parquet(folder, schema_of(data), memory=1 << 28))
         table = open_parquet(folder, schema_of(data), memory=1 << 28)
-        short = Described(table, needed - 2)
+        table.check_memory()
+        short = replace(table, memory=needed - 2)
         with pytest.raises(DataError, match=says("table-may-be-too-large")):
-            check_memory(short)
-        check_memory(Described(table, needed))
-
-
-class Described:
-    def __init__(self, table, memory):
-        self.n, self.levels, self.memory = table.n, table.levels, memory
+            short.check_memory()
+        replace(table, memory=needed).check_memory()
 
 
 @pytest.mark.unseeded

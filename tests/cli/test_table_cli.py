@@ -6,8 +6,8 @@ import re
 import pytest
 
 from privcore.data import load_network
-from privcore.data.schema_file import schema_json
 from privcore.faces.cli import main
+from privcore.intake.schema_file import schema_json
 from tests.cli.test_cli import refused, run
 from tests.counts.sources import frame_of, schema_of, write_parquet
 from tests.messages import says, shows
@@ -55,7 +55,7 @@ def test_without_a_schema_the_levels_are_not_covered(files, capsys):
 def test_little_memory_is_enough_where_unique_rows_do_not_fit(files, capsys, monkeypatch):
     """Half of the memory is the database's, which needs some to read a file at all."""
     expected = found(capsys, "--table", files / "t", "--algorithm", "pc")
-    monkeypatch.setattr("privcore.counts.external._most", lambda memory, columns: 100)
+    monkeypatch.setattr("privcore.storage.external._most", lambda memory, columns: 100)
     passed = found(capsys, "--table", files / "t", "--algorithm", "pc", "--memory", "0.1")
     assert passed == expected
 
@@ -131,7 +131,7 @@ def test_sweeps_are_made_in_memory(files, capsys):
 
 
 def test_memory_counts_for_files_that_are_loaded_too(files, capsys, monkeypatch):
-    monkeypatch.setattr("privcore.data.reading.OF_CELL", 12_000)  # of 12,000 cells
+    monkeypatch.setattr("privcore.intake.reading.OF_CELL", 12_000)  # of 12,000 cells
     (path,) = (files / "one").iterdir()
     said = refused(capsys, "discover", "--csv", str(path), "--memory", "0.1")
     assert shows(said, "needs-memory", size="0.1")
@@ -139,5 +139,5 @@ def test_memory_counts_for_files_that_are_loaded_too(files, capsys, monkeypatch)
 
 def test_a_file_without_an_end_is_refused(capsys, monkeypatch):
     monkeypatch.setattr("privcore.faces.cli.data.MAX_BYTES", 1_000)
-    monkeypatch.setattr("privcore.data.reading.MAX_BYTES", 1_000)
+    monkeypatch.setattr("privcore.intake.reading.MAX_BYTES", 1_000)
     assert "more than" in refused(capsys, "discover", "--csv", "/dev/zero")

@@ -7,11 +7,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from privcore.counts.external import ExternalCounts
-from privcore.counts.files import ParquetRows
-from privcore.counts.sharded import ShardedRows
-from privcore.data import Column, ColumnSchema, Dataset
-from privcore.data.parquet import open_parquet
+from privcore.data import Column, Dataset
+from privcore.intake import ColumnSchema
+from privcore.storage.external import ExternalCounts
+from privcore.storage.parquet import ParquetRows, open_parquet
+from privcore.storage.sharded import ShardedRows
 
 MEMORY = 1 << 28
 

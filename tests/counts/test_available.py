@@ -13,14 +13,14 @@ from privcore.algorithms.engine import MISSING_AT_RANDOM, source_of
 from privcore.counts import AvailableCases, InMemoryCounts, available_cases, gaps_of
 from privcore.counts.noisy import NoisyTable
 from privcore.data import Column, Dataset, load_network
-from privcore.data.parquet import open_parquet
-from privcore.data.private_domain.plan import Purchase
-from privcore.data.private_domain.table import StatedTable
-from privcore.data.reading import read_table
-from privcore.data.schema import MISSING_LEVEL, ColumnSchema
 from privcore.errors import DataError, ParameterError
 from privcore.independence import get_score
+from privcore.intake.private_domain.table import StatedTable
+from privcore.intake.reading import read_table
+from privcore.intake.schema import MISSING_LEVEL, ColumnSchema
 from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.releases.private_domain import Purchase
+from privcore.storage.parquet import open_parquet
 from tests.messages import says
 
 # A new algorithm says here whether it takes values that are missing at random.

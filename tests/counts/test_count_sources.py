@@ -14,13 +14,13 @@ from scipy.stats import chisquare
 
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.counts import InMemoryCounts
-from privcore.counts import external as external_module
 from privcore.counts.distinct import distinct_rows, merged
-from privcore.counts.external import CELLS, ExternalCounts, count_external, joint_columns
-from privcore.counts.sharded import ShardedRows
 from privcore.data import load_network
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
+from privcore.storage import external as external_module
+from privcore.storage.external import CELLS, ExternalCounts, count_external, joint_columns
+from privcore.storage.sharded import ShardedRows
 from tests.counts.sources import (
     Pieces,
     dataset,

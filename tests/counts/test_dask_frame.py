@@ -12,8 +12,8 @@ import pytest
 
 from privcore.algorithms import discover
 from privcore.counts import InMemoryCounts
-from privcore.counts.sharded import ShardedRows
 from privcore.data import load_network
+from privcore.storage.sharded import ShardedRows
 from tests.counts.sources import external, frame_of, schema_of
 from tests.one_by_one import one_by_one
 
@@ -46,7 +46,7 @@ def client():
 
 @pytest.fixture(scope="module")
 def partitions(client):
-    from privcore.counts.dask_frame import FramePartitions
+    from privcore.storage.dask_frame import FramePartitions
 
     frame = dataframe.from_pandas(frame_of(DATA), npartitions=5)
     return FramePartitions(frame, schema_of(DATA), "refuse")
@@ -105,7 +105,7 @@ def test_the_same_result_to_the_last_bit(partitions, name):
 
 
 def test_unique_rows_and_sub_samples_are_those_of_the_rows(client, partitions):
-    from privcore.counts.dask_frame import count_frame
+    from privcore.storage.dask_frame import count_frame
 
     frame = dataframe.from_pandas(frame_of(DATA), npartitions=7)
     source = count_frame(frame, schema_of(DATA))

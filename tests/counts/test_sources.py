@@ -18,9 +18,9 @@ from privcore.counts import (
     has_levels,
     has_numbers,
 )
-from privcore.counts.external import ExternalCounts
 from privcore.counts.noisy import NoisyTable
 from privcore.errors import DataError
+from privcore.storage.external import ExternalCounts
 from tests.messages import says
 
 ROOT = Path(counts.__file__).parents[1]

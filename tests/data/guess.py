@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privcore.data.model import MAX_LEVELS
-from privcore.data.schema import ColumnSchema, parse_numbers
+from privcore.intake.schema import ColumnSchema, parse_numbers
 
 
 def guessed_schema(raw):

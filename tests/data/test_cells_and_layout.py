@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcore.data import read_table
-from privcore.data.gaps import number_codes, word_codes
-from privcore.data.layout import find_delimiter, last_rows, layout_of
-from privcore.data.order import in_order
-from privcore.data.persons import names_persons
-from privcore.data.proposing import named_as_identifier, propose
-from privcore.data.writing import Writing, writing_of
 from privcore.errors import DataError
+from privcore.intake import read_table
+from privcore.intake.gaps import number_codes, word_codes
+from privcore.intake.layout import find_delimiter, last_rows, layout_of
+from privcore.intake.order import in_order
+from privcore.intake.persons import names_persons
+from privcore.intake.proposing import named_as_identifier, propose
+from privcore.intake.writing import Writing, writing_of
 from tests.messages import label, says
 
 

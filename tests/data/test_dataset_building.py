@@ -5,16 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from privcore.data import (
-    Column,
-    Dataset,
-    build_dataset,
-    declare,
-    discretise,
-    load_network,
-    read_table,
-)
+from privcore.data import Column, Dataset, discretise, load_network
 from privcore.errors import DataError, ParameterError
+from privcore.intake import build_dataset, read_table
+from privcore.intake.schema import declare
 from tests.data.guess import guessed_schema
 from tests.messages import says
 

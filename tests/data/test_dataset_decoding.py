@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.data import build_dataset, read_table
-from privcore.data import reading as reading_module
 from privcore.errors import DataError
+from privcore.intake import build_dataset, read_table
+from privcore.intake import reading as reading_module
 from tests.data.guess import guessed_schema
 from tests.messages import says
 

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from privcore.data import decoding
-from privcore.data.decoding import ENCODINGS, Decoded, decode
 from privcore.errors import DataError
+from privcore.intake import decoding
+from privcore.intake.decoding import ENCODINGS, Decoded, decode
 
 # A header and levels as people write them; the encoding is found.
 FOUND = [

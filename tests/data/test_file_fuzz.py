@@ -5,9 +5,9 @@ import random
 import pytest
 
 from benchmarks.file_kinds import KINDS
-from privcore.data import read_table
-from privcore.data.triage import triage
 from privcore.errors import DataError
+from privcore.intake import read_table
+from privcore.intake.triage import triage
 
 FILES, QUICK = 2_000, 80
 DELIMITERS = [b",", b";", b"\t", b"|", b" "]

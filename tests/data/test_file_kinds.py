@@ -9,13 +9,13 @@ import pytest
 from benchmarks.file_kinds import KINDS
 from benchmarks.file_kinds.__main__ import MANUAL
 from benchmarks.file_kinds.surfaces import in_engine, in_python, on_command_line
-from privcore.data import build_dataset, read_table
-from privcore.data.reading import ReadingOptions
-from privcore.data.schema import declare
-from privcore.data.schema_file import read_schema, schema_json
-from privcore.data.triage import proposed_schema
-from privcore.data.units import bounded
 from privcore.errors import ReleaseError
+from privcore.intake import build_dataset, read_table
+from privcore.intake.reading import ReadingOptions
+from privcore.intake.schema import declare
+from privcore.intake.schema_file import read_schema, schema_json
+from privcore.intake.triage import proposed_schema
+from privcore.intake.units import bounded
 from privcore.releases.release_check import check_release
 from tests.messages import label, says
 

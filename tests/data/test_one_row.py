@@ -23,12 +23,12 @@ import rdata
 import xlsxwriter
 import xlwt
 
-from privcore.data import spreadsheets, statistics_files
-from privcore.data.coding import Coding
-from privcore.data.dates import FORMATS, DateReading
-from privcore.data.reading import ReadingOptions, read_frame, read_table
-from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
-from privcore.data.writing import Writing
+from privcore.intake import spreadsheets, statistics_files
+from privcore.intake.coding import Coding
+from privcore.intake.dates import FORMATS, DateReading
+from privcore.intake.reading import ReadingOptions, read_frame, read_table
+from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
+from privcore.intake.writing import Writing
 
 NAMES = ("word", "number", "day")
 WORDS = ("a", "b", "B ", "1", "2", "3", "", "unknown", "5 mg", "c")

@@ -15,14 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.counts.dask_frame import FramePartitions
-from privcore.counts.files import ParquetRows
-from privcore.data import ColumnSchema, build_dataset, read_table
-from privcore.data import parquet as parquet_module
-from privcore.data.dates import DateReading
-from privcore.data.parquet import open_parquet, triage_parquet
-from privcore.data.triage import choose, proposed_schema, triage
 from privcore.errors import DataError, ParameterError, PrivcoreError
+from privcore.intake import ColumnSchema, build_dataset, read_table
+from privcore.intake.dates import DateReading
+from privcore.intake.triage import choose, proposed_schema, triage
+from privcore.storage import parquet as parquet_module
+from privcore.storage.dask_frame import FramePartitions
+from privcore.storage.parquet import ParquetRows, open_parquet, triage_parquet
 from tests.examples import examples
 from tests.messages import says
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.data import build_dataset, read_table
-from privcore.data import reading as reading_module
-from privcore.data.cells import MISSING_TEXTS
-from privcore.data.coding import DROPPED
-from privcore.data.reading import ReadingOptions, read_frame
 from privcore.errors import DataError
+from privcore.intake import build_dataset, read_table
+from privcore.intake import reading as reading_module
+from privcore.intake.cells import MISSING_TEXTS
+from privcore.intake.coding import DROPPED
+from privcore.intake.reading import ReadingOptions, read_frame
 from tests.data.guess import guessed_schema
 from tests.messages import says
 

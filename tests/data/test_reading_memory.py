@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privcore.data import read_table
-from privcore.data import reading as reading_module
-from privcore.data.parquet import open_parquet
 from privcore.errors import DataError
+from privcore.intake import read_table
+from privcore.intake import reading as reading_module
+from privcore.storage.parquet import open_parquet
 from tests.messages import says
 
 MEGABYTE = 1 << 20

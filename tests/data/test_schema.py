@@ -7,14 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.data import (
-    Column,
-    Dataset,
-    build_dataset,
-    read_table,
-)
+from privcore.data import Column, Dataset
 from privcore.data.discretise import cut, interval_labels
 from privcore.errors import DataError
+from privcore.intake import build_dataset, read_table
 from tests.data.guess import guessed_schema
 from tests.messages import says
 

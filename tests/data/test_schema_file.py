@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from privcore.data import ColumnSchema, declare
-from privcore.data.schema_file import read_schema, schema_json
 from privcore.errors import DataError
+from privcore.intake import ColumnSchema
+from privcore.intake.schema import declare
+from privcore.intake.schema_file import read_schema, schema_json
 from tests.messages import says
 
 SCHEMA = [

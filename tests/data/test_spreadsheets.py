@@ -10,9 +10,9 @@ import pytest
 import xlsxwriter
 import xlwt
 
-from privcore.data import spreadsheets
-from privcore.data.spreadsheets import Sheet, is_spreadsheet, read_sheet, text_columns
 from privcore.errors import DataError
+from privcore.intake import spreadsheets
+from privcore.intake.spreadsheets import Sheet, is_spreadsheet, read_sheet, text_columns
 from tests.messages import says
 
 DAY = datetime.date(2024, 5, 31)

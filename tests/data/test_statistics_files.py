@@ -14,11 +14,11 @@ import pytest
 import rdata
 from rdata.conversion import to_r
 
-from privcore.data import ColumnSchema, statistics_files
-from privcore.data.reading import read_table
-from privcore.data.statistics_files import is_statistics_file, read_statistics
-from privcore.data.triage import triage
 from privcore.errors import DataError
+from privcore.intake import ColumnSchema, statistics_files
+from privcore.intake.reading import read_table
+from privcore.intake.statistics_files import is_statistics_file, read_statistics
+from privcore.intake.triage import triage
 from tests.messages import label, says
 
 DAY = datetime.date(2024, 5, 31)
@@ -342,7 +342,7 @@ def test_damaged_files_are_tables_or_sentences(written, kind):
 
 def test_nothing_is_loaded_before_it_is_needed():
     code = (
-        "import sys, privcore.data.statistics_files, privcore.data.spreadsheets\n"
+        "import sys, privcore.intake.statistics_files, privcore.intake.spreadsheets\n"
         "wrong = {'pyreadstat', 'rdata', 'xarray', 'python_calamine'} & set(sys.modules)\n"
         "sys.exit(str(wrong) if wrong else 0)"
     )

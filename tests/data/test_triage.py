@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.data import build_dataset, read_table
-from privcore.data.cuts import even_cuts, round_number
 from privcore.data.discretise import proposed_intervals
-from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL
-from privcore.data.schema_file import read_schema, schema_json
-from privcore.data.triage import (
+from privcore.errors import DataError, ParameterError
+from privcore.intake import build_dataset, read_table
+from privcore.intake.cuts import even_cuts, round_number
+from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL
+from privcore.intake.schema_file import read_schema, schema_json
+from privcore.intake.triage import (
     choose,
     left_out,
     merge_rare,
@@ -21,7 +22,6 @@ from privcore.data.triage import (
     proposed_schema,
     triage,
 )
-from privcore.errors import DataError, ParameterError
 from tests.messages import reads, says, shows
 
 ROWS = 400

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.data import build_dataset
-from privcore.data import units as module
-from privcore.data.reading import RawTable, read_table
-from privcore.data.triage import proposed_schema, triage
-from privcore.data.units import bounded, likely_columns
 from privcore.errors import DataError, ParameterError
+from privcore.intake import build_dataset
+from privcore.intake import units as module
+from privcore.intake.reading import RawTable, read_table
+from privcore.intake.triage import proposed_schema, triage
+from privcore.intake.units import bounded, likely_columns
 from privcore.unit import Unit
 from tests.examples import examples
 from tests.messages import reads, says

@@ -11,13 +11,13 @@ from privcore import discover
 from privcore.algorithms import count
 from privcore.algorithms.search.model import NoHooks
 from privcore.counts import InMemoryCounts
-from privcore.counts.external import ExternalCounts
 from privcore.data import Column, Dataset
 from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.measures import stability as module
 from privcore.measures.stability import Stability, frequencies, halves, judge
 from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.storage.external import ExternalCounts
 from tests.examples import examples
 from tests.messages import begins, reads, says, shows
 

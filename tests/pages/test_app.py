@@ -18,9 +18,9 @@ from pages.ui.glossary import linked
 from pages.ui.running import LiveHooks
 from privcore import kernels
 from privcore.algorithms import ALGORITHMS, Progress
-from privcore.data import ColumnSchema, read_table
-from privcore.data.schema_file import schema_json
-from privcore.data.triage import proposed_schema
+from privcore.intake import ColumnSchema, read_table
+from privcore.intake.schema_file import schema_json
+from privcore.intake.triage import proposed_schema
 from tests.examples import few
 from tests.messages import begins, label, reads, says, shows
 from tests.pages.opening import (

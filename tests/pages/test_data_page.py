@@ -10,9 +10,9 @@ import xlsxwriter
 from pages.ui.data.columns import EDITED, taken_as
 from pages.ui.data.upload import _from_frame, _to_frame
 from privcore.algorithms.work import WIDE
-from privcore.data.proposing import LEAVE_OUT
-from privcore.data.schema import ColumnSchema
 from privcore.errors import DataError
+from privcore.intake.proposing import LEAVE_OUT
+from privcore.intake.schema import ColumnSchema
 from tests.messages import label, says
 from tests.pages.opening import TABLE, clean, open_page, open_table, press, titles
 

@@ -32,14 +32,15 @@ from pages.ui.pictures import graphs as drawing
 from pages.ui.pictures.sheet import FORMS
 from pages.ui.theme import PALETTES
 from privcore.algorithms import discover
-from privcore.data import build_dataset, load_network, read_table
-from privcore.data.triage import proposed_schema
+from privcore.data import load_network
 from privcore.display.answer import CLASS_WORDS
 from privcore.display.drawing import Pane
 from privcore.display.drawing.lines import dense
 from privcore.display.layout import shared_layout
 from privcore.display.routes import routes
 from privcore.graphs import PDAG
+from privcore.intake import build_dataset, read_table
+from privcore.intake.triage import proposed_schema
 from privcore.measures import compare
 from privcore.measures.references import non_private_reference, references_of
 from privcore.privacy.mechanisms import NoNoise

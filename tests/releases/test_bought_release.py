@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcore.data import RawTable
-from privcore.data.private_domain.plan import Purchase
-from privcore.data.private_domain.table import StatedTable
-from privcore.data.schema import ColumnSchema
 from privcore.display.certificate_html import certificate_html
 from privcore.errors import BudgetError, CertificateError, DataError, ReleaseError
+from privcore.intake import RawTable
+from privcore.intake.private_domain.table import StatedTable
+from privcore.intake.schema import ColumnSchema
 from privcore.releases import release as module
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import load_key
+from privcore.releases.private_domain import Purchase
 from privcore.releases.release import release
 from privcore.releases.release_check import check_release
 from privcore.releases.signing import signed

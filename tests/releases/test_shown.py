@@ -10,10 +10,10 @@ import pytest
 import privcore
 from privcore.algorithms import count
 from privcore.data.network_tiers import TIERS
-from privcore.data.schema import ColumnSchema
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
+from privcore.intake.schema import ColumnSchema
 from privcore.measures.references import non_private_reference
 from tests.messages import says, shows
 

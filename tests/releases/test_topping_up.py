@@ -13,11 +13,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.data import ColumnSchema
-from privcore.data.parquet import open_parquet
-from privcore.data.private_domain.table import StatedTable
 from privcore.effects import EffectPlan, Question
 from privcore.errors import BudgetError, DataError, ParameterError, ReleaseError
+from privcore.intake import ColumnSchema
+from privcore.intake.private_domain.table import StatedTable
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.accounting.events import Event, total_rho
 from privcore.releases.certificate import certificate_json
@@ -27,6 +26,7 @@ from privcore.releases.release_file import ReleaseFile, file_text, parsed_file
 from privcore.releases.signing import signed
 from privcore.releases.topping_up import further_charge
 from privcore.releases.verification import verify
+from privcore.storage.parquet import open_parquet
 from tests.examples import few
 from tests.messages import says, shows
 from tests.releases.steps_of import (

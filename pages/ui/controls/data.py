@@ -26,10 +26,10 @@ from privcore.data import (
     intervals,
     load_network,
 )
-from privcore.data.private_domain.table import StatedTable
 from privcore.display.layout import shared_layout
 from privcore.graphs import PDAG
 from privcore.graphs.described import Positions
+from privcore.intake.private_domain.table import StatedTable
 from privcore.text import short
 
 UPLOAD = "your table"

@@ -13,11 +13,11 @@ import streamlit as st
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.visible import PublicShape
 from privcore.algorithms.work import WIDE, wide_sentence
-from privcore.data import ColumnSchema, RawTable
-from privcore.data.coding import column_of
-from privcore.data.proposing import LEAVE_OUT, Proposal
-from privcore.data.triage import codes_of, drawn_by_name
 from privcore.errors import DataError, PrivcoreError
+from privcore.intake import ColumnSchema, RawTable
+from privcore.intake.coding import column_of
+from privcore.intake.proposing import LEAVE_OUT, Proposal
+from privcore.intake.triage import codes_of, drawn_by_name
 from privcore.text import counted, short
 
 EDITED = "as edited"

@@ -10,13 +10,14 @@ import streamlit as st
 
 from pages.ui.controls.data import Loaded
 from pages.ui.texts import plain
-from privcore.data import ColumnSchema, Dataset
+from privcore.data import Dataset
 from privcore.data.domain import domain_lines, domain_of
-from privcore.data.private_domain import DomainPlan, buy_domain, plan_domain
-from privcore.data.private_domain.buying import rows_off
-from privcore.data.private_domain.plan import SHARE
-from privcore.data.private_domain.table import StatedTable
+from privcore.intake import ColumnSchema
+from privcore.intake.private_domain import DomainPlan, buy_domain, plan_domain
+from privcore.intake.private_domain.buying import rows_off
+from privcore.intake.private_domain.table import StatedTable
 from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.releases.private_domain import SHARE
 
 # δ of a domain, if the run has no δ of its own or none is chosen yet.
 _DELTA = 1e-6

@@ -10,10 +10,11 @@ import streamlit as st
 from pages.ui.controls.data import Loaded, prepare
 from pages.ui.data import private_domain
 from pages.ui.texts import plain
-from privcore.data import ColumnSchema, Dataset
+from privcore.data import Dataset
 from privcore.data.domain import domain_lines, domain_of
-from privcore.data.private_domain.table import StatedTable
-from privcore.data.schema_file import confirmation, schema_json
+from privcore.intake import ColumnSchema
+from privcore.intake.private_domain.table import StatedTable
+from privcore.intake.schema_file import confirmation, schema_json
 
 _CONFIRMED = "upload_confirmed"
 

@@ -7,10 +7,10 @@ from contextlib import suppress
 import streamlit as st
 
 from pages.ui.texts import plain
-from privcore.data import RawTable
-from privcore.data.reading import ENCODINGS, ReadingOptions
-from privcore.data.spreadsheets import is_spreadsheet, read_sheet
 from privcore.errors import DataError
+from privcore.intake import RawTable
+from privcore.intake.reading import ENCODINGS, ReadingOptions
+from privcore.intake.spreadsheets import is_spreadsheet, read_sheet
 from privcore.text import short
 
 _DETECT = "detect"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui.texts import plain
-from privcore.data import RawTable
-from privcore.data.proposing import Proposal
-from privcore.data.units import Bounded, bounded, likely_columns
+from privcore.intake import RawTable
+from privcore.intake.proposing import Proposal
+from privcore.intake.units import Bounded, bounded, likely_columns
 from privcore.text import short
 from privcore.unit import MOST_ROWS, noun_of
 

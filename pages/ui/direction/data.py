@@ -14,9 +14,6 @@ from pages.ui.controls.data import UPLOAD, Loaded, choose_data, current_data
 from pages.ui.controls.params import declared_controls
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.texts import plain
-from privcore.data import RawTable, build_dataset, read_table
-from privcore.data.reading import ENDINGS, MAX_BYTES
-from privcore.data.triage import number_columns
 from privcore.errors import DataError
 from privcore.extras.pairs import (
     GENERATORS,
@@ -25,6 +22,9 @@ from privcore.extras.pairs import (
     generator_parameters,
     is_numeric,
 )
+from privcore.intake import RawTable, build_dataset, read_table
+from privcore.intake.reading import ENDINGS, MAX_BYTES
+from privcore.intake.triage import number_columns
 from privcore.text import short
 
 GENERATED, CURRENT, FILE = "generated", "current data set", "two columns of a file"

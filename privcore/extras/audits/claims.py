@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcore.algorithms.gradients.clipped_gradients import clipped_mean, clipped_sensitivity
-from privcore.data import ColumnSchema
-from privcore.data.private_domain.plan import DomainPlan, plan_domain
 from privcore.extras.audits import neighbours
 from privcore.extras.audits.case import Side, Trial
 from privcore.extras.audits.outputs import Outputs
@@ -24,6 +22,8 @@ from privcore.extras.audits.trials import (
 )
 from privcore.independence import ScoreMeasure, get_score
 from privcore.independence.measure import Calibration
+from privcore.intake import ColumnSchema
+from privcore.intake.private_domain.plan import DomainPlan, plan_domain
 from privcore.privacy.mechanisms import (
     NoiseSource,
     SieveScales,

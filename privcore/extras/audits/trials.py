@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 
 from privcore.arrays import Vector
-from privcore.data.private_domain.buying import bought_levels
-from privcore.data.private_domain.plan import DomainPlan
 from privcore.extras.audits.case import Side
 from privcore.extras.audits.outputs import Outcome, Outputs
+from privcore.intake.private_domain.buying import bought_levels
+from privcore.intake.private_domain.plan import DomainPlan
 from privcore.privacy.mechanisms import (
     NoiseSource,
     SieveAndExamine,

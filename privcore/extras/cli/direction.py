@@ -7,8 +7,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from privcore.data import ColumnSchema, Dataset, RawTable, build_dataset
-from privcore.data.triage import number_columns, proposed_schema
+from privcore.data import Dataset
 from privcore.errors import ParameterError
 from privcore.extras.pairs import (
     GENERATORS,
@@ -21,6 +20,8 @@ from privcore.extras.pairs import (
 )
 from privcore.extras.pairs.report import caution, direction_report
 from privcore.faces.cli.data import add_reading_options, raw_table, stated_schema, whole
+from privcore.intake import ColumnSchema, RawTable, build_dataset
+from privcore.intake.triage import number_columns, proposed_schema
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise

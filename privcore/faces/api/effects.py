@@ -6,7 +6,7 @@ from typing import Any
 
 from privcore.effects import Effects, Question
 from privcore.effects import effects as effects_with
-from privcore.faces.api.tables import Table, dataset_of
+from privcore.faces.api.runs import Table, dataset_of
 from privcore.privacy.mechanisms import SecureNoise
 
 

@@ -13,7 +13,7 @@ from privcore.display.interactive import (
     run_series,
 )
 from privcore.display.interactive import interactive_page as page_of
-from privcore.faces.api.tables import Table, dataset_of
+from privcore.faces.api.runs import Table, dataset_of
 
 
 def interactive_page(

@@ -11,7 +11,7 @@ from privcore.algorithms.search.parameters import EPSILON
 from privcore.algorithms.search.result import Discovery
 from privcore.effects import EffectPlan
 from privcore.errors import ParameterError
-from privcore.faces.api.tables import Table, dataset_of
+from privcore.faces.api.runs import Table, dataset_of
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import Release
 from privcore.releases.release import release as charged_release

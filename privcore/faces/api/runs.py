@@ -1,14 +1,30 @@
-"""One run of an algorithm."""
+"""One run of an algorithm, on a data set or on any table."""
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
 
 from privcore.algorithms import engine, get_algorithm
 from privcore.algorithms.registry import RECOMMENDED
 from privcore.algorithms.search.result import Discovery
-from privcore.faces.api.tables import Table, dataset_of
+from privcore.data import Dataset
 from privcore.privacy.mechanisms import SecureNoise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Table = Union[Dataset, "pd.DataFrame", Path, str]
+
+
+def dataset_of(data: Table) -> Dataset:
+    """The data set that `read_table` makes from a table; a data set is returned unchanged."""
+    if isinstance(data, Dataset):
+        return data
+    # Imported here, as a built-in network needs no reader of files.
+    from privcore.faces.api.tables import read_table
+
+    return read_table(data)
 
 
 def discover(

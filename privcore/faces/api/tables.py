@@ -11,18 +11,17 @@ import pandas as pd
 
 from privcore.algorithms.search.parameters import ROWS_PER_UNIT
 from privcore.algorithms.work import WIDE, wide_sentence
-from privcore.data import ColumnSchema, Dataset, Missing, RawTable, build_dataset, reading
-from privcore.data.proposing import Proposal
+from privcore.data import Dataset
 from privcore.data.samples import get_sample
-from privcore.data.schema_file import read_schema
-from privcore.data.triage import choose, left_out
-from privcore.data.triage import triage as proposals_for
-from privcore.data.units import bounded
 from privcore.errors import DataError, ParameterError
+from privcore.intake import ColumnSchema, Missing, RawTable, build_dataset, reading
+from privcore.intake.proposing import Proposal
+from privcore.intake.schema_file import read_schema
+from privcore.intake.triage import choose, left_out
+from privcore.intake.triage import triage as proposals_for
+from privcore.intake.units import bounded
 from privcore.text import short
 from privcore.unit import noun_of
-
-Table = Dataset | pd.DataFrame | Path | str
 
 
 def read_table(
@@ -179,11 +178,6 @@ def _raw(
     if isinstance(source, pd.DataFrame):
         return reading.read_frame(source)
     return reading.read_table(_bytes_of(source), Path(source).name, options)
-
-
-def dataset_of(data: Table) -> Dataset:
-    """The data set that `read_table` makes from a table; a data set is returned unchanged."""
-    return data if isinstance(data, Dataset) else read_table(data)
 
 
 def _bytes_of(path: Path | str) -> bytes:

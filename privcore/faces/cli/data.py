@@ -12,29 +12,26 @@ from privcore.algorithms.search.parameters import ROWS_PER_UNIT
 from privcore.algorithms.work import WIDE, wide_sentence
 from privcore.data import (
     EXAMPLES,
-    ColumnSchema,
     Dataset,
-    RawTable,
     StructuralExample,
-    build_dataset,
     example_parameters,
     intervals,
     load_network,
-    read_table,
 )
-from privcore.data.parquet import ParquetTable, open_parquet, triage_parquet
-from privcore.data.private_domain.plan import OWN_DELTA, SHARE, Purchase
-from privcore.data.private_domain.table import StatedTable
-from privcore.data.proposing import Proposal
-from privcore.data.reading import MAX_BYTES, MEMORY, ReadingOptions
 from privcore.data.samples import Sample, get_sample
-from privcore.data.schema_file import read_schema
-from privcore.data.triage import KINDS, choose, left_out, merge_rare, triage
-from privcore.data.units import bounded
 from privcore.errors import DataError, ParameterError
 from privcore.exchange.truth import read_true_graph
+from privcore.intake import ColumnSchema, RawTable, build_dataset, read_table
+from privcore.intake.private_domain.table import StatedTable
+from privcore.intake.proposing import Proposal
+from privcore.intake.reading import MAX_BYTES, MEMORY, ReadingOptions
+from privcore.intake.schema_file import read_schema
+from privcore.intake.triage import KINDS, choose, left_out, merge_rare, triage
+from privcore.intake.units import bounded
 from privcore.naming import QUOTING, listed
 from privcore.parameter import Parameter
+from privcore.releases.private_domain import OWN_DELTA, SHARE, Purchase
+from privcore.storage.parquet import ParquetTable, open_parquet, triage_parquet
 from privcore.text import number_of, short, whole_of
 from privcore.unit import noun_of
 

@@ -65,7 +65,7 @@ from privcore.measures.stability import NOT_PRIVATE, RUNS, Stability, judge
 from privcore.naming import quoted
 from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
-from privcore.releases.private_domain import bought_dataset, split, with_purchase
+from privcore.releases.private_domain import split, with_purchase
 from privcore.text import counted, percent, short
 
 
@@ -151,7 +151,7 @@ def _run(options: argparse.Namespace) -> None:
         noise = SecureNoise() if options.secure else SimulatedNoise(seed)
     wanted = None if table is None else split(table, algorithm.name, parameters)
     if table is not None and wanted is not None and noise is not None:
-        dataset = bought_dataset(table, wanted.plan, noise)
+        dataset = table.buy(wanted.plan, noise)
         source, parameters = source_of(dataset), dict(wanted.parameters)
     limit = options.test_limit
     result = discover(source, algorithm.name, parameters, noise=noise, test_limit=limit)

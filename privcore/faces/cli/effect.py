@@ -10,7 +10,6 @@ from typing import Any
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import source_of
 from privcore.data import Dataset, load_network
-from privcore.data.parquet import ParquetTable
 from privcore.effects import (
     ALGORITHM,
     SHARE,
@@ -32,6 +31,7 @@ from privcore.faces.cli.run_options import add_parameter_options, parameters_of
 from privcore.graphs.described import to_json_dict
 from privcore.measures.references import non_private_reference
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
+from privcore.storage.parquet import ParquetTable
 from privcore.text import counted
 
 

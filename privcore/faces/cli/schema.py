@@ -8,12 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from privcore.data.coding import column_of
 from privcore.data.discretise import proposed_intervals
 from privcore.data.domain import domain_lines, domain_of
-from privcore.data.schema import ColumnSchema
-from privcore.data.schema_file import read_schema, schema_json
-from privcore.data.triage import left_out, triage
 from privcore.errors import DataError, ParameterError
 from privcore.faces.cli.data import (
     add_reading_options,
@@ -22,6 +18,10 @@ from privcore.faces.cli.data import (
     raw_table,
     take_sample,
 )
+from privcore.intake.coding import column_of
+from privcore.intake.schema import ColumnSchema
+from privcore.intake.schema_file import read_schema, schema_json
+from privcore.intake.triage import left_out, triage
 from privcore.text import short
 
 _DRAFT = (

@@ -6,13 +6,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from privcore.data.schema_file import read_schema
 from privcore.display.interactive import certificate_page, numbers_page
 from privcore.errors import CertificateError, LedgerError, ParameterError
 from privcore.faces.cli.ledger import describe
 from privcore.faces.cli.pages import write_page
 from privcore.faces.cli.schema import values_of
 from privcore.files import read_most
+from privcore.intake.schema_file import read_schema
 from privcore.releases import release_file
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import FILE as KEY_FILE

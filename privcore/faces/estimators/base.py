@@ -12,8 +12,7 @@ import pandas as pd
 
 from privcore.algorithms import Algorithm, Discovery, Parameter, get_algorithm
 from privcore.errors import PrivcoreError
-from privcore.faces.api.runs import discover
-from privcore.faces.api.tables import Table
+from privcore.faces.api.runs import Table, discover
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import ordered
 from privcore.parameter import parse_all

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from privcore.data.private_domain import buy_domain, plan_domain
-from privcore.data.private_domain.buying import (
+from privcore.errors import DataError, ParameterError
+from privcore.intake.private_domain import buy_domain, plan_domain
+from privcore.intake.private_domain.buying import (
     bought_numbers,
     level_counts,
     rows_off,
 )
-from privcore.data.private_domain.plan import MOST_LEVELS
-from privcore.data.schema import OTHER_LEVEL, ColumnSchema
-from privcore.errors import DataError, ParameterError
+from privcore.intake.private_domain.plan import MOST_LEVELS
+from privcore.intake.schema import OTHER_LEVEL, ColumnSchema
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from tests.examples import examples

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms import discover
-from privcore.data import RawTable
-from privcore.data.private_domain.buying import buy_domain, level_counts
-from privcore.data.private_domain.plan import MOST_LEVELS, Purchase
-from privcore.data.private_domain.table import StatedTable
-from privcore.data.schema import ColumnSchema
 from privcore.errors import DataError, ParameterError
+from privcore.intake import RawTable
+from privcore.intake.private_domain.buying import buy_domain, level_counts
+from privcore.intake.private_domain.plan import MOST_LEVELS
+from privcore.intake.private_domain.table import StatedTable
+from privcore.intake.schema import ColumnSchema
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.releases.private_domain import bought_dataset, split, with_purchase
+from privcore.releases.private_domain import Purchase, bought_dataset, split, with_purchase
 from tests.data.private_domain.test_buying import NASTY
 from tests.examples import examples
 from tests.messages import begins, says, shows

@@ -17,7 +17,7 @@ from benchmarks.papers.xu_adult import coarse
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.engine import checked_parameters
 from privcore.algorithms.gradients.schedules import SCHEDULES, total
-from privcore.data import build_dataset, load_network, read_table
+from privcore.data import load_network
 from privcore.errors import ParameterError
 from privcore.extras.lab.reproductions import (
     FOLDER,
@@ -36,6 +36,7 @@ from privcore.extras.lab.reproductions import (
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan
 from privcore.faces.cli import build_parser
 from privcore.graphs import PDAG
+from privcore.intake import build_dataset, read_table
 from privcore.measures import ordered_pair_f1, skeleton_metrics
 from tests.data.guess import guessed_schema
 from tests.messages import begins, says

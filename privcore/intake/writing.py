@@ -15,21 +15,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privcore.arrays import Vector
+from privcore.data.discretise import CURRENCIES
 from privcore.errors import DataError
 from privcore.text import short
 
-_CURRENCIES = "$£€¥₹₽₩₺"
 _CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|BRL|ZAR"
 # Sign, currency, digits with marks in between, and a unit without digits.
 _NUMBER = re.compile(
-    rf"(?P<sign>[+\-−]?)\s*(?P<before>[{_CURRENCIES}]|(?:{_CODES})\b)?\s*(?P<minus>[+\-−]?)"
+    rf"(?P<sign>[+\-−]?)\s*(?P<before>[{CURRENCIES}]|(?:{_CODES})\b)?\s*(?P<minus>[+\-−]?)"
     r"(?P<digits>[\d.,]?\d[\d.,'’\s]*)(?P<power>[eE][+-]?\d+)?"
-    r"\s*(?P<after>[^\W\d][^\d]*|[%‰°²³/µ" + _CURRENCIES + r"][^\d]*)?"
+    r"\s*(?P<after>[^\W\d][^\d]*|[%‰°²³/µ" + CURRENCIES + r"][^\d]*)?"
 )
 # With these a number is a rank, a multiple or a bound, not a quantity.
 _NO_UNIT = {"st", "nd", "rd", "th", "k", "m", "mio", "bn", "mrd", "x"}
-# Most digits of a number written in full; others have as many as keep them distinct.
-_SHORT, _SHORTEST = 6, 3
 # More digits than a number can hold exactly, and codes such as 01307.
 _CODE = r"^[+-]?(\d{16,}(\.0*)?|0\d+)$"
 # A whole number as programs write it among numbers with decimals.
@@ -209,35 +207,3 @@ def _in_thousands(groups: Sequence[str]) -> bool:
 
 def _is_plain(text: str) -> bool:
     return bool(re.fullmatch(r"[+-]?\d+(\.\d*)?", text))
-
-
-def number_words(numbers: Sequence[float], unit: str = "") -> list[str]:
-    """Numbers as people write them, distinct even if they are close: 0.5, 1998, 200,000.
-
-    >>> number_words([1998, 200_000]), number_words([2.5], "mg")
-    (['1998', '200,000'], ['2.5 mg'])
-    """
-    for digits in range(_SHORTEST, 18):
-        texts = [_number_words(_rounded(number, digits)) for number in numbers]
-        if len(set(texts)) == len(set(numbers)):
-            break
-    if not unit:
-        return texts
-    if unit in _CURRENCIES:
-        return [f"−{unit}{t[1:]}" if t.startswith("-") else unit + t for t in texts]
-    return [f"{text} {unit}" for text in texts]
-
-
-def _rounded(number: float, digits: int) -> float:
-    """The number itself if it is short, such as 1998; otherwise with this many digits."""
-    short_form = float(f"{number:.{_SHORT}g}")
-    return short_form if short_form == number else float(f"{number:.{digits}g}")
-
-
-def _number_words(number: float) -> str:
-    size = abs(number)
-    if number and not 1e-4 <= size < 1e15:
-        return f"{number:.17g}" if float(f"{number:.6g}") != number else f"{number:g}"
-    text = np.format_float_positional(number, trim="-")
-    # Four digits may be a year.
-    return f"{int(text):,}" if size >= 10_000 and number == int(number) else text

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.data import refusals
-from privcore.data.coding import Codes, Coding, Missing, Piece, looked_at, settled
 from privcore.data.model import Dataset, is_constant
-from privcore.data.reading import RawTable
-from privcore.data.schema import ColumnSchema, parse_numbers
 from privcore.errors import DataError
+from privcore.intake import refusals
+from privcore.intake.coding import Codes, Coding, Missing, Piece, looked_at, settled
+from privcore.intake.reading import RawTable
+from privcore.intake.schema import ColumnSchema, parse_numbers
 from privcore.text import short
 
 

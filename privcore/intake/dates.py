@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from privcore.data.writing import each
 from privcore.errors import DataError
+from privcore.intake.writing import each
 from privcore.text import short
 
 Part = Literal["month", "weekday", "calendar month", "quarter", "year"]

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from privcore.data.discretise import MAX_INTERVALS
-from privcore.data.schema import ColumnSchema
 from privcore.errors import DataError, ParameterError
-from privcore.parameter import Parameter
+from privcore.intake.schema import ColumnSchema
 from privcore.privacy.accounting.composition import rho_for
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.stable_histogram import StableHistogram
+from privcore.releases.private_domain import PROOF
 from privcore.text import short
 
 # Most levels of a column that are released, in addition to the reserved ones.
@@ -25,53 +25,6 @@ MOST_LEVELS = 10
 _HIDING = 0.5
 # Least ε, δ and ρ: with less, the noise would far exceed any number of rows.
 _LEAST = 1e-15
-
-
-PROOF = "docs/proofs/bought_domain.md"
-
-SHARE = Parameter(
-    name="buy_domain",
-    title="Share for the domain",
-    symbol="share",
-    kind="float",
-    default=0.2,
-    low=0.0,
-    open_low=True,
-    high=1.0,
-    open_high=True,
-    help="Share of ε and δ spent on releasing levels, bounds and cut points from the rows.",
-    source=PROOF,
-)
-OWN_DELTA = Parameter(
-    name="domain_delta",
-    title="δ of the domain",
-    symbol="δ₁",
-    kind="float",
-    default=None,
-    low=0.0,
-    open_low=True,
-    high=1.0,
-    open_high=True,
-    optional=True,
-    auto_help="the domain's share of the run's δ",
-    help="δ of the domain, for a run that has no δ of its own.",
-    source=PROOF,
-)
-
-
-@dataclass(frozen=True)
-class Purchase:
-    """The budget of a bought domain: its share of a run's ε and δ.
-
-    delta: δ of the domain, for a run that has no δ of its own.
-    """
-
-    share: float
-    delta: float | None = None
-
-    def __post_init__(self) -> None:
-        SHARE.parse(self.share)
-        OWN_DELTA.parse(self.delta)
 
 
 @dataclass(frozen=True)
@@ -90,6 +43,12 @@ class DomainPlan:
     histogram: StableHistogram | None
     hiding: float
     rho: float
+    proof = PROOF
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns to be bought."""
+        return tuple(column.name for column in self.columns)
 
     def selection_epsilon(self, column: ColumnSchema) -> float:
         """ε of each selection for a numeric column by the exponential mechanism (ρ = ε²/8)."""

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from privcore.counts.available import available_cases, gaps_of
 from privcore.counts.distinct import Codes
-from privcore.counts.external import count_external
-from privcore.counts.sharded import Found, ShardedRows
 from privcore.counts.source import CountSource
-from privcore.data.cells import MEMORY
-from privcore.data.coding import Coded, Coding, Codings, Missing, Piece, looked_at, settled
 from privcore.data.model import Column, Described
-from privcore.data.schema import ColumnSchema
 from privcore.errors import DataError
+from privcore.intake.cells import MEMORY
+from privcore.intake.coding import Coded, Coding, Codings, Missing, Piece, looked_at, settled
+from privcore.intake.schema import ColumnSchema
+from privcore.storage.external import count_external
+from privcore.storage.sharded import Found, ShardedRows
 
 
 def count_frame(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.data.cells import AT_ONCE, Memory
 from privcore.data.model import check_names
 from privcore.errors import DataError
+from privcore.intake.cells import AT_ONCE, Memory
 from privcore.text import short
 
 if TYPE_CHECKING:

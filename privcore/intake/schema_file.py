@@ -30,10 +30,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from privcore.data.dates import DateReading
-from privcore.data.schema import ColumnSchema
-from privcore.data.writing import Writing
 from privcore.errors import DataError
+from privcore.intake.dates import DateReading
+from privcore.intake.schema import ColumnSchema
+from privcore.intake.writing import Writing
 from privcore.strict_json import JsonFault, read_json
 from privcore.text import short
 

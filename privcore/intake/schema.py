@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.data.dates import DateReading
 from privcore.data.model import MISSING_LEVEL as MISSING_LEVEL
 from privcore.data.model import OTHER_LEVEL as OTHER_LEVEL
 from privcore.data.model import Kind
-from privcore.data.writing import PLAIN, Writing
+from privcore.intake.dates import DateReading
+from privcore.intake.writing import PLAIN, Writing
 
 
 @dataclass(frozen=True)

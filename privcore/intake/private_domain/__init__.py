@@ -3,7 +3,7 @@
 Proof: docs/proofs/bought_domain.md.
 """
 
-from privcore.data.private_domain.buying import buy_domain
-from privcore.data.private_domain.plan import DomainPlan, plan_domain
+from privcore.intake.private_domain.buying import buy_domain
+from privcore.intake.private_domain.plan import DomainPlan, plan_domain
 
 __all__ = ["DomainPlan", "buy_domain", "plan_domain"]

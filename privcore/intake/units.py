@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.data.proposing import WHOSE_ROWS, Proposal, named_as_identifier
-from privcore.data.reading import RawTable
 from privcore.errors import DataError
+from privcore.intake.proposing import WHOSE_ROWS, Proposal, named_as_identifier
+from privcore.intake.reading import RawTable
 from privcore.text import short
 from privcore.unit import Unit, noun_of
 

@@ -10,19 +10,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privcore.data import Column, Dataset, Missing, RawTable, build_dataset, refusals
-from privcore.data.coding import DROPPED, column_of, used_columns
+from privcore.data import Column, Dataset
 from privcore.data.model import BOUGHT, code_type
-from privcore.data.private_domain.buying import cell_numbers
-from privcore.data.private_domain.plan import MOST_LEVELS, Purchase
 from privcore.data.questions import OpenQuestion
-from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
-from privcore.data.writing import PLAIN
 from privcore.errors import DataError, ParameterError
+from privcore.intake import Missing, RawTable, build_dataset, refusals
+from privcore.intake.coding import DROPPED, column_of, used_columns
+from privcore.intake.private_domain import DomainPlan, buy_domain, plan_domain
+from privcore.intake.private_domain.buying import cell_numbers
+from privcore.intake.private_domain.plan import MOST_LEVELS
+from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
+from privcore.intake.writing import PLAIN
+from privcore.privacy.mechanisms import NoiseSource
+from privcore.releases.private_domain import PlannedPurchase, Purchase, UnboughtTable
 
 
 @dataclass(frozen=True, eq=False)
-class StatedTable:
+class StatedTable(UnboughtTable):
     """A table in which the levels, bounds or cuts of some or all columns are not yet public.
 
     schema: schemas of the columns used; for a column to be bought, only its kind, `bins` and
@@ -39,6 +43,7 @@ class StatedTable:
     notes: tuple[str, ...] = ()
     true_edges: tuple[tuple[str, str], ...] | None = None
     questions: tuple[OpenQuestion, ...] = ()
+    most_levels = MOST_LEVELS
 
     @classmethod
     def state(
@@ -131,6 +136,18 @@ class StatedTable:
     def bought_cells(self) -> Mapping[str, pd.Series[Any]]:
         """The cells of each column that is to be bought."""
         return {column.name: self.cells[column.name] for column in self.bought}
+
+    def plan(self, epsilon: float, delta: float) -> PlannedPurchase:
+        """As `plan_domain` does for the columns to be bought, with the same errors."""
+        return plan_domain(self.bought, self.n, epsilon, delta)
+
+    def buy(self, plan: PlannedPurchase, noise: NoiseSource) -> Dataset:
+        """Buy the domain, and return the data set coded with this domain.
+
+        plan: made by `plan`.
+        """
+        assert isinstance(plan, DomainPlan)
+        return self.with_domain(buy_domain(self.bought_cells, plan, noise))
 
     def with_domain(self, domain: Sequence[ColumnSchema]) -> Dataset:
         """The data set under a bought domain; domain: the schemas of the bought columns.

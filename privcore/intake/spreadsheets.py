@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.data.cells import MAX_CELLS
-from privcore.data.separate_process import survives
 from privcore.errors import DataError
+from privcore.intake.cells import MAX_CELLS
+from privcore.intake.separate_process import survives
 from privcore.text import short
 
 if TYPE_CHECKING:

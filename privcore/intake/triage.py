@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from privcore.data.discretise import proposed_intervals
-from privcore.data.proposing import Proposal, leave_out, mostly_labelled, number_column, propose
-from privcore.data.reading import RawTable
-from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
 from privcore.errors import DataError, ParameterError
+from privcore.intake.proposing import Proposal, leave_out, mostly_labelled, number_column, propose
+from privcore.intake.reading import RawTable
+from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
 from privcore.text import short
 
 # Names that a sentence lists.

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from privcore.arrays import Vector
-from privcore.data.private_domain.plan import MOST_LEVELS, DomainPlan
-from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
+from privcore.intake.private_domain.plan import MOST_LEVELS, DomainPlan
+from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.quantile import cut_utilities, quantile_utilities
 from privcore.privacy.mechanisms.selection import select

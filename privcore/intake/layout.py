@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from privcore.data.cells import cell_text
 from privcore.data.questions import OpenQuestion
-from privcore.data.writing import spelling
+from privcore.intake.cells import cell_text
+from privcore.intake.writing import spelling
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blank"}
 # Rows at the start that are read for the layout, and most rows above the names.

@@ -14,8 +14,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.data import refusals
-from privcore.data.cells import cell_text
 from privcore.data.discretise import (
     check_cuts,
     cut,
@@ -31,8 +29,10 @@ from privcore.data.model import (
     code_type,
     too_few_rows,
 )
-from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.errors import DataError, ParameterError
+from privcore.intake import refusals
+from privcore.intake.cells import cell_text
+from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.text import short
 from privcore.unit import RECORD, Unit
 

@@ -9,17 +9,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from privcore.data import arrow
-from privcore.data.cells import AT_ONCE, MEMORY, Memory, cell_text
-from privcore.data.coding import Coded, Codes, Coding, Codings, Missing, Piece, looked_at, settled
-from privcore.data.model import MAX_LEVELS, Column, Described, too_few_rows
-from privcore.data.persons import called_as_persons, names_persons, whose_rows
-from privcore.data.proposing import Proposal, propose_counted
+from privcore.arrays import Matrix
+from privcore.counts import CountSource, StoredTable
+from privcore.counts.distinct import Distinct, coded_means, distinct_rows, merged, taken_rows
+from privcore.counts.source import Bases
+from privcore.data.model import MAX_LEVELS, Column, too_few_rows
 from privcore.data.questions import OpenQuestion
-from privcore.data.schema import ColumnSchema
-from privcore.data.triage import choose, proposals_of
 from privcore.errors import DataError
+from privcore.intake import arrow
+from privcore.intake.cells import AT_ONCE, MEMORY, Memory, cell_text
+from privcore.intake.coding import Coded, Codes, Coding, Codings, Missing, Piece, looked_at, settled
+from privcore.intake.persons import called_as_persons, names_persons, whose_rows
+from privcore.intake.proposing import Proposal, propose_counted
+from privcore.intake.schema import ColumnSchema
+from privcore.intake.triage import choose, proposals_of
+from privcore.storage.external import count_external, memory_for_all
 from privcore.text import short
 
 # A level may be written in several ways, with spaces around it.
@@ -33,7 +39,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetTable(Described):
+class ParquetTable(StoredTable):
     """A table of categorical columns in Parquet files.
 
     The files must not change while the table is used.
@@ -55,12 +61,69 @@ class ParquetTable(Described):
     def n(self) -> int:
         return sum(self.codings.rows)
 
+    def count(self) -> CountSource:
+        """Counts over the files, in memory if the unique rows fit there.
+
+        Half of the memory limit is for the unique rows, and the other half is for reading.
+        """
+        return count_external(ParquetRows(self), self.memory // 2)
+
+    def check_memory(self) -> None:
+        """Raises DataError if `count` may have to leave the rows in the files.
+
+        Whether the rows fit depends on the number of unique rows, which is private. This check uses
+        only the levels, the number of rows and the memory.
+        """
+        needed = 2 * memory_for_all(self.n, self.levels)
+        if needed > self.memory:
+            raise DataError(
+                "Judging by its levels and number of rows, the table may need "
+                f"{needed / 2**30:.1f} GiB of memory, but only {self.memory / 2**30:.1f} GiB are "
+                "allowed; allow more memory, or use fewer columns or levels."
+            )
+
     def batches(self, columns: Sequence[int]) -> Iterator[Coded]:
         """Yields the codes of some columns for the rows used, in batches and in row order."""
         gaps = self.codings.gaps if self.codings.drop else ()
         read = dict.fromkeys((*columns, *(c for c, any_ in enumerate(gaps) if any_)))
         for codes in _coded(self.files, [self.codings.of[c] for c in read], self.memory):
             yield self.codings.used(codes, list(read))[: len(columns)]
+
+
+class ParquetRows:
+    """`ExternalRows` for a table in Parquet files, with one pass for each joint table."""
+
+    def __init__(self, table: ParquetTable) -> None:
+        self.names = table.names
+        self.levels = table.levels
+        self.n = table.n
+        self.caveats, self.ordered = table.caveats, table.ordered
+        self._table = table
+
+    def distinct(self, columns: Sequence[int], limit: int) -> Distinct | None:
+        return merged(self._distinct(columns), [self.levels[c] for c in columns], limit)
+
+    def sampled(self, rows: NDArray[np.int64]) -> Distinct:
+        sample = merged(self._taken(rows), self.levels, rows.size)
+        assert sample is not None  # There are never more unique rows than rows.
+        return sample
+
+    def coded(self, bases: Bases, radius: float | None) -> Matrix:
+        return coded_means(self._distinct(range(len(self.levels))), bases, radius, self.n)
+
+    def _distinct(self, columns: Sequence[int]) -> Iterator[Distinct]:
+        levels = [self.levels[c] for c in columns]
+        for codes in self._table.batches(columns):
+            if len(codes[0]):
+                yield distinct_rows(codes, levels)
+
+    def _taken(self, rows: NDArray[np.int64]) -> Iterator[Distinct]:
+        start = 0
+        for codes in self._table.batches(range(len(self.levels))):
+            inside = taken_rows(codes, start, rows)
+            if len(inside[0]):
+                yield distinct_rows(inside, self.levels)
+            start += len(codes[0])
 
 
 def open_parquet(

@@ -20,11 +20,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privcore.data import arrow
-from privcore.data.cells import AT_ONCE, MAX_CELLS, MEMORY, OF_CELL, WHERE_IT_IS, Memory, Texts
-from privcore.data.decoding import ENCODINGS, decode
-from privcore.data.gaps import means_missing
-from privcore.data.layout import (
+from privcore.data.model import MAX_COLUMNS, MAX_NAME, SAMPLE, UPLOADED, check_names
+from privcore.data.questions import OpenQuestion, ReadingOptions, Topic
+from privcore.data.samples import is_sample
+from privcore.errors import DataError
+from privcore.intake import arrow
+from privcore.intake.cells import AT_ONCE, MAX_CELLS, MEMORY, OF_CELL, WHERE_IT_IS, Memory, Texts
+from privcore.intake.decoding import ENCODINGS, decode
+from privcore.intake.gaps import means_missing
+from privcore.intake.layout import (
     DELIMITERS,
     Ends,
     Layout,
@@ -35,15 +39,11 @@ from privcore.data.layout import (
     skipped_lines,
     tabbed,
 )
-from privcore.data.model import MAX_COLUMNS, MAX_NAME, SAMPLE, UPLOADED, check_names
-from privcore.data.persons import names_persons, whose_rows
-from privcore.data.questions import OpenQuestion, ReadingOptions, Topic
-from privcore.data.samples import is_sample
-from privcore.data.schema import ColumnSchema
-from privcore.data.spreadsheets import is_spreadsheet, read_sheet, text_columns
-from privcore.data.statistics_files import is_statistics_file, read_statistics
-from privcore.data.writing import each
-from privcore.errors import DataError
+from privcore.intake.persons import names_persons, whose_rows
+from privcore.intake.schema import ColumnSchema
+from privcore.intake.spreadsheets import is_spreadsheet, read_sheet, text_columns
+from privcore.intake.statistics_files import is_statistics_file, read_statistics
+from privcore.intake.writing import each
 from privcore.naming import shortened
 from privcore.text import counted, short
 from privcore.unit import RECORD, Unit

@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.data.cells import MAX_CELLS
-from privcore.data.separate_process import survives
 from privcore.errors import DataError
+from privcore.intake.cells import MAX_CELLS
+from privcore.intake.separate_process import survives
 from privcore.text import short
 
 # Most bytes of a file of R, uncompressed.
