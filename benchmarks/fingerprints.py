@@ -46,10 +46,6 @@ _PASSING = {
     "signature",
     "versions",
     "version",
-    "mark",
-    "nonce",
-    "tops_up",
-    "holds",
 }
 _KNOWN = "tiers: asia; smoke | forbid: tub--bronc"
 _VARIANTS: dict[str, dict[str, Any]] = {
@@ -185,17 +181,6 @@ def releases(folder: Path) -> Iterator[tuple[str, str]]:
             f"searched again {form}",
             digest([again.graph, [f.as_dict() for f in again.findings.values()]]),
         )
-        more = release(
-            data,
-            "moment-search",
-            {**file.parameters, "epsilon": file.total(1.0)},
-            ledger=made,
-            budget="all",
-            keep_numbers=True,
-            adds_to=file,
-        )
-        yield f"topped up {form}", digest(lasting(dict(more.numbers or {})))
-        yield f"topped up certificate {form}", digest(lasting(dict(more.certificate)))
     for name in ("laplace-pc", "priv-pc", "em-pc", "lapmech", "privpc-star", "noleaks"):
         one = release(tables(), name, {}, ledger=made, budget="all")
         yield f"certificate {name}", digest(lasting(dict(one.certificate)))

@@ -98,8 +98,7 @@ def confirm(
     keeps = ALGORITHMS[st.session_state["algorithm"]].again is not None and check.split is None
     keep_numbers = keeps and st.checkbox(
         "Also keep the noisy numbers, in a signed file. The same guarantee covers these numbers. "
-        "Anyone can repeat the search at no further privacy cost, and a later release can refine "
-        "the numbers.",
+        "Anyone can repeat the search at no further privacy cost.",
         value=True,
         key="release_keep_numbers",
     )

@@ -54,7 +54,7 @@ NOT_THERE = ["the package duckdb"]
 if "CAUSALVEIL_REQUIRE_BROWSER" not in os.environ:
     NOT_THERE.append("Chromium")
 # They need the files of a release, and run in this order.
-AFTER_A_RELEASE = ("release", "verify", "search-again", "topup")
+AFTER_A_RELEASE = ("release", "verify", "search-again")
 
 
 def benchmarks() -> list[str]:

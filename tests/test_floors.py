@@ -161,7 +161,7 @@ def test_the_engine_has_no_dashboard() -> None:
 
 
 # The secure source: what it draws comes from its library and from the operating system.
-SECURE = ("privcore.privacy.mechanisms.secure", "privcore.privacy.mechanisms.refining")
+SECURE = ("privcore.privacy.mechanisms.secure",)
 
 
 def test_what_is_not_seeded_is_drawn_by_the_secure_source_alone() -> None:

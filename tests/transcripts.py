@@ -41,10 +41,6 @@ class Recorder(SimulatedNoise):
     def gaussian_array(self, values, sigma):
         return self._note("gaussian", values, sigma, super().gaussian_array(values, sigma))
 
-    def refined_laplace_array(self, values, known, before, scale):
-        output = super().refined_laplace_array(values, known, before, scale)
-        return self._note("refined", values, scale, output)
-
     def noisy_max(self, scores, scale, perturbation):
         output = super().noisy_max(scores, scale, perturbation)
         return self._note(perturbation, scores, scale, output)

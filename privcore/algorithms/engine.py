@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from privcore.algorithms.earlier import check_before
 from privcore.algorithms.protecting import Protection, of_source
 from privcore.algorithms.registry import ALGORITHMS, get_algorithm
 from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome, Run
@@ -16,7 +15,7 @@ from privcore.algorithms.search.parameters import (
     GraphParameters,
     PrivateParameters,
 )
-from privcore.algorithms.search.result import ALONE, Discovery, Earlier, Edge, Keepable
+from privcore.algorithms.search.result import Discovery, Keepable
 from privcore.counts import (
     AvailableCases,
     CountSource,
@@ -74,8 +73,6 @@ def discover(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
     test_limit: int | None = None,
-    before: Keepable | None = None,
-    only: Collection[Edge] = (),
 ) -> Discovery:
     """Run an algorithm on a data set, or on counts or moments of a data set (see `source_of`).
 
@@ -84,9 +81,6 @@ def discover(
         algorithms need one of the two. With `NoNoise()` there is no guarantee (see `no_noise`).
     test_limit: maximum number of tests for a search by tests, None for no limit; edges that are not
         tested within the limit stay (see `work`).
-    before: the release of an earlier run on the same rows (`Released.statistics`), to which this
-        run adds; epsilon is then the total for both runs.
-    only: pairs of column positions (i < j) to measure; empty for all pairs.
 
     Raises ParameterError if a parameter is not allowed, DataError if the algorithm cannot use the
     data, and Cancelled if `hooks.cancelled` returns True.
@@ -112,9 +106,7 @@ def discover(
     if noisy:
         counted = protection.sized(counted, checked["epsilon"], noise)
     source = levelled(counted, chosen, checked)
-    earlier = Earlier(before, frozenset(only))
-    check_before(chosen, source, protection, earlier)
-    parameters, planned = _on_rows(chosen, checked, source, protection, earlier)
+    parameters, planned = _on_rows(chosen, checked, source, protection)
 
     # Algorithms that need only moments use nothing else of the source.
     run = Run(
@@ -124,7 +116,6 @@ def discover(
         hooks or NoHooks(),
         keep_trace,
         TEST_LIMIT.parse(test_limit),
-        earlier,
     )
     _ = run.known  # Knowledge about an unknown column is refused before anything is spent.
     start = time.perf_counter()
@@ -339,19 +330,16 @@ def planned_events(
     algorithm: str,
     parameters: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
-    before: Keepable | None = None,
-    only: Collection[Edge] = (),
 ) -> tuple[Event, ...]:
     """The steps that a proven run would take; empty if they are not fixed before the run.
 
     The steps follow from public facts of the source alone: the number of rows and the columns'
     names, levels or bounds.
-    before, only: see `discover`; the steps of the earlier run are included.
 
     Raises ParameterError or DataError if the algorithm cannot run with these parameters on this
     source.
     """
-    return _row_level(algorithm, parameters, source, Earlier(before, frozenset(only)))[1]
+    return _row_level(algorithm, parameters, source)[1]
 
 
 def row_parameters(
@@ -370,13 +358,11 @@ def _row_level(
     algorithm: str,
     parameters: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
-    earlier: Earlier = ALONE,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
     protection = of_source(chosen, checked, source)
-    check_before(chosen, counts, protection, earlier)
-    return _on_rows(chosen, checked, counts, protection, earlier)
+    return _on_rows(chosen, checked, counts, protection)
 
 
 def _on_rows(
@@ -384,17 +370,16 @@ def _on_rows(
     checked: dict[str, Any],
     source: MomentSource | PublicColumns,
     protection: Protection,
-    earlier: Earlier,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     """Parameters of the run on rows, and the steps of a proven run at their cost per person."""
 
     def planned(tried: Mapping[str, Any]) -> tuple[Event, ...]:
-        return _planned(chosen, _public_run(chosen, tried, source, earlier))
+        return _planned(chosen, _public_run(chosen, tried, source))
 
     if protection.plain:
         return checked, planned(checked)
-    checked = _fixed(chosen, checked, source, protection, earlier)
-    delta = _delta_of(chosen, checked, source, earlier)
+    checked = _fixed(chosen, checked, source, protection)
+    delta = _delta_of(chosen, checked, source)
     return protection.row_parameters(checked, delta, planned)
 
 
@@ -403,10 +388,9 @@ def _fixed(
     checked: Mapping[str, Any],
     source: MomentSource | PublicColumns,
     protection: Protection,
-    earlier: Earlier,
 ) -> dict[str, Any]:
     """The parameters, with all values filled in that must be fixed before the budget is split."""
-    run = _public_run(chosen, checked, source, earlier)
+    run = _public_run(chosen, checked, source)
     private = protection.relation == ADDED
     return {**checked, **chosen.fixed(run, protection.unit.rows, private)}
 
@@ -415,26 +399,24 @@ def planned_delta(
     algorithm: str,
     parameters: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
-    before: Keepable | None = None,
 ) -> float:
     """Total δ of a proven run, computed from the same public facts as `planned_events`.
 
-    before: see `discover`.  Raises the same errors as `planned_events`.
+    Raises the same errors as `planned_events`.
     """
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
-    protection, earlier = of_source(chosen, checked, source), Earlier(before)
-    return _delta_of(chosen, _fixed(chosen, checked, counts, protection, earlier), counts, earlier)
+    protection = of_source(chosen, checked, source)
+    return _delta_of(chosen, _fixed(chosen, checked, counts, protection), counts)
 
 
 def _delta_of(
     chosen: Algorithm,
     checked: Mapping[str, Any],
     source: MomentSource | PublicColumns,
-    earlier: Earlier = ALONE,
 ) -> float:
     if chosen.planned_delta is not None:
-        return chosen.planned_delta(_public_run(chosen, checked, source, earlier))
+        return chosen.planned_delta(_public_run(chosen, checked, source))
     declared = {parameter.name: parameter for parameter in chosen.parameters}
     matters = "delta" in declared and declared["delta"].matters(checked)
     return float(checked["delta"]) if matters else 0.0
@@ -444,7 +426,6 @@ def _public_run(
     chosen: Algorithm,
     checked: Mapping[str, Any],
     source: MomentSource | PublicColumns,
-    earlier: Earlier = ALONE,
 ) -> Run[GraphParameters]:
     # A plan uses public facts only.
     return Run(
@@ -453,7 +434,6 @@ def _public_run(
         SimulatedNoise(0),
         NoHooks(),
         keep_trace=False,
-        earlier=earlier,
     )
 
 

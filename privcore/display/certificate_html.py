@@ -132,12 +132,6 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield "Unobserved confounders", f"allowed, with {STAGES[released['hidden_stage']]}"
     if "effects" in released:
         yield "Effect", effects_sentence(released["effects"])
-    if "tops_up" in released:
-        yield (
-            "Earlier release",
-            f"this release adds to the release of certificate {released['tops_up']} and replaces "
-            "that certificate; ε and δ cover both releases, so do not add the earlier ε and δ",
-        )
     if released["note"]:
         yield "Note", released["note"]
 

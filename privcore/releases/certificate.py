@@ -84,7 +84,6 @@ def certificate(
     spending: Spending,
     accepted: Sequence[str],
     effects: Effects | None = None,
-    tops_up: str | None = None,
 ) -> dict[str, Any]:
     """Build the unsigned certificate of a run with secure noise, as a JSON-ready dictionary.
 
@@ -92,8 +91,7 @@ def certificate(
     domain was bought, or None.
     note: why the search ended early, or empty.  charge: the charge of the release.  spending: the
     spending of the budget, including this charge.  accepted: caveats that the owner accepted.
-    effects: the effects released with the graph.  tops_up: the certificate ID of an earlier release
-    to which this one adds; the guarantee then covers both releases.
+    effects: the effects released with the graph.
     """
     algorithm, budget = get_algorithm(result.algorithm), spending.budget
     domain = domain_of(described.columns)
@@ -112,7 +110,6 @@ def certificate(
             **({} if result.settled is None else {"settled": result.settled}),
             **({"hidden_stage": result.hidden_stage} if result.hidden_stage else {}),
             **({} if effects is None else {"effects": effects.as_dict()}),
-            **({} if tops_up is None else {"tops_up": tops_up}),
         },
         "domain": {
             "basis": described.basis,

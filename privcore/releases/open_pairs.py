@@ -49,7 +49,7 @@ def open_pairs(result: Discovery, statistics: Any) -> list[OpenPair]:
     ordered = statistics.ordered if in_lines else ()
     shape = PublicShape(statistics.n, levels, len(result.graph.nodes), named, ordered)
     columns = PublicColumns(result.graph.nodes, statistics.n, levels, ordered=ordered)
-    # A release that adds to another measures in the same way.
+    # A further release measures in the same way.
     form = {"measured": "lines" if in_lines else "levels"}
     # Several releases together may exceed the ε that one run accepts.
     spent = min(result.guarantee.epsilon, _LARGEST)

@@ -7,7 +7,7 @@ guarantee does not cover.  The run's log, times and counts are never kept.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,14 +39,9 @@ from privcore.releases.ledger.signing_key import load_key
 from privcore.releases.ledger.sums import Charge, protected_by
 from privcore.releases.private_domain import UnboughtTable, with_purchase
 from privcore.releases.release_check import Check, check_release, size_warnings
-from privcore.releases.release_file import (
-    ReleaseFile,
-    check_keeps,
-    keep_file,
-    mark_of,
-)
+from privcore.releases.release_file import check_keeps, keep_file
 from privcore.releases.release_file import content_of as numbers_of
-from privcore.releases.signing import fingerprint, public_bytes, signed
+from privcore.releases.signing import signed
 from privcore.showing import Shows
 from privcore.threads import one_thread
 
@@ -102,8 +97,6 @@ def release(
     accepted: Sequence[str] = (),
     effect: EffectPlan | None = None,
     keep_numbers: bool = False,
-    adds_to: ReleaseFile | None = None,
-    only: Collection[Edge] = (),
     checkpoint: Callable[[str], None] = lambda step: None,
 ) -> Release:
     """Charge `budget`, run once with secure noise, and sign a certificate.
@@ -115,7 +108,6 @@ def release(
     effect: an effect of a cause on an outcome to release with the graph, from the same ε.
     keep_numbers: whether to return the released numbers, signed, and keep them next to the
     certificate.
-    adds_to, only: as for `check_release`; the earlier release must come from this ledger.
     checkpoint: called with the name of each of `STEPS` when it is reached.
 
     The signing key and a copy of the certificate are kept next to the ledger.
@@ -124,34 +116,10 @@ def release(
     charged; in these cases nothing is charged.  Raises ReleaseError if the run fails after the
     charge, which then stays.
     """
-    check = check_release(
-        dataset,
-        algorithm,
-        parameters,
-        accepted=accepted,
-        effect=effect,
-        adds_to=adds_to,
-        only=only,
-    )
+    check = check_release(dataset, algorithm, parameters, accepted=accepted, effect=effect)
     key = load_key(ledger.path.parent)
-    mark = None
-    if keep_numbers or adds_to is not None:
+    if keep_numbers:
         check_keeps(algorithm)
-
-        def content_of_rows() -> Iterable[bytes]:
-            return next(iter(_contents(dataset, None)))
-
-        mark = mark_of(ledger, content_of_rows)
-        # Anyone can copy the nonce and the mark of a real file into a signed one that states less
-        # spending.
-        if adds_to is not None and (
-            adds_to.signer != fingerprint(public_bytes(key))
-            or mark_of(ledger, content_of_rows, adds_to.nonce)[1] != adds_to.mark
-        ):
-            raise ReleaseError(
-                "The earlier release was not made from this table with this ledger: the rows, the "
-                "preparation of the table, or the ledger differ. Make a new release."
-            )
     fingerprints = [ledger.fingerprint(pieces) for pieces in _contents(dataset, content)]
     settings = checked_parameters(algorithm, parameters)
     if isinstance(dataset, Dataset):
@@ -166,7 +134,6 @@ def release(
         delta=check.delta,
         rho=check.rho,
         certificate=secrets.token_hex(16),
-        tops_up=None if adds_to is None else adds_to.id,
         checkpoint=checkpoint,
     )
     checkpoint("charged")
@@ -185,18 +152,15 @@ def release(
             spending=spending,
             accepted=check.caveats,
             effects=answer,
-            tops_up=None if adds_to is None else adds_to.id,
         )
         document, numbers = signed(made, key), None
-        if mark is not None:
+        if keep_numbers:
             content_to_keep = numbers_of(
                 result,
                 described,
                 identifier=charge.certificate,
                 time=charge.time,
                 budget=budget,
-                mark=mark,
-                holds=() if adds_to is None else (adds_to.id, *adds_to.holds),
             )
             numbers = signed(content_to_keep, key)
     except BaseException as error:
@@ -285,15 +249,7 @@ def _computed(
             )
             result = answer.result
         else:
-            result = discover(
-                dataset,
-                algorithm,
-                settings,
-                noise=noise,
-                keep_trace=False,
-                before=None if check.adds_to is None else check.adds_to.statistics,
-                only=check.only,
-            )
+            result = discover(dataset, algorithm, settings, noise=noise, keep_trace=False)
         _check_result(result, check)
         return dataset, result, answer
     wanted = check.split
@@ -356,8 +312,8 @@ def _check_result(result: Discovery, check: Check) -> None:
         promise.calibration != "proven"
         or result.noise != "secure"
         or promise.caveats != check.caveats
-        or promise.epsilon > check.promised[0]
-        or promise.delta > check.promised[1]
+        or promise.epsilon > check.epsilon
+        or promise.delta > check.delta
         or (result.rows is not None) != check.rows_private
         or result.planned != check.planned
     ):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from privcore.algorithms import discover, get_algorithm
@@ -14,7 +14,6 @@ from privcore.algorithms.engine import (
     source_of,
 )
 from privcore.algorithms.protecting import of_source
-from privcore.algorithms.search.result import Edge
 from privcore.counts import StoredTable
 from privcore.data import Dataset
 from privcore.data.model import Described
@@ -27,8 +26,6 @@ from privcore.privacy.accounting.events import Event, total_rho
 from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.releases.private_domain import Split, UnboughtTable, bought_facts, split
 from privcore.releases.rehearsal import least_rows, rehearsal_rows
-from privcore.releases.release_file import ReleaseFile
-from privcore.releases.topping_up import check_adding, further_charge
 from privcore.text import short
 from privcore.unit import ADDED
 
@@ -43,9 +40,6 @@ class Check:
     before the release.  split: the split of the budget between a domain to be bought and the run.
     effect: the effect released with the graph.  rows_private: whether the number of rows is
     private.
-    adds_to: the earlier release to which this one adds; epsilon, delta and rho are then the
-    additional cost.  only: the pairs to measure; empty for all pairs.
-    promised: the (ε, δ) stated with the result, for both releases if there is an earlier one.
     public: what the guarantee takes as public, as the certificate will state it.
     """
 
@@ -58,14 +52,7 @@ class Check:
     split: Split | None = None
     effect: EffectPlan | None = None
     rows_private: bool = False
-    adds_to: ReleaseFile | None = None
-    only: frozenset[Edge] = frozenset()
-    promised: tuple[float, float] = (0.0, 0.0)
     public: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.adds_to is None:
-            object.__setattr__(self, "promised", (self.epsilon, self.delta))
 
 
 def _check_questions(
@@ -86,17 +73,12 @@ def check_release(
     *,
     accepted: Sequence[str] = (),
     effect: EffectPlan | None = None,
-    adds_to: ReleaseFile | None = None,
-    only: Collection[Edge] = (),
 ) -> Check:
     """Check a release from public facts, so that any refusal comes before anything is spent.
 
     accepted: the caveats of the data set (`Dataset.caveats`) that the owner accepts, word for word;
     levels and bounds that were read from the rows cannot be accepted.  effect: an effect to release
     with the graph, from the numbers of moment search.
-    adds_to: an earlier release of the same table, to which this one adds; `parameters` then hold
-    the total ε of both releases, and the δ of the earlier one.  only: pairs to measure; empty for
-    all pairs.
 
     The run is rehearsed on rows drawn from the public domain, so that settings that the algorithm
     refuses are refused before the charge.  If the number of rows is private, no refusal depends on
@@ -111,12 +93,6 @@ def check_release(
     _check_questions(dataset, parameters)
     if effect is not None:
         _check_effect(dataset, algorithm, parameters, effect)
-    if adds_to is not None:
-        check_adding(dataset, algorithm, parameters, adds_to)
-        if effect is not None:
-            raise ParameterError(
-                "A release that adds to another cannot include an effect; leave the effect out."
-            )
     if isinstance(dataset, UnboughtTable):
         return _check_bought(dataset, algorithm, parameters, accepted)
     chosen = get_algorithm(algorithm)
@@ -143,26 +119,17 @@ def check_release(
         dataset.check_memory()
     source = source_of(dataset)
     of_graph = checked if effect is None else effect.of_graph(checked)
-    statistics = None if adds_to is None else adds_to.statistics
-    planned = planned_events(algorithm, of_graph, source, statistics, only)
+    planned = planned_events(algorithm, of_graph, source)
     planned += () if effect is None else effect.second_events(checked)
 
     public: tuple[str, ...] = ()
 
     def rehearse(rows: int) -> None:
         nonlocal public
-        run = discover(
-            rehearsal_rows(dataset, rows),
-            algorithm,
-            of_graph,
-            seed=1,
-            keep_trace=False,
-            before=statistics,
-            only=only,
-        )
+        run = discover(rehearsal_rows(dataset, rows), algorithm, of_graph, seed=1, keep_trace=False)
         public = run.guarantee.public
 
-    delta = planned_delta(algorithm, of_graph, source, statistics)
+    delta = planned_delta(algorithm, of_graph, source)
     epsilon = float(checked["epsilon"])
     private = of_source(chosen, checked, source).relation == ADDED
     if private:
@@ -172,7 +139,7 @@ def check_release(
         warnings = size_warnings(epsilon, delta, dataset.n)
     # ρ of the steps may depend on the number of rows, and certificates show the ledger's sums.
     rho = _rho(epsilon, delta, () if private else planned)
-    check = Check(
+    return Check(
         epsilon,
         delta,
         rho,
@@ -182,24 +149,6 @@ def check_release(
         effect=effect,
         rows_private=private,
         public=public,
-    )
-    return check if adds_to is None else with_further_charge(check, adds_to, frozenset(only))
-
-
-def with_further_charge(check: Check, adds_to: ReleaseFile, only: frozenset[Edge]) -> Check:
-    """The check of a release that adds to another, with its additional cost.
-
-    check: the check of both releases together.
-    """
-    epsilon, rho = further_charge(check.epsilon, check.planned, adds_to)
-    return replace(
-        check,
-        epsilon=epsilon,
-        delta=0.0,
-        rho=rho,
-        adds_to=adds_to,
-        only=only,
-        promised=(check.epsilon, check.delta),
     )
 
 

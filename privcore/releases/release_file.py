@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +30,6 @@ from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import basic
 from privcore.privacy.accounting.events import Event
 from privcore.releases.archive import keep_text
-from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.plan_check import check_unit, cost_of_run, stated_steps
 from privcore.releases.signing import check_signature
 from privcore.strict_json import JsonFault, read_json
@@ -47,16 +44,16 @@ _FIELDS = {
     "budget",
     "columns",
     "guarantee",
-    "holds",
     "id",
     "numbers",
     "parameters",
     "planned",
     "schema",
     "signature",
-    "table",
     "time",
 }
+# Fields of earlier versions.
+_EARLIER = {"holds", "table"}
 
 
 @dataclass(frozen=True)
@@ -66,9 +63,9 @@ class ReleaseFile:
     id: the certificate's ID.  columns: the public domain, as from `domain_of`.
     parameters: the run's parameters.  guarantee: the guarantee for the numbers.
     planned: the steps that were charged.  statistics: the released numbers.
-    holds: IDs of the releases to which this one adds, the latest first.
     budget: name of the charged budget.  signer: fingerprint of the key that signed the file.
-    nonce, mark: see `mark_of`.  cost: a sentence on what the planned steps cost.
+    cost: a sentence on what the planned steps cost.  holds_others: whether the numbers include
+    an earlier release, as files of earlier versions may.
     """
 
     id: str
@@ -79,36 +76,18 @@ class ReleaseFile:
     guarantee: Guarantee
     planned: tuple[Event, ...]
     statistics: ReleasedStatistics
-    holds: tuple[str, ...]
     budget: str
     signer: str
-    nonce: str
-    mark: str
     cost: str = ""
+    holds_others: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(str(column["name"]) for column in self.columns)
 
-    def total(self, more: float) -> float:
-        """The sum of this release's ε and the additional ε `more`, never above the exact sum."""
-        exact = Fraction(repr(self.guarantee.epsilon)) + Fraction(repr(more))
-        total = float(exact)
-        # Users read the shortest text of a number, and the ledger adds up the same text.
-        while Fraction(repr(total)) > exact:
-            total = math.nextafter(total, 0.0)
-        return total
-
 
 def content_of(
-    result: Discovery,
-    described: Described,
-    *,
-    identifier: str,
-    time: str,
-    budget: str,
-    mark: tuple[str, str],
-    holds: Sequence[str] = (),
+    result: Discovery, described: Described, *, identifier: str, time: str, budget: str
 ) -> dict[str, Any]:
     """Build the content of a release file before it is signed, as a JSON-ready dictionary.
 
@@ -117,11 +96,6 @@ def content_of(
     check_keeps(result.algorithm)
     if result.released is None or result.released.statistics is None:
         raise ReleaseError("This run returns no numbers to keep; leave the release file out.")
-    statistics = result.released.statistics
-    # If an effect or a domain took a part of ε, the joint cost of the numbers and a further release
-    # is not known.
-    if float(result.parameters["epsilon"]) != result.guarantee.epsilon:
-        statistics = statistics.closed
     return {
         "schema": SCHEMA,
         "id": identifier,
@@ -131,10 +105,8 @@ def content_of(
         "parameters": dict(result.parameters),
         "guarantee": result.guarantee.as_dict(),
         "planned": [event.as_dict() for event in result.planned],
-        "numbers": released_as_dict(statistics),
-        "holds": list(holds),
+        "numbers": released_as_dict(result.released.statistics),
         "budget": budget,
-        "table": {"nonce": mark[0], "mark": mark[1]},
     }
 
 
@@ -145,24 +117,6 @@ def check_keeps(algorithm: str) -> None:
             f"{algorithm} releases no numbers that can be searched again; choose moment-search, or "
             "leave the release file out."
         )
-
-
-def mark_of(
-    ledger: Ledger, content: Callable[[], Iterable[bytes]], nonce: str | None = None
-) -> tuple[str, str]:
-    """Return a nonce, and a mark of the table that only the owner of the ledger can check.
-
-    content: returns the bytes of the table.  nonce: the nonce of a mark to check; None for a new
-    nonce.  The mark is keyed by the ledger's secret, and the nonce is new for each release, so
-    that two files do not reveal whether their tables are the same.
-    """
-    fresh = secrets.token_hex(16) if nonce is None else nonce
-
-    def pieces() -> Iterable[bytes]:
-        yield fresh.encode()
-        yield from content()
-
-    return fresh, ledger.fingerprint(pieces())
 
 
 def file_text(document: Mapping[str, Any]) -> str:
@@ -210,7 +164,7 @@ def checked_file(document: Any, keys: Collection[str] = ()) -> ReleaseFile:
             f"This is not a release file of the form {SCHEMA}; `release --keep-numbers` writes "
             "one next to the certificate."
         )
-    if set(document) != _FIELDS:
+    if set(document) - _EARLIER != _FIELDS:
         raise CertificateError("The release file is not complete; get the original.")
     signer = check_signature(document, keys)
     try:
@@ -230,11 +184,9 @@ def checked_file(document: Any, keys: Collection[str] = ()) -> ReleaseFile:
             guarantee=guarantee,
             planned=stated_steps(document),
             statistics=read_released(document["numbers"]),
-            holds=tuple(map(str, document["holds"])),
             budget=str(document["budget"]),
             signer=signer,
-            nonce=str(document["table"]["nonce"]),
-            mark=str(document["table"]["mark"]),
+            holds_others=bool(document.get("holds")),
         )
         fitting = file.statistics.fits(_own_levels(file.columns))
         domain_lines(file.columns)
@@ -294,10 +246,9 @@ def put_together(
     for file in files:
         if known.count(file.id) > 1:
             raise ReleaseError("A file is given twice; give each file once.")
-        if not set(known).isdisjoint(file.holds):
+        if file.holds_others:
             raise ReleaseError(
-                "One of the files adds to another file and already contains its numbers; give only "
-                "the later file."
+                "One of the files holds the numbers of several releases already; give it alone."
             )
         if sites and _same_table(file, files):
             raise ReleaseError(

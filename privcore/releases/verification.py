@@ -51,7 +51,8 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "unit",
     ),
 }
-# Optional fields: algorithms without findings on single pairs leave them out.
+# Optional fields: algorithms without findings on single pairs leave them out, and only certificates
+# of earlier versions have "tops_up".
 # A domain states its cost only if it was bought.
 _OPTIONAL = {
     "released": {"effects", "hidden_stage", "pairs", "settled", "tops_up"},

@@ -44,7 +44,6 @@ def test_every_noisy_method_hands_back_what_it_gets():
         "gaussian_array": ((numbers, 2.0), numbers),
         "discrete_laplace_array": ((counts, 2.0), counts),
         "discrete_gaussian_array": ((counts, 2.0), counts),
-        "refined_laplace_array": ((counts, counts + 1, 3.0, 2.0), counts),
         "noisy_max": ((numbers, 2.0, "gumbel"), 2),
     }
     assert sorted(calls) == sorted(NOISY)

@@ -94,7 +94,6 @@ USUAL = {
     ],
     "verify": ["certificate.json"],
     "search-again": ["release.json"],
-    "topup": ["release.json", "--epsilon=1", "--network=cancer", "--rows=100", "--out=folder"],
     "audit": ["--mechanism=laplace", "--runs=100"],
     "reproduce": [],
     "schema": ["--csv=table.csv"],
@@ -111,7 +110,6 @@ OFTEN = {
     "accounts": 3,
     "verify": 2,
     "search-again": 2,
-    "topup": 2,
     "audit": 2,
     "reproduce": 2,
     "ledger total": 2,
@@ -313,7 +311,7 @@ class Fuzzer:
             given = [w for w in given if not w.startswith(f"{option}=")] + [f"{option}={value}"]
         if command == "verify" and self._random.random() < 0.9:
             given[0] = self._file("certificate")
-        if command in ("search-again", "topup") and self._random.random() < 0.5:
+        if command == "search-again" and self._random.random() < 0.5:
             given[0] = self._file("release")
         if command == "reproduce" and self._random.random() < 0.5:
             given.append(choice(VALUES))

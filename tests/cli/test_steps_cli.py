@@ -1,4 +1,4 @@
-"""Spending in steps from a shell: release, search again, top up, verify."""
+"""Spending in steps from a shell: release, search again, verify."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def spent(capsys):
 
 
 @pytest.mark.long
-def test_from_a_release_to_its_top_up_and_back(files, capsys):
+def test_from_a_release_to_searches_of_its_numbers(files, capsys):
     path = first_release(files, capsys)
     assert Path(path).parent == files / "out"
     code, out, err = run(capsys, "search-again", path)
@@ -68,41 +68,6 @@ def test_from_a_release_to_its_top_up_and_back(files, capsys):
     assert said["parameters"]["knowledge"]
     assert {tuple(p["columns"]) for p in said["cannot_be_told"]} <= {("a", "c"), ("b", "c")}
     assert len(spent(capsys)) == 1
-
-    code, out, err = run(capsys, "topup", path, *source(files), "--epsilon", "0.2")
-    assert (code, err) == (0, "")
-    # 0.1 and 0.2, as they are written.
-    assert shows(out, "guarantee-of-run", epsilon="0.3", delta=0, status="proven")
-    assert "remaining epsilon 0.7" in out
-    certificate, _, second = out.splitlines()[-3:]
-    code, out, _ = run(capsys, "verify", certificate)
-    assert code == 0
-    assert shows(out, "planned-steps-cost", epsilon="0.3")
-    assert json.loads(Path(certificate).read_text())["released"]["tops_up"] == (
-        read_release_file(path).id
-    )
-    assert [charge["epsilon"] for charge in spent(capsys)] == [0.1, 0.2]
-    assert read_release_file(second).guarantee.epsilon == 0.3
-    assert shows(refused(capsys, "search-again", path, second), "give-the-later-one")
-    assert shows(
-        refused(capsys, "topup", path, *source(files), "--epsilon", "0.2"), "added-to-before"
-    )
-    # The later file is added to in its turn.
-    assert run(capsys, "topup", second, *source(files), "--epsilon", "0.7")[0] == 0
-    assert shows(
-        refused(
-            capsys,
-            *("topup", str(newest(files)), *source(files), "--epsilon", "0.001"),
-        ),
-        "not-covered",
-        left=0,
-    )
-
-
-def newest(files):
-    return max(
-        (files / "out").glob("release-*.json"), key=lambda p: read_release_file(p).guarantee.epsilon
-    )
 
 
 def test_who_signed_is_shown_and_can_be_expected(files, capsys):
@@ -154,7 +119,6 @@ def test_numbers_that_no_double_holds_are_refused_by_every_command(files, capsys
         refused(capsys, "verify", str(file))
         refused(capsys, "verify", str(file), "--html", page)
         refused(capsys, "search-again", str(file))
-        refused(capsys, "topup", str(file), *source(files), "--epsilon", "0.1")
     assert not Path(page).exists()
     assert [charge["epsilon"] for charge in spent(capsys)] == [0.1]
 
@@ -166,27 +130,6 @@ def test_without_the_option_no_numbers_are_written(files, capsys):
     )
     assert {p.suffix for p in (files / "out").iterdir()} == {".json", ".html"}
     assert not list((files / "out").glob("release-*"))
-
-
-def test_pairs_that_cannot_be_told_are_measured_alone(files, capsys):
-    path = first_release(files, capsys, "--set", "whole_table=0")
-    unsettled = json.loads(run(capsys, "search-again", path, "--json")[1])["cannot_be_told"]
-    assert unsettled
-    code, _, err = run(capsys, "topup", path, *source(files), "--epsilon", "0.5", "--open-pairs")
-    assert (code, err) == (0, "")
-    before, after = read_release_file(path), read_release_file(newest(files))
-    open_ = {tuple("abc".index(c) for c in entry["columns"]) for entry in unsettled}
-    for pair in ((0, 1), (0, 2), (1, 2)):
-        same = (before.statistics.moments.sums(*pair) == after.statistics.moments.sums(*pair)).all()
-        assert same == (pair not in open_)
-    assert (before.statistics.moments.sums(0) == after.statistics.moments.sums(0)).all()
-
-
-def test_what_counts_all_at_once_is_not_added_to_pair_by_pair(files, capsys):
-    path = first_release(files, capsys)
-    said = refused(capsys, "topup", path, *source(files), "--epsilon", "0.5", "--open-pairs")
-    assert shows(said, "measured-as-a-whole")
-    assert len(spent(capsys)) == 1
 
 
 @pytest.mark.long
@@ -224,41 +167,13 @@ def test_wrong_files_and_settings_are_one_sentence(files, capsys):
     (files / "bad.json").write_text(
         Path(path).read_text().replace('"epsilon": 0.1', '"epsilon": 0.01')
     )
-    for command, more in (("search-again", ()), ("topup", (*source(files), "--epsilon", "0.1"))):
-        assert shows(refused(capsys, command, str(certificate), *more), "no-release-file")
-        assert "was changed" in refused(capsys, command, str(files / "bad.json"), *more)
-        for other in (files / "none", files):
-            assert shows(refused(capsys, command, str(other), *more), "is-no-readable-file")
-        refused(capsys, command)
+    assert shows(refused(capsys, "search-again", str(certificate)), "no-release-file")
+    assert "was changed" in refused(capsys, "search-again", str(files / "bad.json"))
+    for other in (files / "none", files):
+        assert shows(refused(capsys, "search-again", str(other)), "is-no-readable-file")
+    refused(capsys, "search-again")
     refused(capsys, "search-again", path, "--set", "nothing=1")
     refused(capsys, "search-again", path, "--forbid", "a--nobody")
-    for epsilon in ("0", "-1", "nan", "much", "1e400"):
-        refused(capsys, "topup", path, *source(files), "--epsilon", epsilon)
-    assert shows(refused(capsys, "topup", path, *source(files), "--epsilon", "5"), "not-covered")
-    run(capsys, "ledger", "total", "other", "--epsilon", "1", "--delta", "1e-5")
-    other = ("--epsilon", "0.1", "--budget-name", "other")
-    said = refused(capsys, "topup", path, *source(files), *other)
-    assert shows(said, "charged-to-another", name="clinic")
-    assert shows(
-        refused(capsys, "topup", path, *source(files), *other[:3], "nobody"),
-        "no-such-budget",
-        name="nobody",
-    )
-    assert len(spent(capsys)) == 1
-
-
-def test_a_file_of_somebody_else_or_of_another_table_is_not_added_to(files, capsys):
-    path = first_release(files, capsys)
-    document = json.loads(Path(path).read_text())
-    content = {k: v for k, v in document.items() if k != "signature"}
-    content["guarantee"] = {**content["guarantee"], "epsilon": 0.9}
-    (files / "forged.json").write_text(file_text(signed(content, Ed25519PrivateKey.generate())))
-    said = refused(capsys, "topup", str(files / "forged.json"), *source(files), "--epsilon", "0.01")
-    assert shows(said, "not-of-this-ledger")
-    # One row is another, and the number of rows as it was.
-    (files / "table.csv").write_text(TEXT.replace("0,0,0\n", "1,1,1\n", 1))
-    said = refused(capsys, "topup", path, *source(files), "--epsilon", "0.1")
-    assert shows(said, "not-of-this-ledger")
     assert len(spent(capsys)) == 1
 
 

@@ -13,13 +13,11 @@ from privcore.algorithms import ALGORITHMS, discover
 from privcore.algorithms import engine as engines
 from privcore.counts import MixedRows
 from privcore.effects import EffectPlan, Question
-from privcore.releases import release_check, topping_up
+from privcore.releases import release_check
 from privcore.releases.release_check import check_release
 from privcore.unit import ADDED, REPLACED
 from tests.examples import few
 from tests.releases.steps_of import (
-    kept_release,
-    ledger_in,
     levels_table,
     mixed_table,
     numbers_table,
@@ -98,8 +96,7 @@ def public_sources(monkeypatch):
     def source_of(data):
         return public(right(known[id(data)])) if id(data) in known else right(data)
 
-    for module in (release_check, topping_up):
-        monkeypatch.setattr(module, "source_of", source_of, raising=False)
+    monkeypatch.setattr(release_check, "source_of", source_of)
     return make
 
 
@@ -124,15 +121,6 @@ def test_a_check_with_an_effect_reads_no_row(share, public_sources):
     data, plan = levels_table(), EffectPlan(Question("c0", "c1"), share)
     checked = check_release(public_sources(data), "moment-search", effect=plan)
     assert checked == check_release(data, "moment-search", effect=plan)
-
-
-@pytest.mark.parametrize("kind", TABLES)
-def test_a_check_of_what_adds_to_a_release_reads_no_row(kind, public_sources, tmp_path):
-    data = TABLES[kind]()
-    _, before = kept_release(ledger_in(tmp_path), data)
-    asked = {"epsilon": 3.0, "measured": "levels"}
-    checked = check_release(public_sources(data), "moment-search", asked, adds_to=before)
-    assert checked == check_release(data, "moment-search", asked, adds_to=before)
 
 
 def test_a_check_of_a_purchase_reads_no_row():

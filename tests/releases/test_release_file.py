@@ -1,31 +1,24 @@
 """The release file: what it holds, that nobody changes it, and what several say together."""
 
 import json
-import math
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms.moment_search.released import released_as_dict
-from privcore.data import Column, Dataset
 from privcore.data.domain import domain_of
-from privcore.effects import EffectPlan, Question
-from privcore.errors import CertificateError, DataError, ParameterError, ReleaseError
+from privcore.errors import CertificateError, DataError, ReleaseError
 from privcore.faces.api.releases import search_again
 from privcore.releases import release_file as module
 from privcore.releases.archive import stored_certificates
-from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import load_key
-from privcore.releases.ledger.sums import _exact
 from privcore.releases.release import release
 from privcore.releases.release_file import (
     file_text,
-    mark_of,
     parsed_file,
     put_together,
     read_release_file,
@@ -35,7 +28,6 @@ from privcore.releases.signing import fingerprint, public_bytes, signed
 from privcore.releases.verification import verify
 from tests.messages import says, shows
 from tests.releases.steps_of import FORMS, kept_release, ledger_in, levels_table
-from tests.releases.test_bought_release import table as bought_table
 from tests.releases.test_certificate import leaves, other
 
 
@@ -60,9 +52,8 @@ def test_what_is_written_is_read_back_and_says_what_was_released(tmp_path, form)
     assert file.names == data.names
     assert file.parameters == made.certificate["algorithm"]["parameters"]
     assert [event.as_dict() for event in file.planned] == made.certificate["mechanism"]["planned"]
-    assert (file.budget, file.time, file.holds) == ("clinic", charge.time, ())
+    assert (file.budget, file.time) == ("clinic", charge.time)
     assert file.signer == fingerprint(public_bytes(load_key(ledger.path.parent)))
-    assert file.statistics.topped
     # A copy lies beside the certificate, and is not taken for one.
     path = ledger.certificates / f"release-{file.id}.json"
     again = read_release_file(path)
@@ -148,9 +139,7 @@ BAD = {
     "a name twice": lambda d: {"columns": [d["columns"][0], *d["columns"][:-1]]},
     "no columns": lambda d: {"columns": None},
     "columns of text": lambda d: {"columns": "abc"},
-    "no table": lambda d: {"table": None},
     "no steps": lambda d: {"planned": [{"kind": "magic"}]},
-    "a number for what it holds": lambda d: {"holds": 1},
     "parameters of text": lambda d: {"parameters": "abc"},
     "ε in quotes": lambda d: {"guarantee": {**d["guarantee"], "epsilon": "1"}},
     "levels of text": lambda d: {
@@ -246,46 +235,7 @@ def test_a_file_that_cannot_be_read_or_is_too_large_is_refused(tmp_path, monkeyp
         read_release_file(tmp_path / "big")
 
 
-def test_the_mark_is_known_by_its_own_ledger_and_differs_each_time(tmp_path, released):
-    ledger, data, _, file = released
-    _, second = kept_release(ledger, data, 0.5)
-    assert (second.nonce, second.mark) != (file.nonce, file.mark)
-    assert second.mark != file.mark
-    rows = [b"rows", b"of it"]
-    nonce, mark = mark_of(ledger, lambda: rows)
-    assert mark_of(ledger, lambda: rows, nonce) == (nonce, mark)
-    assert mark_of(ledger, lambda: [b"rows", b"of it", b"!"], nonce)[1] != mark
-    other = ledger_in(tmp_path)
-    assert mark_of(other, lambda: rows, nonce)[1] != mark
-    # It is none of the fingerprints by which the ledger knows the data.
-    assert ledger.budget_of([file.mark]) is None
-
-
 decimal = st.decimals("0.001", 1000, places=3).map(float)
-
-
-@given(decimal | st.floats(1e-6, 1e6), decimal | st.floats(1e-6, 1e6))
-def test_a_total_is_never_above_the_exact_sum_of_what_is_written(first, more):
-    """What the ledger adds up is what is written, so that both charges fit the total."""
-    total = _EMPTY(first).total(more)
-    exact = Fraction(repr(first)) + Fraction(repr(more))
-    assert Fraction(repr(total)) <= exact
-    assert float(exact) - total <= math.ulp(total)
-    assert _exact([total]) <= _exact([first, more])
-
-
-class _EMPTY:
-    """A file of which only its ε is known."""
-
-    def __init__(self, epsilon):
-        self.guarantee = type("Promise", (), {"epsilon": epsilon})
-
-    total = module.ReleaseFile.total
-
-
-def test_three_tenths_are_three_tenths():
-    assert _EMPTY(0.1).total(0.2) == 0.3
-    assert 0.1 + 0.2 != 0.3
 
 
 def at_site(folder, seed, epsilon=1.0, **more):
@@ -303,7 +253,6 @@ def test_sites_add_up_and_promise_the_largest(sites):
     kept, promise = put_together(sites, sites=True)
     assert (kept.counts == sites[0].statistics.counts + sites[1].statistics.counts).all()
     assert kept.n == 600
-    assert not kept.topped
     assert (promise.epsilon, promise.delta) == (2.0, 0.0)
     assert shows(promise.public[-1], "one-site-alone")
     result = search_files(sites, sites=True)
@@ -356,83 +305,17 @@ def test_a_promise_to_a_person_does_not_cover_one_of_a_row(tmp_path, sites):
                 put_together(order, sites=different)
 
 
-def test_later_releases_of_a_chain_hold_the_earlier_ones(tmp_path):
-    ledger, data = ledger_in(tmp_path), levels_table()
-    files = [kept_release(ledger, data, 1.0)[1]]
-    for epsilon in (2.0, 3.0):
-        files.append(kept_release(ledger, data, epsilon, adds_to=files[-1])[1])
-    first, second, third = files
-    assert third.holds == (second.id, first.id)
-    for pair in ([first, second], [second, third], [first, third], [third, first]):
-        with pytest.raises(ReleaseError, match=says("give-the-later-one")):
-            put_together(pair, sites=False)
-
-
-@pytest.mark.long
-def test_two_chains_of_one_budget_are_no_two_sites(tmp_path):
-    """Both were topped up; they are of the same rows all the same, and the promise is the sum."""
-    ledger, data = ledger_in(tmp_path), levels_table()
-    chains = []
-    for _ in range(2):
-        _, first = kept_release(ledger, data, 1.0)
-        chains.append(kept_release(ledger, data, 2.0, adds_to=first)[1])
-    with pytest.raises(ReleaseError, match=says("leave-option-out", option="--sites")):
-        put_together(chains, sites=True)
-    assert put_together(chains, sites=False)[1].epsilon == 4.0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("share", [0.0, 0.4])
-def test_numbers_beside_an_effect_are_added_to_only_if_they_were_all_that_was_paid(tmp_path, share):
-    """A second table for the effect took a part of ε, which a top-up would spend once more."""
-    ledger, data = ledger_in(tmp_path), levels_table()
-    effect = EffectPlan(Question("c0", "c1"), share)
-    _, file = kept_release(ledger, data, effect=effect)
-    assert file.statistics.topped == (share == 0)
-    assert search_files([file]).guarantee == file.guarantee
-    if share:
-        with pytest.raises(ParameterError, match=says("hidden-rows-cannot-be-added")):
-            kept_release(ledger, data, 2.0, adds_to=file)
-        assert len(ledger.charges()) == 1
-
-
-def test_a_ledger_is_opened_again_and_still_knows_its_table(released):
-    ledger, data, _, _ = released
-    again = Ledger(ledger.path)
-    _, file = kept_release(again, data, 0.25)
-    assert kept_release(Ledger(ledger.path), data, 0.5, adds_to=file)[0].guarantee.epsilon == 0.5
-
-
-@pytest.mark.long
-def test_numbers_of_a_bought_domain_are_searched_again_and_not_added_to(tmp_path):
-    """The domain took a part of ε; a table that states what was bought as its own would spend that
-    part once more."""
-    ledger = ledger_in(tmp_path)
-    more = {"parameters": {"delta": 1e-6}}
-    made, file = kept_release(ledger, bought_table(), 1.0, **more)
-    assert not file.statistics.topped
-    assert file.guarantee == made.guarantee
-    assert search_files([file]).graph == made.graph
-    with pytest.raises(ReleaseError, match=says("domain-cannot-be-added")):
-        kept_release(ledger, bought_table(), 2.0, adds_to=file, **more)
-    columns = tuple(
-        Column(
-            c["name"],
-            c["kind"],
-            tuple(c["levels"]),
-            cut_points=tuple(c["cut_points"]),
-            bounds=None if c["bounds"] is None else tuple(c["bounds"]),
-            declared=True,
-        )
-        for c in file.columns
+def test_files_of_earlier_versions_are_read_and_pooled_unless_they_hold_others(released):
+    document, file = released[2].numbers, released[3]
+    numbers = {**document["numbers"], "topped": True}
+    old = {"holds": [], "table": {"nonce": "ab", "mark": "cd"}, "numbers": numbers}
+    first, second = (
+        parsed_file(file_text(forged(document, **old, id=name * 16)).encode()) for name in "ab"
     )
-    rows = file.guarantee.public[0]
-    assert "3,000" in rows
-    drawn = np.random.default_rng(1)
-    codes = tuple(drawn.integers(0, len(c.levels), 3_000).astype(np.uint16) for c in columns)
-    stated = Dataset("stated", columns, codes)
-    with pytest.raises(
-        (ParameterError, ReleaseError), match=says("earlier-at-other-delta", delta="1e-06", this=0)
-    ):
-        kept_release(ledger, stated, 2.0, adds_to=file, **more)
-    assert len(ledger.charges()) == 1
+    assert released_as_dict(first.statistics) == document["numbers"]
+    assert put_together([first, second], sites=False)[0].n == file.statistics.n
+    topped_up = forged(document, **{**old, "holds": [file.id]}, id="c" * 16)
+    topped_up = parsed_file(file_text(topped_up).encode())
+    assert search_files([topped_up]).graph == search_files([file]).graph
+    with pytest.raises(ReleaseError, match=says("holds-others")):
+        put_together([file, topped_up], sites=False)

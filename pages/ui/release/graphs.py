@@ -131,7 +131,5 @@ def released(number: int, shown: Shown) -> None:
         st.caption(
             "The released numbers can be searched again with other settings at no further cost: "
             f"`python -m privcore search-again release-{identity}.json` also lists the undecided "
-            "pairs and the approximate cost of deciding them. `python -m privcore topup` adds a "
-            "second release to the numbers: the two releases together count as one release at the "
-            "sum of their ε."
+            "pairs and the approximate cost of deciding them."
         )

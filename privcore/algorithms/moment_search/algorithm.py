@@ -9,7 +9,6 @@ false discovery rate. Proof: docs/proofs/moment_search.md; method: docs/moment_s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,10 +18,7 @@ from privcore.algorithms.moment_search.budget import (
     Plan,
     RowsPlan,
     WholePlan,
-    mu_to_spend,
-    plan_lines,
     plan_numbers,
-    plan_rounds,
 )
 from privcore.algorithms.moment_search.lines import PROOFS, run_on_rows, searched_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -30,8 +26,6 @@ from privcore.algorithms.moment_search.released import (
     ReleasedRows,
     ReleasedStatistics,
     ReleasedTable,
-    WithMu,
-    counts_levels,
 )
 from privcore.algorithms.moment_search.report import outcome
 from privcore.algorithms.moment_search.rounds import run_in_rounds, searched_sums
@@ -43,7 +37,6 @@ from privcore.algorithms.search.result import Spent
 from privcore.counts import has_levels, has_numbers
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.events import Event
-from privcore.rounding import down
 from privcore.threads import one_thread
 
 PROOF = "docs/proofs/moment_search.md"
@@ -52,43 +45,25 @@ MOST_COLUMNS = 1_000
 
 
 def planned(run: Run[MomentSearchParameters]) -> Plan:
-    """The planned releases of a run.
-
-    If the run adds to an earlier run, the remaining budget is planned for releases of the same
-    kind. Raises ParameterError if no budget remains, or if there are too many columns.
-    """
-    source, parameters, before = run.source, run.parameters, run.earlier.statistics
+    """The planned releases of a run; raises ParameterError if there are too many columns."""
+    source, parameters = run.source, run.parameters
     if len(source.names) > MOST_COLUMNS:
         raise ParameterError(
             "Moment search reports on every pair of columns, and the table has "
             f"{len(source.names):,} columns; keep at most {MOST_COLUMNS:,} of them."
         )
     if has_numbers(source):
-        plan = plan_numbers(source.n, source.own_levels, parameters)
-        if isinstance(before, ReleasedRows):
-            plan = replace(plan, mean_share=before.mean_share)
-        return plan if before is None else replace(plan, mus=(0.0, 0.0, mu_to_spend(run)))
-    if before is None:
-        return plan_levels(source.n, source.levels, source.ordered, parameters)
-    if isinstance(before, ReleasedTable):
-        return WholePlan(before.n, before.levels, parameters.epsilon)
-    mu = mu_to_spend(run)
-    if isinstance(before, ReleasedRows):
-        plan = plan_lines(source.n, source.levels, source.ordered, mu, parameters)
-        return replace(plan, mus=(0.0, 0.0, down(math.hypot(*plan.mus))))
-    return plan_rounds(run, mu, source.levels)
+        return plan_numbers(source.n, source.own_levels, parameters)
+    return plan_levels(source.n, source.levels, source.ordered, parameters)
 
 
 def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
-    """The privacy events of a run, including an earlier run as one event.
+    """The privacy events of a run.
 
     For numeric columns, the last event stands for a release of moments, or for rounds of counts
-    with the same total cost. Earlier counts of all combinations of levels are not a separate event:
-    the new counts refine them, so both releases together cost no more than the new counts alone.
+    with the same total cost.
     """
-    before, plan = run.earlier.statistics, planned(run)
-    earlier = (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()
-    return (*earlier, *plan.events)
+    return planned(run).events
 
 
 def _delta(run: Run[MomentSearchParameters]) -> float:
@@ -106,11 +81,7 @@ def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[s
     depend on this number.
     """
     parameters, source = run.parameters, run.source
-    if (
-        run.earlier.statistics is not None
-        or not has_levels(source)
-        or parameters.measured is not None
-    ):
+    if not has_levels(source) or parameters.measured is not None:
         return {}
     if private:
         return {"measured": "levels"}
@@ -134,8 +105,7 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
         return outcome(run, run_in_rounds(run, plan, recorder), recorder, (PROOF,))
     run, result = run_on_rows(run, plan, recorder)
     made = outcome(run, result, recorder, PROOFS)
-    topped = run.earlier.statistics is not None and not counts_levels(plan.levels)
-    if isinstance(result.statistics, ReleasedRows) or not (plan.mus[1] or topped):
+    if isinstance(result.statistics, ReleasedRows) or not plan.mus[1]:
         return made
     return made._replace(beyond=replace(made.beyond, intervals=plan.intervals))
 

@@ -8,7 +8,7 @@ levels coded by a few numbers each).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,14 +16,8 @@ import numpy as np
 from privcore.algorithms.moment_search.cells import cell_information
 from privcore.algorithms.moment_search.features import sensitivity
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.released import (
-    WithMu,
-    counts_levels,
-)
-from privcore.algorithms.search.model import Run
-from privcore.algorithms.search.result import Edge
+from privcore.algorithms.moment_search.released import counts_levels
 from privcore.data.discretise import usual_intervals
-from privcore.errors import ParameterError
 from privcore.independence.lines import coordinates
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.column_release import columns_sensitivity
@@ -106,22 +100,20 @@ class MomentPlan(GaussianPlan):
     """The plan to count pairs of columns, then tables in rounds.
 
     mus: Gaussian-DP parameters of the counts of pairs, and of all tables together. cells: maximum
-    number of cells per table; 0 if no tables are counted. only: the pairs that are counted; empty
-    for all pairs.
+    number of cells per table; 0 if no tables are counted.
     """
 
     cells: int = 0
-    only: Collection[Edge] = ()
 
     @property
     def pairs_sigma(self) -> float:
         """Standard deviation of the noise on the sum of each feature over all rows."""
-        return planned_sigma(sensitivity(self.levels, self.n, self.only), self.mus[0])
+        return planned_sigma(sensitivity(self.levels, self.n), self.mus[0])
 
     @property
     def noise(self) -> float:
         """Ratio of noise variance to sampling variance for a pair of balanced columns."""
-        return sensitivity(self.levels, self.n, self.only) ** 2 / (self.n * self.mus[0] ** 2)
+        return sensitivity(self.levels, self.n) ** 2 / (self.n * self.mus[0] ** 2)
 
     @property
     def rounds(self) -> int:
@@ -283,32 +275,3 @@ def plan_lines(
         radius=parameters.longest_row or _RADIUS,
         ordered=in_order,
     )
-
-
-def plan_rounds(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
-    """The plan for pairs and tables, or for chosen pairs only; mu: μ of all releases together."""
-    if run.earlier.only:
-        only = run.earlier.only
-        return MomentPlan(n=run.source.n, levels=tuple(levels), mus=(mu, 0.0), only=only)
-    return plan_moments(run.source.n, levels, mu, run.parameters)
-
-
-def total_mu(run: Run[MomentSearchParameters]) -> float:
-    """Gaussian-DP parameter of all releases together, including an earlier run."""
-    return planned_mu(run.parameters.epsilon, run.parameters.delta)
-
-
-def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
-    """The part of the total μ that an earlier run has not used.
-
-    Raises ParameterError if no part is left.
-    """
-    parameters, before, total = run.parameters, run.earlier.statistics, total_mu(run)
-    assert isinstance(before, WithMu)
-    if not 0 < before.mu < total:
-        raise ParameterError(
-            f"The earlier release has used all of ε = {parameters.epsilon:g} at δ = "
-            f"{parameters.delta:g}, or is closed to further releases; set a larger total ε, or add "
-            "to another release."
-        )
-    return down(math.sqrt((total - before.mu) * (total + before.mu)))

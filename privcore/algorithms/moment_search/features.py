@@ -9,7 +9,7 @@ columns.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -29,13 +29,9 @@ def sum_zero_basis(levels: int) -> Matrix:
     return basis
 
 
-def sensitivity(levels: Sequence[int], n: int, only: Collection[tuple[int, int]] = ()) -> float:
-    """The largest Euclidean change in the sums of features over n rows when a record is replaced.
-
-    only: the pairs whose products are released, without single columns; empty for all features.
-    """
-    own = chosen_pairs_sensitivity(levels, only) if only else pair_features_sensitivity(levels)
-    return own + rounding_of_features(levels, n)
+def sensitivity(levels: Sequence[int], n: int) -> float:
+    """The largest Euclidean change in the sums of features over n rows if a record is replaced."""
+    return pair_features_sensitivity(levels) + rounding_of_features(levels, n)
 
 
 def rounding_of_features(levels: Sequence[int], n: int) -> float:
@@ -64,16 +60,3 @@ def pair_features_sensitivity(levels: Sequence[int]) -> float:
         left = total - differing
         largest = max(largest, 2 * (same - left - (left * left - squares) / 2))
     return math.sqrt(largest)
-
-
-def chosen_pairs_sensitivity(levels: Sequence[int], pairs: Collection[tuple[int, int]]) -> float:
-    """An upper bound on the sensitivity if only the products of these pairs are released.
-
-    A pair's product changes most if one of the two columns keeps its level; the bound is the root
-    of the sum of the squares of these largest changes.
-    """
-    squares = [
-        2 * ((1 - 1 / r) * (1 - 1 / s) + max((1 - 1 / r) / s, (1 - 1 / s) / r))
-        for r, s in ((levels[a], levels[b]) for a, b in pairs)
-    ]
-    return math.sqrt(math.fsum(squares))

@@ -18,7 +18,7 @@ from math import log
 
 import numpy as np
 
-from privcore.algorithms.moment_search.budget import RowsPlan, plan_rounds, total_mu
+from privcore.algorithms.moment_search.budget import RowsPlan, plan_moments
 from privcore.algorithms.moment_search.edges import edge_p_values, kept_edges
 from privcore.algorithms.moment_search.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.measure import release_pairs, release_rows, release_units
@@ -30,7 +30,6 @@ from privcore.algorithms.moment_search.parameters import (
 from privcore.algorithms.moment_search.released import (
     NumberUnits,
     ReleasedRows,
-    ReleasedSums,
     counts_levels,
 )
 from privcore.algorithms.moment_search.report import Found
@@ -41,7 +40,6 @@ from privcore.algorithms.moment_search.steps import between, record_release
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Spent, Step
-from privcore.arrays import Vector
 from privcore.counts import has_numbers
 from privcore.counts.cutting import cut_numbers
 
@@ -55,38 +53,25 @@ def run_on_rows(
 
     The columns of the returned run are cut into levels if the releases counted cut columns.
     """
-    source, before = run.source, run.earlier.statistics
-    if isinstance(before, ReleasedSums):
-        on_levels = _cut(run, [np.array(ends) for ends in before.points or ()])
-        rounds = plan_rounds(on_levels, plan.mus[2], before.levels)
-        return on_levels, run_in_rounds(on_levels, rounds, recorder, points=before.points)
-    if isinstance(before, ReleasedRows):
-        units = before.units
-    else:
-        units = release_units(source, plan, run.noise)
-        record_release(recorder, plan.units_sigma, plan.shares[0], 1)
-        if isinstance(units, NumberUnits) and (plan.mus[1] or counts_levels(plan.levels)):
-            points = even_points(units.centre, units.scale, plan.intervals, plan.levels)
-            on_levels, pairs = _cut(run, points), None
-            if plan.mus[1]:
-                pairs = release_pairs(on_levels.source, plan.shapes_sigma, run.noise)
-                record_release(recorder, plan.shapes_sigma, plan.shares[1], 2)
-            if pairs is None or not in_lines(pairs):
-                rounds = plan_rounds(on_levels, plan.mus[2], plan.cut)
-                known = tuple(tuple(ends.tolist()) for ends in points)
-                return on_levels, run_in_rounds(on_levels, rounds, recorder, pairs, known)
-    statistics = release_rows(source, plan, units, run.noise, total_mu(run))
-    if isinstance(before, ReleasedRows):
-        statistics = replace(before.same_rows(statistics), mu=statistics.mu)
+    source = run.source
+    units = release_units(source, plan, run.noise)
+    record_release(recorder, plan.units_sigma, plan.shares[0], 1)
+    if isinstance(units, NumberUnits) and (plan.mus[1] or counts_levels(plan.levels)):
+        points = even_points(units.centre, units.scale, plan.intervals, plan.levels)
+        assert has_numbers(source)
+        on_levels, pairs = replace(run, source=cut_numbers(source, points)), None
+        if plan.mus[1]:
+            pairs = release_pairs(on_levels.source, plan.shapes_sigma, run.noise)
+            record_release(recorder, plan.shapes_sigma, plan.shares[1], 2)
+        if pairs is None or not in_lines(pairs):
+            rounds = plan_moments(source.n, plan.cut, plan.mus[2], run.parameters)
+            known = tuple(tuple(ends.tolist()) for ends in points)
+            return on_levels, run_in_rounds(on_levels, rounds, recorder, pairs, known)
+    statistics = release_rows(source, plan, units, run.noise)
     releases = len(plan.shares)
     record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
     spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
     return run, searched_lines(run, statistics, spent, recorder)
-
-
-def _cut(run: Run[MomentSearchParameters], points: list[Vector]) -> Run[MomentSearchParameters]:
-    assert has_numbers(run.source)
-    return replace(run, source=cut_numbers(run.source, points))
 
 
 def searched_lines(

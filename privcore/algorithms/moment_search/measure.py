@@ -11,7 +11,7 @@ docs/proofs/moment_search.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -27,7 +27,6 @@ from privcore.algorithms.moment_search.released import (
     ReleasedRows,
     ReleasedTable,
 )
-from privcore.algorithms.search.result import Edge
 from privcore.arrays import Columns, Vector
 from privcore.counts import (
     Bases,
@@ -44,22 +43,18 @@ from privcore.privacy.mechanisms.no_noise import width_of
 
 
 def release_pairs(
-    source: CountSource,
-    sigma: float,
-    noise: NoiseSource,
-    before: Moments | None = None,
-    only: Collection[Edge] = (),
+    source: CountSource, sigma: float, noise: NoiseSource, before: Moments | None = None
 ) -> Moments:
     """Release moments of all columns and all pairs of columns, with noise on each.
 
     sigma: standard deviation of the noise. before: an earlier release, to which the moments are
-    added. only: pairs to release, without single columns; empty for all columns and pairs.
+    added.
     """
     bases = [sum_zero_basis(r) for r in source.levels]
-    exact: dict[Columns, NDArray[np.float64]] = {}
-    if not only:
-        exact = {(c,): basis.T @ source.table([c]) for c, basis in enumerate(bases)}
-    for c, d in sorted(only) if only else combinations(range(len(bases)), 2):
+    exact: dict[Columns, NDArray[np.float64]] = {
+        (c,): basis.T @ source.table([c]) for c, basis in enumerate(bases)
+    }
+    for c, d in combinations(range(len(bases)), 2):
         exact[c, d] = bases[c].T @ source.table([c, d]) @ bases[d]
     noisy = noise.gaussian_array(np.concatenate([sums.ravel() for sums in exact.values()]), sigma)
     released = Moments(source.n, source.levels) if before is None else before
@@ -88,20 +83,10 @@ def release_tables(
         released.add_table(columns, noisy.reshape(exact.shape), width * width)
 
 
-def release_whole(
-    source: CountSource, plan: WholePlan, noise: NoiseSource, before: ReleasedTable | None = None
-) -> ReleasedTable:
-    """Release counts of all combinations of levels, each with discrete Laplace noise.
-
-    before: an earlier release of the same counts, with more noise. The new counts refine the
-    earlier counts, so both releases together reveal no more than the new release alone.
-    """
+def release_whole(source: CountSource, plan: WholePlan, noise: NoiseSource) -> ReleasedTable:
+    """Release counts of all combinations of levels, each with discrete Laplace noise."""
     exact = source.table(range(len(source.levels))).reshape(-1).astype(np.int64)
-    if before is None:
-        noisy = noise.discrete_laplace_array(exact, plan.scale)
-    else:
-        known = before.counts.reshape(-1).astype(np.int64)
-        noisy = noise.refined_laplace_array(exact, known, before.scale, plan.scale)
+    noisy = noise.discrete_laplace_array(exact, plan.scale)
     counts = noisy.reshape(source.levels).astype(np.float64)
     return ReleasedTable(plan.n, counts, width_of(noise, plan.scale))
 
@@ -111,15 +96,12 @@ def release_units(
 ) -> NumberUnits | LineUnits:
     """Make the release that sets the units of the rows."""
     if has_numbers(source):
-        return NumberUnits(*release_scales(source, plan, noise), plan.radius, _half(source))
+        half = np.array([(high - low) / 2 for low, high in source.bounds])
+        return NumberUnits(*release_scales(source, plan, noise), plan.radius, half)
     assert has_levels(source)
     counts = release_counts(source, plan.units_sigma, noise)
     sigma = width_of(noise, plan.units_sigma)
     return LineUnits(counts, sigma, bases_of(counts, plan, sigma))
-
-
-def _half(source: NumberSource) -> Vector:
-    return np.array([(high - low) / 2 for low, high in source.bounds])
 
 
 def release_scales(
@@ -167,17 +149,11 @@ def bases_of(counts: Sequence[Vector], plan: RowsPlan, sigma: float) -> Bases:
 
 
 def release_rows(
-    source: MomentSource,
-    plan: RowsPlan,
-    units: NumberUnits | LineUnits,
-    noise: NoiseSource,
-    mu: float,
+    source: MomentSource, plan: RowsPlan, units: NumberUnits | LineUnits, noise: NoiseSource
 ) -> ReleasedRows:
-    """Release second moments of rows in the unit ball; mu: total μ, including this release."""
+    """Release second moments of rows in the unit ball."""
     if isinstance(units, NumberUnits):
         assert has_numbers(source)
-        # An earlier run may have had other bounds, and so other units.
-        units = units._replace(half=_half(source))
         longest = units.radius * math.sqrt(plan.columns)
         exact = source.moments_about(units.centre, units.scale, longest)
     else:
@@ -187,4 +163,4 @@ def release_rows(
     weight[0] = plan.mean_share
     noisy = with_noise(exact * np.outer(weight, weight), plan.moments_sigma, noise)
     sigma = width_of(noise, plan.moments_sigma)
-    return ReleasedRows(plan.n, units, noisy, sigma, mu, SQUARES, plan.mean_share)
+    return ReleasedRows(plan.n, units, noisy, sigma, SQUARES, plan.mean_share)

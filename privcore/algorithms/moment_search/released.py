@@ -1,4 +1,4 @@
-"""The released numbers of a run, which can be stored, searched again, extended and pooled.
+"""The released numbers of a run, which can be stored, searched again and pooled.
 
 There are three kinds of release: counts of all combinations of levels; sums for pairs and larger
 sets of columns; and second moments of rows (of numbers, or of levels coded by a few numbers each).
@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -116,14 +116,12 @@ class ReleasedTable:
 
     n: number of rows. counts: the noisy counts, with one axis per column. scale: scale of the
     discrete Laplace noise on each count; for counts combined from several releases, the scale that
-    has the same variance. topped: whether a further release may refine the counts. Counts combined
-    from several releases cannot be refined.
+    has the same variance.
     """
 
     n: int
     counts: Matrix
     scale: float
-    topped: bool = True
 
     form = "table"
 
@@ -138,11 +136,6 @@ class ReleasedTable:
         moments.add_table(columns, self.counts, discrete_laplace_variance(self.scale))
         return moments
 
-    @property
-    def closed(self) -> ReleasedTable:
-        """A copy that no further release may refine."""
-        return replace(self, topped=False)
-
     def fits(self, own_levels: Sequence[int]) -> bool:
         """Whether the columns have the levels that were counted; own_levels: see `NumberSource`."""
         return tuple(own_levels) == self.levels
@@ -153,18 +146,18 @@ class ReleasedTable:
         # If the noise is 0 in floating point, either count is right.
         share = two / (one + two) if one + two > 0 else 1.0
         counts = share * self.counts + (1 - share) * other.counts
-        return ReleasedTable(self.n, counts, discrete_laplace_scale(one * share), topped=False)
+        return ReleasedTable(self.n, counts, discrete_laplace_scale(one * share))
 
     def other_rows(self, other: ReleasedTable) -> ReleasedTable:
         """Add the counts of a release of the same columns for other rows."""
         variance = sum(map(discrete_laplace_variance, (self.scale, other.scale)))
         counts, scale = self.counts + other.counts, discrete_laplace_scale(variance)
-        return ReleasedTable(self.n + other.n, counts, scale, topped=False)
+        return ReleasedTable(self.n + other.n, counts, scale)
 
     def as_dict(self) -> dict[str, Any]:
         """The release as a dictionary that `json` can write."""
         flat = {"levels": list(self.levels), "counts": self.counts.ravel().tolist()}
-        return {"n": self.n, **flat, "scale": self.scale, "topped": self.topped}
+        return {"n": self.n, **flat, "scale": self.scale}
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
@@ -173,34 +166,14 @@ class ReleasedTable:
         Raises KeyError, TypeError or ValueError for any other input.
         """
         readers = {"n": _rows, "levels": _levels, "counts": _numbers, "scale": _positive}
-        values, topped = _checked(document, readers), document["topped"] is True
+        values = _checked(document, readers)
         n, scale = values["n"], values["scale"]
         counts = _near(values["counts"], n, discrete_laplace_variance(scale))
-        return cls(n, counts.reshape(values["levels"]), scale, topped)
-
-
-class WithMu:
-    """Released numbers with Gaussian noise.
-
-    mu: Gaussian-DP parameter of all releases so far together, for the replacement of one row; 0 if
-    no further release may be added.
-    """
-
-    mu: float
-
-    @property
-    def topped(self) -> bool:
-        """Whether a further release may add to these numbers."""
-        return self.mu > 0
-
-    @property
-    def closed(self) -> Self:
-        """A copy that no further release may add to."""
-        return cast(Self, replace(cast(Any, self), mu=0.0))
+        return cls(n, counts.reshape(values["levels"]), scale)
 
 
 @dataclass(frozen=True)
-class ReleasedSums(WithMu):
+class ReleasedSums:
     """Noisy sums for pairs and larger sets of columns.
 
     n: number of rows. moments: all released sums. noise: see `MomentPlan.noise`; this ratio limits
@@ -211,7 +184,6 @@ class ReleasedSums(WithMu):
     n: int
     moments: Moments
     noise: float
-    mu: float
     points: Points | None = None
 
     form = "sums"
@@ -237,7 +209,7 @@ class ReleasedSums(WithMu):
         for columns, sums, variance in other.moments.parts():
             both.add(columns, sums, variance)
         noise = 1 / (1 / self.noise + 1 / other.noise)
-        return replace(self, moments=both, noise=noise, mu=0.0)
+        return replace(self, moments=both, noise=noise)
 
     def other_rows(self, other: ReleasedSums) -> ReleasedSums:
         """Combine this release with a release of the same columns for other rows.
@@ -252,7 +224,7 @@ class ReleasedSums(WithMu):
                 more, noise = theirs[columns]
                 both.add(columns, sums + more, variance + noise)
         noise = (self.noise * self.n + other.noise * other.n) / total
-        return ReleasedSums(total, both, noise, 0.0, self.points)
+        return ReleasedSums(total, both, noise, self.points)
 
     def _check(self, other: ReleasedSums) -> None:
         """Raise DataError if the two releases cut numbers at different points."""
@@ -268,7 +240,6 @@ class ReleasedSums(WithMu):
             "n": self.n,
             "levels": list(self.levels),
             "noise": self.noise,
-            "mu": self.mu,
             "points": _plain(self.points),
             "sums": [
                 {"columns": list(columns), "variance": variance, "values": sums.ravel().tolist()}
@@ -297,7 +268,7 @@ class ReleasedSums(WithMu):
         _require(all(map(moments.covers, searched)))
         points = _points(document["points"])
         _require(points is None or [len(ends) + 1 for ends in points] == list(levels))
-        return cls(n, moments, _positive(document["noise"]), _size(document["mu"]), points)
+        return cls(n, moments, _positive(document["noise"]), points)
 
 
 class NumberUnits(NamedTuple):
@@ -328,7 +299,7 @@ class LineUnits(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ReleasedRows(WithMu):
+class ReleasedRows:
     """Second moments of rows of numbers, or of columns with levels coded by a few numbers each.
 
     n: number of rows. units: the first release, which determines the coordinates of a row. noisy:
@@ -342,7 +313,6 @@ class ReleasedRows(WithMu):
     units: NumberUnits | LineUnits
     noisy: Vector
     sigma: float
-    mu: float
     squares: float
     mean_share: float
 
@@ -402,7 +372,7 @@ class ReleasedRows(WithMu):
         left = own * share
         noisy = share * self.noisy + (1 - share) * other.noisy
         sigma, squares = math.sqrt(left[0]), float(left[-1] / left[0])
-        return replace(self, noisy=noisy, sigma=sigma, squares=squares, mu=0.0)
+        return replace(self, noisy=noisy, sigma=sigma, squares=squares)
 
     def other_rows(self, other: ReleasedRows) -> ReleasedRows:
         """Always raises DataError, because each release has its own units."""
@@ -456,7 +426,6 @@ _LINES: _Readers = {
 _MOMENTS: _Readers = {
     "noisy": _numbers,
     "sigma": _positive,
-    "mu": _size,
     "squares": _positive,
     "mean_share": _positive,
 }

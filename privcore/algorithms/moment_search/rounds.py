@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 
-from privcore.algorithms.moment_search.budget import MomentPlan, total_mu
+from privcore.algorithms.moment_search.budget import MomentPlan
 from privcore.algorithms.moment_search.edges import first_guess, sparsest_dag
 from privcore.algorithms.moment_search.measure import release_pairs, release_tables
 from privcore.algorithms.moment_search.moments import Moments
@@ -84,11 +84,8 @@ def run_in_rounds(
     points of numeric columns.
     """
     penalty = run.parameters.penalty
-    noise, earlier = plan.noise * width_of(run.noise, 1.0) ** 2, run.earlier.statistics
-    if isinstance(earlier, ReleasedSums):
-        before = earlier.moments.copy()
-        noise = earlier.noise if run.earlier.only else 1 / (1 / noise + 1 / earlier.noise)
-    moments = release_pairs(run.source, plan.pairs_sigma, run.noise, before, run.earlier.only)
+    noise = plan.noise * width_of(run.noise, 1.0) ** 2
+    moments = release_pairs(run.source, plan.pairs_sigma, run.noise, before)
     share = plan.shares[0]
     record_release(recorder, plan.pairs_sigma, share, 1)
     made = 0
@@ -106,7 +103,7 @@ def run_in_rounds(
         record_release(recorder, sigma, (1 - share) / plan.rounds, 1 + made)
     used = share + (1 - share) * (made / plan.rounds if made else 0.0)
     spent = Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases")
-    statistics = ReleasedSums(run.source.n, moments, noise, total_mu(run), points)
+    statistics = ReleasedSums(run.source.n, moments, noise, points)
     return searched_sums(run, statistics, spent, recorder)
 
 

@@ -49,7 +49,6 @@ from privcore.algorithms.search.result import (
     Verdict,
 )
 from privcore.arrays import Columns, Matrix, Vector
-from privcore.errors import ParameterError
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.pdag import ordered
@@ -66,13 +65,7 @@ _EVEN = 0.5
 def run_on_whole_table(
     run: Run[MomentSearchParameters], plan: WholePlan, recorder: common.Recorder
 ) -> Outcome:
-    before = run.earlier.statistics if isinstance(run.earlier.statistics, ReleasedTable) else None
-    if before is not None and (before.scale <= plan.scale or before.levels != run.source.levels):
-        raise ParameterError(
-            f"The earlier release has used all of ε = {run.parameters.epsilon:g}, or was made from "
-            "columns with other levels; set a larger total ε, and use the same table as before."
-        )
-    released = release_whole(run.source, plan, run.noise, before)
+    released = release_whole(run.source, plan, run.noise)
     record_release(recorder, plan.scale, 1.0, 1)
     return searched_whole(run, released, recorder)
 

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from privcore.algorithms.search.parameters import GraphParameters, PrivateParameters
 from privcore.algorithms.search.result import (
-    ALONE,
     Beyond,
-    Earlier,
     Edge,
     Iteration,
     Spent,
@@ -75,7 +73,6 @@ class Run(Generic[P_co]):
 
     source: counts if the algorithm needs "tables"; otherwise counts or rows of numbers.
     test_limit: maximum number of tests of a search, None for no limit; see `work`.
-    earlier: the release that this run adds to, if any.
     """
 
     source: CountSource
@@ -84,7 +81,6 @@ class Run(Generic[P_co]):
     hooks: Hooks
     keep_trace: bool = True
     test_limit: int | None = None
-    earlier: Earlier = ALONE
 
     @cached_property
     def known(self) -> Constraints:
@@ -154,7 +150,7 @@ class Algorithm:
     available_cases: whether values may be missing at random. Tests then use exact counts without a
         guarantee, or noisy counts in which missing values are a level.
     again: for an algorithm that returns its released numbers, a function that searches these
-        numbers at no cost. A further run can add to the numbers (`Run.earlier`).
+        numbers at no cost.
 
     Raises ParameterError for a declaration that contradicts itself.
     """

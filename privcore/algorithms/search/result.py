@@ -216,11 +216,10 @@ Parents = tuple[frozenset[int], ...]
 
 
 class Keepable(Protocol):
-    """Released numbers in a form that can be stored, searched again, or added to.
+    """Released numbers in a form that can be stored and searched again.
 
     form: name of the form in files. n: number of rows. levels: number of levels of each column as
-    counted, empty for numeric columns. topped: whether a further release may add to these numbers.
-    closed: a copy to which no further release may add.
+    counted, empty for numeric columns.
     """
 
     @property
@@ -232,30 +231,11 @@ class Keepable(Protocol):
     @property
     def levels(self) -> tuple[int, ...]: ...
 
-    @property
-    def topped(self) -> bool: ...
-
-    @property
-    def closed(self) -> Keepable: ...
-
     def fits(self, own_levels: Sequence[int]) -> bool:
         """Whether the released columns had these numbers of levels (0 for numeric columns)."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready content of a file of this form."""
-
-
-class Earlier(NamedTuple):
-    """The release of an earlier run on the same rows, to which a run adds.
-
-    The run's budget is then the total for both runs. only: pairs to measure, empty for all pairs.
-    """
-
-    statistics: Keepable | None = None
-    only: frozenset[Edge] = frozenset()
-
-
-ALONE = Earlier()
 
 
 class Released(NamedTuple):

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from privcore.algorithms.registry import RECOMMENDED
-from privcore.algorithms.search.parameters import EPSILON
 from privcore.algorithms.search.result import Discovery
 from privcore.effects import EffectPlan
 from privcore.errors import ParameterError
@@ -27,7 +26,6 @@ def release(
     accepted: Sequence[str] = (),
     effect: EffectPlan | None = None,
     keep_numbers: bool = False,
-    adds_to: Path | str | None = None,
     **parameters: Any,
 ) -> Release:
     """Charge a budget, run once with secure noise, and sign a certificate.
@@ -43,10 +41,7 @@ def release(
             `EffectPlan(Question("smoke", "lung"))` from `privcore.effects`.
         keep_numbers: whether to return the released numbers (`Release.numbers`) and keep them next
             to the certificate, as a release file for `search_again`.
-        adds_to: the release file of an earlier release of the same table.  The two releases
-            together equal one release at the sum of their ε; epsilon is then the additional ε.
-        **parameters: parameters of the algorithm; with adds_to, the earlier release gives the
-            defaults.
+        **parameters: parameters of the algorithm.
 
     Returns:
         The release: its graph, guarantee, warnings and signed certificate.
@@ -56,10 +51,6 @@ def release(
         BudgetError: if the remaining budget is too small; nothing is charged then.
     """
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    earlier = None if adds_to is None else read_release_file(adds_to)
-    if earlier is not None:
-        more = float(EPSILON.parse(parameters.get("epsilon", EPSILON.default)))
-        parameters = {**earlier.parameters, **parameters, "epsilon": earlier.total(more)}
     return charged_release(
         dataset_of(data),
         algorithm,
@@ -68,8 +59,7 @@ def release(
         budget=budget,
         accepted=accepted,
         effect=effect,
-        keep_numbers=keep_numbers or earlier is not None,
-        adds_to=earlier,
+        keep_numbers=keep_numbers,
     )
 
 

@@ -33,7 +33,6 @@ COMMANDS = {
     "accounts": "total the privacy loss of steps, or of an algorithm's plan, under each accountant",
     "ledger": "show what each budget has spent, set totals, export the ledger, list certificates",
     "release": "charge a budget, run once with secure noise, and write a signed certificate",
-    "topup": "add to an earlier release of the same table; both releases cost the sum of their ε",
     "search-again": "search released numbers again with other settings, at no further cost",
     "verify": "say what a file is, and verify a certificate, release file, schema or ledger",
     "audit": "test privacy claims by many runs on two neighbouring data sets",

@@ -6,7 +6,6 @@ import argparse
 
 from privcore.errors import ParameterError
 from privcore.releases.archive import stored_certificates
-from privcore.releases.ledger.entries import TOPS_UP
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Charge, Spending, protected_by
 from privcore.text import counted, number_of, short
@@ -72,10 +71,9 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _details(charge: Charge) -> str:
-    """The unit that a charge protects unless it is one row, and the release that it adds to."""
-    protects, earlier = protected_by(charge), charge.parameters.get(TOPS_UP)
-    words = f" for {protects}" if protects != "one row" else ""
-    return words + (f", adding to the release {earlier}" if earlier else "")
+    """The unit that a charge protects, unless it is one row."""
+    protects = protected_by(charge)
+    return f" for {protects}" if protects != "one row" else ""
 
 
 def describe(budget: Budget, spending: Spending) -> str:

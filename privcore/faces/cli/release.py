@@ -48,7 +48,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--keep-numbers",
         action="store_true",
         help="also write the released numbers to a signed file, which can be searched again at no "
-        "cost (`search-again`) and added to (`topup`)",
+        "cost (`search-again`)",
     )
     run.add_argument(
         "--out",

@@ -60,8 +60,8 @@ def _run(options: argparse.Namespace) -> None:
     for name in SPENT:
         if name in parameters:
             raise ParameterError(
-                f"{name} was fixed by the release; leave this parameter out, or add to the "
-                "release with `topup`."
+                f"{name} was fixed by the release; leave this parameter out, or make a further "
+                "release."
             )
     result = search_files(files, parameters, sites=options.sites)
     if options.html is not None:

@@ -25,7 +25,6 @@ from privcore.privacy.mechanisms.noise import (
     SimulatedNoise,
     check_scale,
 )
-from privcore.privacy.mechanisms.refining import check_refining
 
 # Formulas divide by the noise's width, so it is not 0 but negligible relative to the sampling
 # error, even if the planned noise would dominate.
@@ -50,12 +49,6 @@ class NoNoise(SimulatedNoise):
 
     def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
         check_scale(scale)
-        return values.copy()
-
-    def refined_laplace_array(
-        self, values: Counts, known: Counts, before: float, scale: float
-    ) -> Counts:
-        check_refining(before, scale)
         return values.copy()
 
     def discrete_gaussian_array(self, values: Counts, sigma: float) -> Counts:

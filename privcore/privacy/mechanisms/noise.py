@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from privcore.arrays import Vector
 from privcore.errors import ParameterError
-from privcore.privacy.mechanisms.refining import check_refining, quantile
 
 Counts = NDArray[np.int64]
 Perturbation = Literal["gumbel", "exponential"]
@@ -42,17 +41,6 @@ class NoiseSource(Protocol):
 
     def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
         """The integers plus independent noise, P(x) proportional to exp(-|x|/scale), shape (k,)."""
-        ...
-
-    def refined_laplace_array(
-        self, values: Counts, known: Counts, before: float, scale: float
-    ) -> Counts:
-        """Release integers again, with less discrete Laplace noise than before, shape (k,).
-
-        known: the noisy integers of the earlier release, with noise of scale `before`. The result
-        has noise of the smaller scale `scale`; the result and `known` together reveal no more than
-        the result alone (see `refining`).
-        """
         ...
 
     def discrete_gaussian_array(self, values: Counts, sigma: float) -> Counts:
@@ -124,17 +112,6 @@ class SimulatedNoise:
         if scale == 0:
             return values.copy()
         return values + self._two_sided(scale, values.shape)
-
-    def refined_laplace_array(
-        self, values: Counts, known: Counts, before: float, scale: float
-    ) -> Counts:
-        check_refining(before, scale)
-        uniform = self._generator.random(values.shape)
-        drawn = [
-            quantile(float(u), int(k - v), before, scale, math)
-            for v, k, u in zip(values, known, uniform, strict=True)
-        ]
-        return np.asarray(values + np.array(drawn, dtype=np.int64), dtype=np.int64)
 
     def _two_sided(self, scale: float, shape: tuple[int, ...]) -> Counts:
         """Discrete Laplace noise: the difference of two geometric variables."""

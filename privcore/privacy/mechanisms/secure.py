@@ -18,7 +18,6 @@ from privcore.privacy.mechanisms.noise import (
     check_scale,
     check_size,
 )
-from privcore.privacy.mechanisms.refining import refined
 
 # Allowance for the library's rounding up of its privacy map.
 _ROUNDING = 1e-9
@@ -46,15 +45,6 @@ class SecureNoise:
 
     def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
         return np.asarray(self._sampler("discrete", scale)(values.tolist()), dtype=np.int64)
-
-    def refined_laplace_array(
-        self, values: Counts, known: Counts, before: float, scale: float
-    ) -> Counts:
-        drawn = [
-            refined(int(k - v), before, scale, secrets.randbits)
-            for v, k in zip(values, known, strict=True)
-        ]
-        return np.asarray(values + np.array(drawn, dtype=np.int64), dtype=np.int64)
 
     def discrete_gaussian_array(self, values: Counts, sigma: float) -> Counts:
         return np.asarray(self._sampler("discrete gaussian", sigma)(values.tolist()), np.int64)

@@ -18,8 +18,6 @@ from privcore.releases.ledger.sums import Budget, Charge, State, Unit
 from privcore.text import short
 
 Entry = Mapping[str, Any]
-# Stored with the parameters of a charge: certificate ID of the release that it adds to.
-TOPS_UP = "tops_up"
 
 
 @dataclass
@@ -52,15 +50,6 @@ class Books:
                 f"There is no budget {short(name)!r} in the ledger; set its total first."
             )
         return budget
-
-    @property
-    def topped_up(self) -> set[Any]:
-        """Certificate IDs of the releases to which later releases added."""
-        return {charge.parameters.get(TOPS_UP) for charge in self.charges} - {None}
-
-    def certificates_of(self, name: str) -> set[str]:
-        """Certificate IDs of the releases charged to a budget."""
-        return {charge.certificate for charge in self.charges_of(name)}
 
     def charges_of(self, name: str) -> list[Charge]:
         """The charges of a budget, in order."""

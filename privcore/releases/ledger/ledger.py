@@ -30,7 +30,7 @@ from privcore.releases.ledger.checks import (
     checked_name,
     checked_total,
 )
-from privcore.releases.ledger.entries import TOPS_UP, Books
+from privcore.releases.ledger.entries import Books
 from privcore.releases.ledger.store import transaction
 from privcore.releases.ledger.sums import (
     Budget,
@@ -203,7 +203,6 @@ class Ledger:
         delta: float,
         rho: float | None = None,
         certificate: str = "",
-        tops_up: str | None = None,
         checkpoint: Callable[[str], None] = lambda step: None,
     ) -> tuple[Charge, Spending]:
         """Charge a release before it is computed.
@@ -211,12 +210,9 @@ class Ledger:
         Returns the charge, and the spending of the budget including this charge.  One transaction
         checks the total, binds the data to the budget and writes the charge.
         fingerprints: the fingerprints of the data set and, if there is one, of its file.
-        tops_up: certificate ID of an earlier release to which this one adds.  Only one release can
-        add to a given release, because the joint cost of two additions is not the sum of their ε.
 
-        Raises BudgetError, and changes nothing, if the total would be exceeded, if the data belong
-        to another budget, if the earlier release was not charged to this budget, or if another
-        release already adds to it.  Raises ParameterError for amounts or parameters that cannot be
+        Raises BudgetError, and changes nothing, if the total would be exceeded, or if the data
+        belong to another budget.  Raises ParameterError for amounts or parameters that cannot be
         stored.
         """
         check_amounts(epsilon, delta, rho)
@@ -230,16 +226,6 @@ class Ledger:
                         f"These data were charged to the budget {short(owner)!r} before; charge "
                         "this release to that budget too."
                     )
-            if tops_up is not None and tops_up not in books.certificates_of(name):
-                raise BudgetError(
-                    f"The budget {short(name)!r} has no charge for the earlier release; charge "
-                    "this release to the budget of the earlier one."
-                )
-            if tops_up is not None and tops_up in books.topped_up:
-                raise BudgetError(
-                    "Another release already adds to the earlier release, which is possible only "
-                    "once; add to that later release, or make a new one."
-                )
             new = [mark for mark in dict.fromkeys(fingerprints) if mark not in books.owners]
             if new:
                 chain.add({"kind": "data", "budget": name, "fingerprints": new})
@@ -250,10 +236,7 @@ class Ledger:
                     "time": self._now(),
                     "budget": name,
                     "algorithm": algorithm,
-                    "parameters": {
-                        **parameters,
-                        **({} if tops_up is None else {TOPS_UP: tops_up}),
-                    },
+                    "parameters": dict(parameters),
                     "epsilon": float(epsilon),
                     "delta": float(delta),
                     "rho": None if rho is None else float(rho),

@@ -149,7 +149,7 @@ def test_squares_have_the_larger_noise(shares):
         Recorder(1),
         source_of(2, shares=shares),
     )
-    release_rows(source, plan, release_units(source, plan, noise), noise, 1.0)
+    release_rows(source, plan, release_units(source, plan, noise), noise)
     (_, drawn, _, _), (_, products, sigma, _), (_, squares, more, _) = noise.calls
     assert drawn.sum() == len(KINDS) * 400
     assert len(squares) == plan.columns
@@ -231,7 +231,7 @@ def test_the_level_holds_when_the_noise_is_large(conditioning_set):
     false, plan = 0, plan_of(400, 0.5)
     for seed in range(500):
         source, noise = source_of(seed, shares=0.5), SimulatedNoise(seed)
-        kept = release_rows(source, plan, release_units(source, plan, noise), noise, 0.5)
+        kept = release_rows(source, plan, release_units(source, plan, noise), noise)
         false += LineEvidence(kept, 5.0).test(0, 3, conditioning_set).p_value < 0.05
     assert binom.sf(false - 1, 500, 0.05) > 1e-6
 
@@ -248,23 +248,6 @@ def test_what_is_kept_can_be_written_read_and_searched_again():
     for field in ("counts", "bases", "noisy", "sigma"):
         with pytest.raises(DataError):
             read_released({**released_as_dict(kept), field: None})
-
-
-def test_a_further_release_keeps_the_map_and_has_less_noise():
-    data = answers(3)
-    first = discover(data, "moment-search", {"epsilon": 1.0}, seed=3)
-    more = discover(
-        data, "moment-search", {"epsilon": 2.0}, seed=4, before=first.released.statistics
-    )
-    one, two = first.released.statistics, more.released.statistics
-    assert all(map(np.array_equal, one.bases, two.bases))
-    assert two.sigma < one.sigma
-    assert len(more.planned) == 2
-    closed = one.same_rows(discover(data, "moment-search", {}, seed=3).released.statistics)
-    assert closed.sigma == pytest.approx(one.sigma / math.sqrt(2))
-    assert not closed.topped
-    with pytest.raises(DataError):
-        one.same_rows(discover(data, "moment-search", {}, seed=9).released.statistics)
 
 
 def test_what_would_show_more_is_said_where_little_is_seen():

@@ -59,7 +59,7 @@ def noisy_moments(values, mu, seed, penalty=5.0, radius=50.0):
     plan = planned(*values.shape, mu, radius)
     source, noise = source_of(values), SimulatedNoise(seed)
     units = release_units(source, plan, noise)
-    return LineEvidence(release_rows(source, plan, units, noise, 1.0), penalty)
+    return LineEvidence(release_rows(source, plan, units, noise), penalty)
 
 
 @pytest.mark.parametrize("radius", [0.5, 1.0, 50.0])
@@ -68,7 +68,7 @@ def test_no_row_is_longer_than_what_the_noise_covers(radius):
     values = np.where(np.random.default_rng(1).random((200, 4)) < 0.5, -1.0, 1.0)
     noise = Recorder(1)
     units = NumberUnits(np.zeros(4), np.ones(4), radius, np.ones(4))
-    release_rows(source_of(values), planned(200, 4, 1.0, radius), units, noise, 1.0)
+    release_rows(source_of(values), planned(200, 4, 1.0, radius), units, noise)
     (_, _, sigma, _), (_, squares, more, _) = noise.calls
     assert more >= math.sqrt(2) * sigma
     assert squares.sum() <= 1 + 1e-9

@@ -221,21 +221,6 @@ def check_permutation(noise):
     assert_anew("permutation", drawn, chances)
 
 
-def check_refined(noise):
-    """Refined noise has its own law, and what was taken off is 0 as often as it should be."""
-    before, scale, many = 5.0, 2.0, CALLS // 4
-    exact = np.zeros(many, dtype=np.int64)
-    known = noise.discrete_laplace_array(exact, before)
-    refined = noise.refined_laplace_array(exact, known, before, scale)
-    wide, small = math.exp(-1 / before), math.exp(-1 / scale)
-    for k in range(-3, 4):
-        chance = (1 - small) / (1 + small) * small ** abs(k)
-        assert_binomial(f"refined noise {k}", (refined == k).sum(), many, chance)
-    alone = small / wide * (1 - wide) ** 2 / (1 - small) ** 2
-    other = (1 - alone) * (1 - wide) / (1 + wide)
-    assert_binomial("nothing taken off", (refined == known).sum(), many, alone + other)
-
-
 def assert_chances(what, drawn, chances):
     """Every outcome is as frequent as it is likely, and there is no other."""
     counts = Counter(drawn)
@@ -258,7 +243,6 @@ CHECKS = {
     "coin": check_coin,
     "subsample": check_subsample,
     "permutation": check_permutation,
-    "refined_laplace_array": check_refined,
 }
 
 

@@ -19,7 +19,6 @@ DRAWN = {
     "gaussian_array": (NUMBERS, 2.0),
     "discrete_laplace_array": (COUNTS, 2.0),
     "discrete_gaussian_array": (COUNTS, 2.0),
-    "refined_laplace_array": (COUNTS, COUNTS + 1, 3.0, 2.0),
     "noisy_max": (NUMBERS, 2.0, "gumbel"),
     "coin": (),
     "subsample": (COUNTS, 4),
