@@ -35,7 +35,7 @@ from privcore.data.model import Described
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter, parse_all
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.privacy.mechanisms.noise import NoiseKind
 from privcore.text import short

@@ -14,7 +14,7 @@ from privcore.algorithms.search.tie_correction import corrected
 from privcore.arrays import Columns
 from privcore.independence import margin
 from privcore.parameter import Parameter
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 
 _FLAW = (
     "the total is computed after the run from the number of tests, and this number depends on the "

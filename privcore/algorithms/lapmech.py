@@ -18,7 +18,7 @@ from privcore.counts import available_cases, own_level_of
 from privcore.counts.noisy import NoisyTable
 from privcore.errors import DataError
 from privcore.parameter import Parameter
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.rounding import up
 
 _SOURCE = "Xu, Yuan & Wu 2017, Section IV-D"

@@ -17,7 +17,7 @@ from privcore.counts import CountSource
 from privcore.errors import BudgetError
 from privcore.independence import margin
 from privcore.parameter import Parameter
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import SieveAndExamine, SieveScales
 
 _SOURCE = "Wang, Pang & Song 2020, Algorithm 2"

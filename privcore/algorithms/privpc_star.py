@@ -26,15 +26,15 @@ from privcore.arrays import Columns, Matrix, Vector
 from privcore.independence import z_threshold
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
 from privcore.parameter import Parameter
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
-from privcore.privacy.mechanisms.no_noise import width_of
-from privcore.privacy.mechanisms.second_moments import (
+from privcore.privacy.mechanisms.moments import (
     l1_sensitivity,
     l2_sensitivity,
     positive,
     upper_triangle,
 )
+from privcore.privacy.mechanisms.no_noise import width_of
 from privcore.rounding import up
 
 SOURCE = "Xu, Yuan & Wu 2017, Section V"

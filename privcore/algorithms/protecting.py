@@ -19,8 +19,8 @@ from privcore.counts import MixedRows, MomentSource, PublicColumns
 from privcore.counts.resizing import check_resizable, resized
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.events import Event
-from privcore.privacy.accounting.group import row_budget
+from privcore.privacy.accounting.composition import Event
+from privcore.privacy.accounting.guarantee import row_budget
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.rounding import down, up
 from privcore.unit import ADDED, REPLACED, Relation, Unit

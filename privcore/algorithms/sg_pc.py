@@ -23,8 +23,8 @@ from privcore.errors import BudgetError, ParameterError
 from privcore.independence import margin
 from privcore.independence.score import strata_of
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.events import Event
-from privcore.privacy.accounting.sampled_gaussian import SampledGaussian
+from privcore.privacy.accounting.composition import Event
+from privcore.privacy.accounting.plan import SampledGaussian
 from privcore.rounding import up
 
 _FLAW = (

@@ -15,7 +15,7 @@ from privcore.errors import BudgetError
 from privcore.independence import margin
 from privcore.parameter import Parameter
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import SparseVector, SparseVectorScales
 
 _FLAW = (

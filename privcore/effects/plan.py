@@ -16,7 +16,7 @@ from privcore.effects.question import IndexedQuestion, Question
 from privcore.effects.standardisation import StandardisedTable
 from privcore.errors import ParameterError
 from privcore.parameter import Parameter, parse_all
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.noise import discrete_laplace_variance
 from privcore.rounding import down, up
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from privcore.algorithms import Discovery
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.accountants import Account, side_by_side
-from privcore.privacy.accounting.events import KINDS, Event, Kind
+from privcore.privacy.accounting.composition import KINDS, Event, Kind
 from privcore.text import number_of, short, whole_of
 
 PROMISED = "as promised"

@@ -7,7 +7,7 @@ from typing import Any
 
 from privcore.errors import CertificateError, ParameterError
 from privcore.privacy.accounting.accountants import side_by_side
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.unit import ADDED, REPLACED, understood
 
 _TOLERANCE = 1e-6

@@ -17,7 +17,7 @@ from privcore.data.questions import OpenQuestion
 from privcore.errors import ParameterError
 from privcore.parameter import Parameter
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.unit import RECORD
 

@@ -21,8 +21,7 @@ from privcore.effects.plan import ALGORITHM as EFFECTS
 from privcore.effects.plan import EffectPlan
 from privcore.errors import DataError, ParameterError, ReleaseError
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.composition import rho_of_pure
-from privcore.privacy.accounting.events import Event, total_rho
+from privcore.privacy.accounting.composition import Event, rho_of_pure, total_rho
 from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.releases.private_domain import Split, UnboughtTable, bought_facts, split
 from privcore.releases.rehearsal import least_rows, rehearsal_rows

@@ -27,8 +27,7 @@ from privcore.data.model import Described
 from privcore.errors import CertificateError, DataError, ReleaseError
 from privcore.files import read_most
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.composition import basic
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event, basic
 from privcore.releases.archive import keep_text
 from privcore.releases.plan_check import check_unit, cost_of_run, stated_steps
 from privcore.releases.signing import check_signature

@@ -37,7 +37,7 @@ from privcore.privacy.accounting import composition
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
-from privcore.privacy.mechanisms.sieve_examine import before_amplification
+from privcore.privacy.mechanisms.sparse_vector import before_amplification
 from privcore.releases.accounts import PROMISED, accounts
 from privcore.unit import ADDED, REPLACED
 from tests.algorithms.exact import UNLUCKY, kept

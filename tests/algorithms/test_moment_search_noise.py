@@ -14,7 +14,7 @@ from privcore.data import Column, Dataset
 from privcore.data.discretise import usual_intervals
 from privcore.privacy.mechanisms import SecureNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
-from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, weighted_sensitivity
+from privcore.privacy.mechanisms.moments import CENTRED_SHARE, weighted_sensitivity
 from tests.examples import examples
 from tests.transcripts import Recorder
 

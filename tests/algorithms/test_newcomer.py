@@ -17,7 +17,7 @@ from privcore.errors import ParameterError
 from privcore.faces.cli import main
 from privcore.measures.references import non_private_reference
 from privcore.parameter import Parameters
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms import test_conformance as conformance
 from tests.algorithms.exact import UNLUCKY

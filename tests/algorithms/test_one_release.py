@@ -12,7 +12,7 @@ from privcore.graphs import PDAG
 from privcore.independence.fisher import covariance, partial_correlation
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import analytic_sigma
-from privcore.privacy.mechanisms.second_moments import l1_sensitivity, l2_sensitivity
+from privcore.privacy.mechanisms.moments import l1_sensitivity, l2_sensitivity
 from tests.messages import says, shows
 
 

@@ -13,7 +13,7 @@ from privcore.algorithms.engine import planned_events, row_parameters
 from privcore.data import Dataset, load_network
 from privcore.effects import Question, effects
 from privcore.errors import DataError, ParameterError
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.unit import ADDED, Unit
 from tests.messages import begins, says
 from tests.transcripts import Recorder

@@ -34,7 +34,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.knowledge import Knowledge
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import few
 from tests.messages import begins, says, shows

@@ -48,7 +48,7 @@ from privcore.extras.pairs import ScoreRelease
 from privcore.extras.teaching import PANELS
 from privcore.extras.teaching.per_test import PER_TEST
 from privcore.extras.teaching.runs import compare_runs
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 
 ROOT = Path(__file__).parents[2]
 NASTY = "$x^2$ <b>bold</b> & _under_ \\frac{1}{2}\x07"

@@ -26,8 +26,8 @@ from privcore.independence import ScoreMeasure, margin
 from privcore.independence.score import strata_of
 from privcore.parameter import Parameter
 from privcore.privacy.accounting import Guarantee, PrivacyFilter, composition
-from privcore.privacy.accounting.events import Event
-from privcore.privacy.mechanisms.sieve_examine import amplified, before_amplification
+from privcore.privacy.accounting.composition import Event
+from privcore.privacy.mechanisms.sparse_vector import amplified, before_amplification
 from privcore.rounding import down, up
 
 SOURCE = "Bhattacharjee & Tandon 2024, Algorithm 1"

@@ -16,7 +16,7 @@ from privcore.algorithms.search.result import Edge, Phase, Step
 from privcore.arrays import Columns
 from privcore.errors import BudgetError
 from privcore.privacy.accounting import PrivacyFilter, composition
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.selection import peel, rho_of_selection, select
 from privcore.rounding import down, sum_up
 

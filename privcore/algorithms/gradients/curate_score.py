@@ -24,7 +24,7 @@ from privcore.algorithms.gradients.schedules import (
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.errors import ParameterError
 from privcore.parameter import Parameter
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 
 # More gradients than this would take hours, and each would be drowned in noise.
 _MOST = 100_000

@@ -26,9 +26,9 @@ from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.parameters import ProvenParameters
 from privcore.algorithms.search.result import Spent, Step
 from privcore.errors import ParameterError
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu
-from privcore.privacy.mechanisms.moment_release import release_moments
+from privcore.privacy.mechanisms.moments import release_moments
 
 PROOF = "docs/proofs/weighted_moments.md"
 

@@ -41,9 +41,9 @@ from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
 from privcore.arrays import Matrix, Vector
 from privcore.fixed_point import of_means, on_grid, step_of, sum_of_columns
-from privcore.privacy.accounting.events import Event
-from privcore.privacy.mechanisms.column_release import release_columns
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
+from privcore.privacy.mechanisms.moments import release_columns
 
 # Public step sizes; which one is best depends on the data.
 TRIAL_STEPS = (0.025, 0.1, 0.4)

@@ -13,7 +13,7 @@ from privcore.algorithms.gradients.noisy_gradients import planned_gradients, run
 from privcore.algorithms.gradients.parameters import MA, DescentParameters
 from privcore.algorithms.gradients.published_gradients import FLAW, SEARCH_FLAW, run_published
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 
 
 def fit(run: Run[DescentParameters]) -> Outcome:

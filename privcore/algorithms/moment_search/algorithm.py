@@ -36,7 +36,7 @@ from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent
 from privcore.counts import has_levels, has_numbers
 from privcore.errors import ParameterError
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.threads import one_thread
 
 PROOF = "docs/proofs/moment_search.md"

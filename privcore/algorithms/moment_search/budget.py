@@ -19,10 +19,13 @@ from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import counts_levels
 from privcore.data.discretise import usual_intervals
 from privcore.independence.lines import coordinates
-from privcore.privacy.accounting.events import Event
-from privcore.privacy.mechanisms.column_release import columns_sensitivity
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
-from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, weighted_sensitivity
+from privcore.privacy.mechanisms.moments import (
+    CENTRED_SHARE,
+    columns_sensitivity,
+    weighted_sensitivity,
+)
 from privcore.rounding import down, up
 
 # Share of μ² for each release that only determines how the next releases are made.

@@ -10,7 +10,7 @@ from privcore.algorithms.moment_search.released import ReleasedRows
 from privcore.algorithms.moment_search.statistic import Statistic, Statistics
 from privcore.arrays import Columns
 from privcore.independence.fisher import covariance
-from privcore.privacy.mechanisms.second_moments import positive, upper_triangle
+from privcore.privacy.mechanisms.moments import positive, upper_triangle
 
 # Penalty of a family whose test has no information.
 _HUGE = 1e12

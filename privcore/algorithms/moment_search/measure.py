@@ -38,7 +38,7 @@ from privcore.counts import (
 )
 from privcore.independence.lines import basis_of
 from privcore.privacy.mechanisms import NoiseSource
-from privcore.privacy.mechanisms.moment_release import SQUARES, with_noise
+from privcore.privacy.mechanisms.moments import SQUARES, with_noise
 from privcore.privacy.mechanisms.no_noise import width_of
 
 

@@ -19,9 +19,8 @@ from privcore.algorithms.search.result import Keepable
 from privcore.arrays import Matrix, Vector
 from privcore.counts.source import Bases
 from privcore.errors import DataError
-from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
+from privcore.privacy.mechanisms.moments import MEAN_SHARE, upper_triangle
 from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
-from privcore.privacy.mechanisms.second_moments import upper_triangle
 
 # Number of levels of a column that also counts as a number: yes/no as −1 and 1.
 YES_NO = 2

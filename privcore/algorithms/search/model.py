@@ -28,7 +28,7 @@ from privcore.graphs.knowledge import Knowledge
 from privcore.graphs.meek import Triple
 from privcore.parameter import CALIBRATIONS, Parameter
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import NoiseSource
 
 

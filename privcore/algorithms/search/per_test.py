@@ -24,7 +24,7 @@ from privcore.independence import (
 )
 from privcore.independence.score import strata_of
 from privcore.privacy.accounting import Guarantee, Plan, PrivacyFilter, composition, plan_rounds
-from privcore.privacy.accounting.events import Event, Kind
+from privcore.privacy.accounting.composition import Event, Kind
 from privcore.privacy.mechanisms import SmoothMedian
 from privcore.rounding import down
 

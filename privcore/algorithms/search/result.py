@@ -13,7 +13,7 @@ from privcore.arrays import Columns, Matrix, Vector
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.noise import NoiseKind
 from privcore.showing import Shows
 

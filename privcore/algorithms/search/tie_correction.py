@@ -15,7 +15,7 @@ from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.errors import ParameterError
 from privcore.independence import SCORES, Measure, ScoreMeasure, z_threshold
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.no_noise import width_of
 from privcore.rounding import down, up
 

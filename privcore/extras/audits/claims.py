@@ -31,10 +31,10 @@ from privcore.privacy.mechanisms import (
     SparseVectorScales,
 )
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
-from privcore.privacy.mechanisms.moment_release import release_moments
-from privcore.privacy.mechanisms.second_moments import (
+from privcore.privacy.mechanisms.moments import (
     l1_sensitivity,
     l2_sensitivity,
+    release_moments,
     upper_triangle,
 )
 from privcore.privacy.mechanisms.selection import Selection

@@ -19,8 +19,12 @@ from privcore.privacy.mechanisms import (
     SieveScales,
     SparseVectorScales,
 )
-from privcore.privacy.mechanisms.quantile import chosen_quantile, quantile_utilities
-from privcore.privacy.mechanisms.selection import Selection, select
+from privcore.privacy.mechanisms.selection import (
+    Selection,
+    chosen_quantile,
+    quantile_utilities,
+    select,
+)
 from privcore.privacy.mechanisms.sparse_vector import SparseVector
 
 NoiseKind = Literal["laplace", "gaussian", "discrete"]

@@ -11,7 +11,7 @@ import numpy as np
 from privcore.arrays import Vector
 from privcore.extras.pairs.scores import floored_log
 from privcore.privacy.mechanisms.noise import NoiseSource
-from privcore.privacy.mechanisms.quantile import chosen_quantile, quantile_utilities
+from privcore.privacy.mechanisms.selection import chosen_quantile, quantile_utilities
 
 
 def quartile_grid(reach: float) -> Vector:

@@ -12,7 +12,7 @@ import numpy as np
 from privcore.extras.teaching.panel import Panel, by_name, choice, number
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.accountants import NAMES, Curve, by_rounds
-from privcore.privacy.accounting.events import Event, Kind
+from privcore.privacy.accounting.composition import Event, Kind
 
 STEPS: tuple[Kind, ...] = ("pure", "laplace", "gaussian", "exponential")
 SLOW = "privacy-loss distribution"
@@ -67,7 +67,7 @@ def _code(values: Mapping[str, Any]) -> str:
     names = "" if v["distributions"] else f'\nnames = [name for name in NAMES if name != "{SLOW}"]'
     listed = "" if v["distributions"] else ", names"
     return f"""from privcore.privacy.accounting.accountants import NAMES, by_rounds
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 {names}
 counts = {round_counts(v["rounds"])!r}
 curves = by_rounds(Event({v["kind"]!r}, {value!r}), counts, {v["delta"]!r}{listed})

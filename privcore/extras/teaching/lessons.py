@@ -19,7 +19,7 @@ from privcore.extras.teaching.subsampling import SUBSAMPLING, subsampling_curves
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import ordered
 from privcore.privacy.accounting.guarantee import guessing_bound
-from privcore.privacy.mechanisms.sieve_examine import error_probabilities
+from privcore.privacy.mechanisms.sparse_vector import error_probabilities
 
 
 def _largest_loss(neighbour: float) -> float:

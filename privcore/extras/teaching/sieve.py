@@ -22,7 +22,7 @@ from privcore.extras.teaching.panel import (
 )
 from privcore.independence import SCORES
 from privcore.privacy.mechanisms import SieveAndExamine, SieveScales, SimulatedNoise
-from privcore.privacy.mechanisms.sieve_examine import (
+from privcore.privacy.mechanisms.sparse_vector import (
     ErrorProbabilities,
     amplified,
     before_amplification,
@@ -183,7 +183,7 @@ def _code(values: Mapping[str, Any]) -> str:
     return f"""import numpy as np
 
 from privcore.extras.teaching.sieve import round_scales
-from privcore.privacy.mechanisms.sieve_examine import error_probabilities
+from privcore.privacy.mechanisms.sparse_vector import error_probabilities
 
 x = np.array({[float(x) for x in _FINE[v["against"]]]!r})
 errors = [

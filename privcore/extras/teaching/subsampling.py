@@ -11,7 +11,7 @@ import numpy as np
 from privcore.algorithms.priv_pc import optimal_rate
 from privcore.arrays import Vector
 from privcore.extras.teaching.panel import Panel, by_name, epsilon_parameter, rows_parameter
-from privcore.privacy.mechanisms.sieve_examine import before_amplification
+from privcore.privacy.mechanisms.sparse_vector import before_amplification
 
 _RATES = np.linspace(0.05, 1.0, 96)
 
@@ -63,7 +63,7 @@ def _code(values: Mapping[str, Any]) -> str:
     return f"""import numpy as np
 
 from privcore.algorithms.priv_pc import optimal_rate
-from privcore.privacy.mechanisms.sieve_examine import before_amplification
+from privcore.privacy.mechanisms.sparse_vector import before_amplification
 
 epsilon = {values["epsilon"]!r}
 rates = np.linspace(0.05, 1.0, 96)

@@ -14,7 +14,7 @@ from privcore.faces.cli.data import whole
 from privcore.faces.cli.ledger import number
 from privcore.faces.cli.run_options import add_parameter_options, parameters_of
 from privcore.privacy.accounting.accountants import side_by_side
-from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.composition import Event
 from privcore.releases.accounts import parse_event
 
 _DELTA = 1e-6

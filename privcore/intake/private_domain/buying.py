@@ -19,8 +19,7 @@ from privcore.arrays import Vector
 from privcore.intake.private_domain.plan import MOST_LEVELS, DomainPlan
 from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.privacy.mechanisms import NoiseSource
-from privcore.privacy.mechanisms.quantile import cut_utilities, quantile_utilities
-from privcore.privacy.mechanisms.selection import select
+from privcore.privacy.mechanisms.selection import cut_utilities, quantile_utilities, select
 
 # The grid: 0, and for absolute values from 2^−30 to 2^63, 512 numbers per doubling.
 _LOWEST, _HIGHEST, _STEPS = -30, 63, 512

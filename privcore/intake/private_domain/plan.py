@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from privcore.data.discretise import MAX_INTERVALS
 from privcore.errors import DataError, ParameterError
 from privcore.intake.schema import ColumnSchema
-from privcore.privacy.accounting.composition import rho_for
-from privcore.privacy.accounting.events import Event
-from privcore.privacy.mechanisms.stable_histogram import StableHistogram
+from privcore.privacy.accounting.composition import Event, rho_for
+from privcore.privacy.mechanisms.selection import StableHistogram
 from privcore.releases.private_domain import PROOF
 from privcore.text import short
 

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import composition
-from privcore.privacy.accounting.divergences import (
+from privcore.privacy.accounting.composition import (
+    Event,
     distribution_epsilon,
     renyi_curve,
     renyi_epsilon,
+    total_rho,
 )
-from privcore.privacy.accounting.events import Event, total_rho
 from privcore.rounding import sum_up, up
 
 # Number of counts at which a curve by privacy-loss distributions is computed: each takes up to a
@@ -71,7 +72,7 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
 
     Example: 100 steps that are 0.1-DP each.
 
-        >>> from privcore.privacy.accounting.events import Event
+        >>> from privcore.privacy.accounting.composition import Event
         >>> accounts = side_by_side([Event("pure", 0.1, count=100)], delta=1e-6)
         >>> [f"{account.name}: {account.epsilon:.2f}" for account in (accounts[0], accounts[-1])]
         ['basic: 10.00', 'privacy-loss distribution: 4.77']

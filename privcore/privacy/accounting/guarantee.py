@@ -1,14 +1,35 @@
-"""The privacy guarantee of a run with its conditions, and bounds that follow from the guarantee."""
+"""What a run guarantees for a row, and for a unit with several rows.
+
+The privacy guarantee of a run with its conditions, and bounds that follow from the guarantee.
+
+Group privacy: the budget per row for a unit's guarantee, and the cost of each step for the unit.
+
+A step that is ε-DP for a row is kε-DP for k rows; a step that is ρ-zCDP for a row is k²ρ-zCDP for k
+rows, and Gaussian noise with μ for a row has kμ for k rows (Vadhan 2017, Lemma 2.2; Bun & Steinke
+2016, Proposition 1.9; Dong, Roth & Su 2022, Theorem 2.14). So the steps of a run are accounted a
+second time, each at its cost for the unit. For other kinds of steps, (ε, δ) for a row implies
+(kε, δ (e^{kε} − 1)/(e^ε − 1)) for k rows. Proof: docs/proofs/units.md.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 from privcore.errors import ParameterError
-from privcore.privacy.mechanisms.gaussian import check_at_least_0, check_delta
+from privcore.privacy.accounting import composition
+from privcore.privacy.accounting.composition import Event, total_rho
+from privcore.privacy.mechanisms.gaussian import (
+    check_at_least_0,
+    check_delta,
+    gaussian_epsilon,
+    planned_mu,
+)
+from privcore.rounding import down, round_up, sum_up, up
 
 Calibration = Literal["proven", "published", "none"]
 
@@ -124,3 +145,105 @@ def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
         f"δ = {guarantee.delta:g} is not below 1/n = {1 / n:.2g}: publishing one random row "
         "unchanged would satisfy this guarantee. Choose a smaller δ."
     )
+
+
+# Many times the rounding error of a plan by the budget of a row.
+_HAIR = 1e-9
+# A δ that a plan can still split among its steps; doubles end at 1e-323.
+_LEAST_DELTA = 1e-290
+
+
+class RowBudget(NamedTuple):
+    """The (ε, δ) per row of a run, and the steps of the run, each charged at its cost per unit."""
+
+    epsilon: float
+    delta: float
+    events: tuple[Event, ...]
+
+
+def row_budget(
+    epsilon: float, delta: float, rows: int, planned: Callable[[float, float], Sequence[Event]]
+) -> RowBudget:
+    """The budget per row at which a unit of `rows` rows has (ε, δ)-DP.
+
+    planned: function that maps (ε, δ) per row to the steps of a run. The accountant that allows the
+    largest ε per row is chosen; this choice uses public facts only. Raises ParameterError if the δ
+    per row is too small for floating point.
+    """
+    for candidate in _candidates(epsilon, delta, rows):
+        steps = tuple(planned(candidate, delta))
+        # A step with its own δ is accounted like the run, below.
+        if not steps or any(step.delta > 0 for step in steps):
+            continue
+        events = tuple(for_unit(step, rows) for step in steps)
+        if composed(events, delta) <= epsilon:
+            return RowBudget(candidate, delta, events)
+    less = down(epsilon / rows)
+    share = row_delta(epsilon, delta, rows)
+    return RowBudget(less, share, (Event("pure", epsilon, 1, delta),))
+
+
+def _candidates(epsilon: float, delta: float, rows: int) -> Iterator[float]:
+    """Candidates for the ε per row, at the unit's δ, in decreasing order."""
+    tried = [epsilon / rows]
+    if delta > 0:
+        tried.append(gaussian_epsilon(planned_mu(epsilon, delta) / rows, delta))
+        tried.append(composition.zcdp(composition.rho_for(epsilon, delta) / rows**2, delta))
+    for candidate in sorted(tried, reverse=True):
+        if candidate > 0:
+            yield candidate * (1 - _HAIR)
+
+
+def row_delta(epsilon: float, delta: float, rows: int) -> float:
+    """The δ per row that gives k = `rows` rows together (ε, δ)-DP, if the ε per row is ε/k.
+
+    Raises ParameterError if the δ per row is too small for floating point, since 0 would mean pure
+    DP.
+    """
+    if delta == 0:
+        return 0.0
+    each = epsilon / rows
+    # (e^{ε/k} − 1)/(e^ε − 1), by what does not overflow.
+    ratio = math.exp(each - epsilon) * -math.expm1(-each) / -math.expm1(-epsilon)
+    share = down(delta * ratio)
+    if share < _LEAST_DELTA:
+        raise ParameterError(
+            f"At epsilon {epsilon:g} for {rows:,} rows together, the delta per row is too small "
+            "for floating point; lower epsilon, or choose a score that needs no delta."
+        )
+    return share
+
+
+def for_unit(event: Event, rows: int) -> Event:
+    """The event at its cost for k = `rows` rows; raises ValueError for steps with their own δ."""
+    if event.delta > 0:
+        raise ValueError("a step with its own δ has no cost for k rows; convert the run's (ε, δ)")
+    if event.kind == "gaussian":
+        return Event("gaussian", event.value / rows * (1 - 1e-15), event.count)
+    if event.kind == "zcdp":
+        return Event("zcdp", round_up(Fraction(event.value) * rows**2), event.count)
+    # Noise for whole numbers of sensitivity 1 has another distribution if they change by more.
+    kind = "pure" if event.kind == "discrete laplace" else event.kind
+    return Event(kind, round_up(Fraction(event.value) * rows), event.count)
+
+
+@lru_cache(maxsize=4096)
+def composed(events: tuple[Event, ...], delta: float) -> float:
+    """The smallest ε at δ that any accountant of a plan gives; ∞ if no accountant applies.
+
+    events: steps without a δ of their own, in a sequence that is fixed before the run. If a run
+    chooses the sizes of its steps adaptively, these steps count as one step with the total of the
+    run's filter. The accountants are Gaussian DP if all noise is Gaussian, and otherwise basic
+    composition, advanced composition and zCDP.
+    """
+    if any(event.delta > 0 for event in events):
+        return math.inf
+    if all(event.kind == "gaussian" for event in events):
+        square = sum_up((up((1 / event.value) ** 2), event.count) for event in events)
+        return gaussian_epsilon(up(math.sqrt(square)), delta)
+    if all(event.epsilon is not None for event in events):
+        return composition.total(
+            [(event.epsilon or 0.0, event.rho or 0.0, event.count) for event in events], delta
+        )
+    rho = total_rho(events)
+    return math.inf if rho is None else composition.zcdp(rho, delta)

@@ -3,9 +3,13 @@
 from privcore.privacy.mechanisms.no_noise import NoNoise
 from privcore.privacy.mechanisms.noise import NoiseSource, SimulatedNoise
 from privcore.privacy.mechanisms.secure import SecureNoise
-from privcore.privacy.mechanisms.sieve_examine import SieveAndExamine, SieveScales
-from privcore.privacy.mechanisms.smooth_median import SmoothMedian
-from privcore.privacy.mechanisms.sparse_vector import SparseVector, SparseVectorScales
+from privcore.privacy.mechanisms.selection import SmoothMedian
+from privcore.privacy.mechanisms.sparse_vector import (
+    SieveAndExamine,
+    SieveScales,
+    SparseVector,
+    SparseVectorScales,
+)
 
 __all__ = [
     "NoNoise",

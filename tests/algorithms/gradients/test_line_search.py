@@ -15,7 +15,7 @@ from privcore.algorithms.gradients.noisy_gradients import (
     slopes_sensitivity,
 )
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.privacy.mechanisms.column_release import columns_sensitivity, release_columns
+from privcore.privacy.mechanisms.moments import columns_sensitivity, release_columns
 from tests.examples import examples
 from tests.transcripts import Recorder
 

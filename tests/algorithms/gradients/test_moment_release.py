@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import analytic_sigma
-from privcore.privacy.mechanisms.moment_release import (
+from privcore.privacy.mechanisms.moments import (
     MEAN_SHARE,
     release_moments,
     weighted_sensitivity,

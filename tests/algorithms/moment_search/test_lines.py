@@ -33,12 +33,12 @@ from privcore.independence import get_score
 from privcore.independence.lines import basis_of
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, planned_mu
-from privcore.privacy.mechanisms.moment_release import (
+from privcore.privacy.mechanisms.moments import (
     CENTRED_SHARE,
     SQUARES,
+    upper_triangle,
     weighted_sensitivity,
 )
-from privcore.privacy.mechanisms.second_moments import upper_triangle
 from tests.examples import examples
 from tests.transcripts import Recorder
 

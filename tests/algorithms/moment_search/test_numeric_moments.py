@@ -22,8 +22,7 @@ from privcore.counts import NumericRows
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
-from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE
-from privcore.privacy.mechanisms.second_moments import upper_triangle
+from privcore.privacy.mechanisms.moments import CENTRED_SHARE, upper_triangle
 from tests.examples import examples, few
 from tests.transcripts import Recorder
 

@@ -18,7 +18,7 @@ from privcore.algorithms.moment_search import measure, rounds
 from privcore.counts import memory
 from privcore.data import Dataset
 from privcore.extras.audits import RELEASES, audit, find_audit
-from privcore.privacy.mechanisms import SecureNoise, moment_release
+from privcore.privacy.mechanisms import SecureNoise, moments
 from tests.algorithms import test_conformance as conformance
 from tests.algorithms import test_limits as limits
 from tests.algorithms import test_transcripts as transcripts
@@ -225,7 +225,7 @@ TABLE = [
     (
         "squares with no more noise than products",
         "test_squares_have_the_larger_noise",
-        lambda patch: patch.setattr(moment_release, "SQUARES", 1.0),
+        lambda patch: patch.setattr(moments, "SQUARES", 1.0),
         lambda: lines.test_squares_have_the_larger_noise(None),
     ),
     (

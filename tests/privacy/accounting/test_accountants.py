@@ -14,8 +14,7 @@ from scipy.stats import binom
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import composition
 from privcore.privacy.accounting.accountants import NAMES, by_rounds, side_by_side
-from privcore.privacy.accounting.divergences import orders, renyi_curve
-from privcore.privacy.accounting.events import KINDS, Event, total_rho
+from privcore.privacy.accounting.composition import KINDS, Event, orders, renyi_curve, total_rho
 from tests.examples import examples
 
 DELTA = 1e-6

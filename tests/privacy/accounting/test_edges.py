@@ -7,12 +7,12 @@ from dp_accounting.rdp import rdp_privacy_accountant
 
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import composition
-from privcore.privacy.accounting.divergences import orders
+from privcore.privacy.accounting.composition import orders
 from privcore.privacy.accounting.guarantee import guessing_bound, posterior_bound
-from privcore.privacy.accounting.sampled_gaussian import SampledGaussian
+from privcore.privacy.accounting.plan import SampledGaussian
 from privcore.privacy.mechanisms.gaussian import planned_mu
-from privcore.privacy.mechanisms.sieve_examine import amplified, before_amplification
-from privcore.privacy.mechanisms.smooth_median import dilation_delta
+from privcore.privacy.mechanisms.selection import dilation_delta
+from privcore.privacy.mechanisms.sparse_vector import amplified, before_amplification
 from privcore.rounding import largest
 
 INF, NAN = math.inf, math.nan

@@ -11,8 +11,8 @@ from mpmath import mp
 
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import composition, plan_rounds
-from privcore.privacy.accounting.events import Event, total_rho
-from privcore.privacy.accounting.group import composed, for_unit, row_budget, row_delta
+from privcore.privacy.accounting.composition import Event, total_rho
+from privcore.privacy.accounting.guarantee import composed, for_unit, row_budget, row_delta
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon, planned_mu
 from tests.examples import examples
 from tests.messages import says

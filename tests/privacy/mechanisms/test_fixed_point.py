@@ -20,8 +20,12 @@ from privcore.counts import InMemoryCounts, NumericRows
 from privcore.independence import ranks
 from privcore.independence.registry import get_score
 from privcore.independence.score_measure import ScoreMeasure
-from privcore.privacy.mechanisms.column_release import columns_sensitivity, release_columns
-from privcore.privacy.mechanisms.second_moments import l2_sensitivity, upper_triangle
+from privcore.privacy.mechanisms.moments import (
+    columns_sensitivity,
+    l2_sensitivity,
+    release_columns,
+    upper_triangle,
+)
 from tests.examples import examples
 from tests.transcripts import Recorder
 

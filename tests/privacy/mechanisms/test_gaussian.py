@@ -13,7 +13,7 @@ from scipy import integrate, stats
 
 from privcore.algorithms.gradients.schedules import growing_shares
 from privcore.errors import ParameterError
-from privcore.privacy.accounting.sampled_gaussian import SampledGaussian
+from privcore.privacy.accounting.plan import SampledGaussian
 from privcore.privacy.mechanisms.gaussian import (
     analytic_sigma,
     gaussian_delta,

@@ -14,7 +14,7 @@ from scipy import stats
 
 from privcore.errors import ParameterError
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
-from privcore.privacy.mechanisms.quantile import (
+from privcore.privacy.mechanisms.selection import (
     cut_utilities,
     private_quantile,
     quantile_utilities,

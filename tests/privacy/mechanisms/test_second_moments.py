@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
 from privcore.counts import NumericRows
-from privcore.privacy.mechanisms.second_moments import (
+from privcore.privacy.mechanisms.moments import (
     l1_sensitivity,
     l2_sensitivity,
     upper_triangle,

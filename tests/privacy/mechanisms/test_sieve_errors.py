@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from privcore.privacy.mechanisms import SieveAndExamine, SieveScales, SimulatedNoise
-from privcore.privacy.mechanisms.sieve_examine import error_probabilities
+from privcore.privacy.mechanisms.sparse_vector import error_probabilities
 
 ALARM = 1e-6
 RUNS = 20_000

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from privcore.privacy.mechanisms.smooth_median import SmoothMedian, smooth_bound
+from privcore.privacy.mechanisms.selection import SmoothMedian, smooth_bound
 from tests.examples import examples
 
 

@@ -8,8 +8,12 @@ from scipy import integrate, stats
 
 from privcore.errors import BudgetError
 from privcore.privacy.mechanisms import SieveAndExamine, SieveScales, SimulatedNoise
-from privcore.privacy.mechanisms.sieve_examine import amplified, before_amplification
-from privcore.privacy.mechanisms.sparse_vector import SparseVector, SparseVectorScales
+from privcore.privacy.mechanisms.sparse_vector import (
+    SparseVector,
+    SparseVectorScales,
+    amplified,
+    before_amplification,
+)
 
 
 def log_probability(scales, values, last_value):

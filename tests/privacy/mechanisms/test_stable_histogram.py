@@ -9,7 +9,7 @@ import pytest
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.composition import zcdp
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.privacy.mechanisms.stable_histogram import StableHistogram
+from privcore.privacy.mechanisms.selection import StableHistogram
 from tests.messages import says
 from tests.privacy.mechanisms.laws import discrete_gaussian
 
