@@ -7,7 +7,7 @@
 
 For each algorithm and ε the means over networks and seeds of skeleton F1, CPDAG F1 and the share of
 the true arrows that the graph has, with nothing known, with two tiers (the first of three before
-the rest), with three (from `privcore.data.network_tiers`), and with a random tenth of the true
+the rest), with three (from `privcore.data.network`), and with a random tenth of the true
 non-edges forbidden.  CPDAGs are compared with the true one, completed with what is known. Data
 seeds from 1000, noise seeds from 500.
 worth: the ε that knowledge saves on random models of 8 and 20 columns that obey it, by
@@ -28,7 +28,7 @@ from benchmarks import parsed
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.moment_search.features import pair_features_sensitivity
 from privcore.data import Dataset, load_network
-from privcore.data.network_tiers import TIERS
+from privcore.data.network import TIERS
 from privcore.errors import PrivcoreError
 from privcore.extras.lab.planning.knowledge_gain import knowledge_gain
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates

@@ -38,14 +38,11 @@ from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.search.result import NoisyTables
 from privcore.counts import InMemoryCounts
 from privcore.data import load_network
-from privcore.data.network import BayesianNetwork
-from privcore.data.network_tiers import TIERS
+from privcore.data.network import TIERS, BayesianNetwork
 from privcore.effects import EffectPlan, effects_of
 from privcore.effects.asking import measured
-from privcore.effects.evidence import ExactTables, Tables
-from privcore.effects.parents import ParentSet
-from privcore.effects.question import Question
-from privcore.effects.truth import true_effect
+from privcore.effects.evidence import ExactTables, ParentSet, Tables
+from privcore.effects.question import Question, true_effect
 from privcore.errors import PrivcoreError
 from privcore.graphs import PDAG
 from privcore.graphs.adjustment import adjustment_sets, descendants

@@ -29,8 +29,8 @@ from privcore.algorithms import discover
 from privcore.data import Dataset
 from privcore.data.network import BayesianNetwork
 from privcore.graphs import PDAG
-from privcore.graphs.latent import pag_of_dag
-from privcore.graphs.pag import PAG
+from privcore.graphs.equivalence import pag_of_dag
+from privcore.graphs.pdag import PAG
 from privcore.privacy.mechanisms.no_noise import NoNoise
 
 _SIZES = (15, 20)

@@ -22,7 +22,7 @@ from benchmarks.moment_search import scores, truth_of
 from privcore.algorithms import discover
 from privcore.data import NUMERIC_EXAMPLES, Dataset, StructuralExample, discretise
 from privcore.data.discretise import usual_intervals
-from privcore.intake.cuts import even_cuts
+from privcore.intake.levels import even_cuts
 
 
 def cut_evenly(dataset: Dataset, parts: int) -> Dataset:

@@ -30,7 +30,7 @@ from privcore.arrays import Matrix
 from privcore.counts import NumericRows
 from privcore.data import Column, Dataset
 from privcore.data.discretise import intervals, usual_intervals
-from privcore.data.random_graph import random_dag
+from privcore.data.structural import random_dag
 from privcore.graphs import cpdag_of_names
 
 _BOUND = 5.0

@@ -25,7 +25,7 @@ from privcore.display.layout import shared_layout
 from privcore.extras.lab.sweeps.eight_networks import (
     eight_networks_means,
 )
-from privcore.measures.metrics import skeleton_metrics
+from privcore.measures.comparison import skeleton_metrics
 
 TRUE, WRONG, MISSING = "#1b7f5c", "#c2410c", "#9aa3ad"
 # The private algorithms that run on all eight networks; the two baselines of the field in colour.

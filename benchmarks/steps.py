@@ -25,7 +25,7 @@ from privcore.algorithms.moment_search.released import together
 from privcore.algorithms.search.result import Discovery
 from privcore.data import Dataset
 from privcore.graphs import cpdag_of_dag
-from privcore.measures.metrics import cpdag_metrics, skeleton_metrics
+from privcore.measures.comparison import cpdag_metrics, skeleton_metrics
 from privcore.measures.stability import halves
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.threads import one_thread

@@ -13,7 +13,7 @@ from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.running import LiveHooks, cached_result, settings_key
 from pages.ui.texts import plain
-from privcore.display.promise import percent
+from privcore.display.sentences import precise_percent
 from privcore.errors import PrivcoreError
 from privcore.extras.audits import (
     AUDITS,
@@ -137,7 +137,7 @@ def verdict(result: AuditResult) -> None:
     caught = result.verdict == "violated"
     bound = (
         f"the runs show that the true ε is at least {result.epsilon_lower:.3g} (at "
-        f"{percent(result.confidence)} confidence); the claim is {result.epsilon:g}"
+        f"{precise_percent(result.confidence)} confidence); the claim is {result.epsilon:g}"
     )
     if caught:
         st.error(f"Violated: {bound}.", icon=":material/gpp_bad:")
@@ -196,9 +196,9 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
         st.markdown(f"**The bug:** {case.flaw}")
     st.caption(
         "An audit can refute a guarantee but never prove one. A correct mechanism is flagged in "
-        f"at most {percent(1 - result.confidence)} of audits. {result.runs:,} runs on each data "
-        f"set in {result.seconds:.1f} s, seed {result.seed}. Half of the runs are used to choose "
-        "the events, and the other half to test the events."
+        f"at most {precise_percent(1 - result.confidence)} of audits. {result.runs:,} runs on each "
+        f"data set in {result.seconds:.1f} s, seed {result.seed}. Half of the runs are used to "
+        "choose the events, and the other half to test the events."
     )
     few, many = PICTURE_RUNS
     runs = max(few, min(many, case.ci_runs // 2))

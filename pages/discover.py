@@ -57,7 +57,7 @@ from privcore.display.report import price_sentence, reference_sentence
 from privcore.display.sentences import one_level_sentence, overruled_sentence, shape_sentence
 from privcore.errors import PrivcoreError
 from privcore.graphs import PDAG
-from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import PAG
 from privcore.measures import Comparison, compare, skeleton_metrics
 from privcore.measures.references import (
     REFERENCES,

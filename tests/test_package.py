@@ -145,7 +145,7 @@ EXAMPLES = (
     "privcore.faces.api.runs",
     "privcore.faces.api.tables",
     "privcore.extras.lab.api",
-    "privcore.graphs.meek",
+    "privcore.graphs.orientation",
     "privcore.graphs.pdag",
     "privcore.parameter",
     "privcore.privacy.accounting.accountants",

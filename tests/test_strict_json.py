@@ -15,8 +15,8 @@ from privcore.exchange.knowledge_files import parse_knowledge
 from privcore.extras.lab.sweeps.store import read_sweep
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
-from privcore.graphs.pag import PAG
-from privcore.intake.schema_file import read_schema
+from privcore.graphs.pdag import PAG
+from privcore.intake.schema import read_schema
 from privcore.releases.archive import stored_document
 from privcore.releases.release_file import parsed_file
 from privcore.releases.verification import verify

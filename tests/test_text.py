@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Column
-from privcore.data.structural_parameters import EXAMPLES, example_parameters
+from privcore.data.structural import EXAMPLES, example_parameters
 from privcore.errors import DataError, ParameterError
 from privcore.exchange.knowledge_files import parse_knowledge
 from privcore.extras.pairs import PARAMETERS as OF_PAIRS

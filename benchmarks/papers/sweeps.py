@@ -16,7 +16,7 @@ from privcore.extras.lab.sweeps.cells import Runner, graph_of
 from privcore.extras.lab.sweeps.runs import Reference, Setting
 from privcore.extras.lab.sweeps.sweep import Row, SweepPlan, run_sweep
 from privcore.graphs import PDAG, cpdag_of_names
-from privcore.measures.metrics import Metrics, ordered_pair_f1, skeleton_metrics
+from privcore.measures.comparison import Metrics, ordered_pair_f1, skeleton_metrics
 from privcore.measures.references import own_test_settings
 
 # Rows enough to read names and true edges from.

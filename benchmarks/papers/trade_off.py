@@ -18,7 +18,7 @@ from privcore.data import load_network
 from privcore.extras.lab.reproductions import Case
 from privcore.extras.lab.sweeps.plan import Calibration
 from privcore.extras.lab.sweeps.sweep import NetworkData, Row, SweepPlan
-from privcore.measures.metrics import skeleton_metrics
+from privcore.measures.comparison import skeleton_metrics
 
 Measure = Callable[[Row, Found], float]
 AGAINST_EXACT = "F1 against PC, as in the paper"

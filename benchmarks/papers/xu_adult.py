@@ -18,7 +18,7 @@ from privcore.data import Column, Dataset
 from privcore.errors import DataError
 from privcore.extras.lab.sweeps.plan import Calibration
 from privcore.extras.lab.sweeps.sweep import SweepPlan, TableData
-from privcore.measures.metrics import skeleton_metrics
+from privcore.measures.comparison import skeleton_metrics
 
 Codes = NDArray[Any]
 _EDGES = "edges"

@@ -26,9 +26,9 @@ from pages.ui.discover import pins
 from pages.ui.messages import problem
 from pages.ui.texts import plain
 from privcore.errors import DataError, PrivcoreError
-from privcore.graphs.described import from_json_dict, to_json_dict
 from privcore.graphs.knowledge import Knowledge
-from privcore.intake.schema_file import read_schema, schema_json
+from privcore.graphs.pdag import from_json_dict, to_json_dict
+from privcore.intake.schema import read_schema, schema_json
 from privcore.strict_json import JsonFault, read_json
 from privcore.text import counted, short
 from privcore.version import __version__

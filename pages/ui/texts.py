@@ -10,8 +10,8 @@ from privcore.algorithms import Algorithm, Discovery
 from privcore.algorithms.protecting import Protection
 from privcore.algorithms.search.parameters import HIDDEN_CAUSES
 from privcore.data.model import Described
-from privcore.display import promise
-from privcore.display.promise import ONE_ROW
+from privcore.display import sentences
+from privcore.display.sentences import ONE_ROW
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
 from privcore.text import counted
@@ -77,12 +77,12 @@ def odds_sentence(
     whom: Protection = ONE_ROW,
 ) -> str:
     """Explain ε as odds, for a prior probability of one half; seen: names what is released."""
-    return plain(promise.odds_sentence(epsilon, delta, seen, whom))
+    return plain(sentences.odds_sentence(epsilon, delta, seen, whom))
 
 
 def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
     """The guarantee of this run, in one line."""
-    return plain(promise.guarantee_sentence(guarantee, algorithm))
+    return plain(sentences.guarantee_sentence(guarantee, algorithm))
 
 
 def marked(answer: str) -> str:

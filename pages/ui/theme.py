@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from privcore.display.drawing.palette import EDGES, PALETTES, EdgeStyle, Palette, ThemeName
+from privcore.display.drawing.scene import EDGES, PALETTES, EdgeStyle, Palette, ThemeName
 
 __all__ = ["EDGES", "PALETTES", "EdgeStyle", "Palette", "ThemeName", "current"]
 

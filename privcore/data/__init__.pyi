@@ -9,7 +9,7 @@ from .model import constant_columns as constant_columns
 from .network import NETWORKS as NETWORKS
 from .network import BayesianNetwork as BayesianNetwork
 from .network import load_network as load_network
+from .structural import EXAMPLES as EXAMPLES
+from .structural import NUMERIC_EXAMPLES as NUMERIC_EXAMPLES
 from .structural import StructuralExample as StructuralExample
-from .structural_parameters import EXAMPLES as EXAMPLES
-from .structural_parameters import NUMERIC_EXAMPLES as NUMERIC_EXAMPLES
-from .structural_parameters import example_parameters as example_parameters
+from .structural import example_parameters as example_parameters

@@ -1,4 +1,12 @@
-"""Built-in Bayesian networks: published structure and probabilities, and forward sampling.
+"""Bayesian networks: the built-in ones, their tiers in time, and rows sampled from them.
+
+Checks the arguments of every function that samples: number of rows and seed.
+
+Time orders of the columns of built-in networks, from the literature.
+
+They are examples of background knowledge; each network's true DAG agrees with its order.
+
+Built-in Bayesian networks: published structure and probabilities, and forward sampling.
 
 Each network is a JSON file in `networks/`: variables with levels, parents and the conditional
 probabilities as one flat list, in which the first parent varies slowest and the variable's own
@@ -13,14 +21,65 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from math import prod
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privcore.data.model import Column, Dataset, code_type
-from privcore.data.sampling import check_rows, check_seed
 from privcore.errors import ParameterError
 from privcore.text import short
+
+MAX_ROWS = 10_000_000
+
+
+def check_rows(rows: int) -> int:
+    """Returns `rows`; raises ParameterError unless it is a whole number from 2 to 10,000,000."""
+    if not _is_whole(rows) or not 2 <= rows <= MAX_ROWS:
+        raise ParameterError(
+            f"rows is {short(rows)}; it must be a whole number from 2 to {MAX_ROWS:,}."
+        )
+    return int(rows)
+
+
+def check_seed(seed: int | np.random.Generator) -> np.random.Generator:
+    """A random generator seeded with `seed`, or `seed` itself if it is a generator.
+
+    Raises ParameterError unless `seed` is a generator or a non-negative whole number.
+    """
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if not _is_whole(seed) or seed < 0:
+        raise ParameterError(f"seed is {short(seed)}; it must be a whole number, at least 0.")
+    return np.random.default_rng(int(seed))
+
+
+def _is_whole(value: object) -> bool:
+    """Whether `value` is a finite number without a fraction (True and False are not)."""
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(value % 1 == 0)
+
+
+# Semicolons separate tiers, commas their columns: habits and travel before diseases
+# before findings, signals from the membrane inwards, drivers before cars before accidents.
+TIERS: dict[str, str] = {
+    "cancer": "Pollution, Smoker; Cancer; Xray, Dyspnoea",
+    "earthquake": "Burglary, Earthquake; Alarm; JohnCalls, MaryCalls",
+    "survey": "A, S; E; O, R, T",
+    "asia": "asia, smoke; tub, lung, bronc, either; xray, dysp",
+    "sachs": "Plcg, PIP3, PIP2, PKC, PKA; Raf, Jnk, P38; Mek, Erk, Akt",
+    "child": "BirthAsphyxia, Disease; LVH, DuctFlow, CardiacMixing, LungParench, LungFlow, Sick, "
+    "HypDistrib, HypoxiaInO2, CO2, ChestXray, Grunting; Age, LVHreport, LowerBodyO2, RUQO2, "
+    "CO2Report, XrayReport, GruntingReport",
+    "insurance": "Age, Mileage, SocioEcon, GoodStudent, RiskAversion, OtherCar; VehicleYear, "
+    "MakeModel, SeniorTrain, HomeBase, AntiTheft, RuggedAuto, DrivingSkill, Antilock, CarValue, "
+    "Airbag, DrivQuality, DrivHist, Cushioning; Theft, Accident, ThisCarDam, OtherCarCost, "
+    "MedCost, ILiCost, ThisCarCost, PropCost",
+    "alarm": "HYPOVOLEMIA, LVFAILURE, ERRLOWOUTPUT, ERRCAUTER, INSUFFANESTH, ANAPHYLAXIS, "
+    "KINKEDTUBE, FIO2, PULMEMBOLUS, INTUBATION, DISCONNECT, MINVOLSET; LVEDVOLUME, STROKEVOLUME, "
+    "TPR, SHUNT, VENTMACH, VENTTUBE, VENTLUNG, VENTALV, PVSAT, ARTCO2, SAO2, CATECHOL, HR, CO; "
+    "HISTORY, CVP, PCWP, PAP, PRESS, MINVOL, EXPCO2, HRBP, HREKG, HRSAT, BP",
+}
+
 
 NETWORKS = (
     "cancer",

@@ -1,4 +1,14 @@
-"""Structural examples: data sampled from random graphs with random equations or tables.
+"""Structural examples: random DAGs with linear, nonlinear or discrete equations.
+
+Random directed acyclic graphs with an exact number of edges.
+
+Structural equations over a graph: weights, forward sampling, and bounds known without rows.
+
+Scales and bounds follow from the weights and not from any rows, so they are as public as the model.
+
+Parameters of the structural examples, declared once for pages, command line and docs.
+
+Structural examples: data sampled from random graphs with random equations or tables.
 
 The set-ups follow Xu, Yuan & Wu 2017 (Tables II and VII): p nodes, s p(p − 1)/2 edges, and either
 categorical columns of 2 to 5 levels or linear Gaussian columns.  The paper does not specify how
@@ -7,21 +17,326 @@ weights and tables are drawn; each model and each parameter describes the choice
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any
 
+import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
-from privcore.data.equations import LinearGaussian, NonlinearModel, random_weights
+from privcore.arrays import Matrix
 from privcore.data.model import Column, Dataset
-from privcore.data.network import BayesianNetwork, Variable
-from privcore.data.random_graph import RandomDag, random_dag
-from privcore.data.sampling import check_rows, check_seed
-from privcore.data.structural_parameters import example_parameters
+from privcore.data.network import BayesianNetwork, Variable, check_rows, check_seed
 from privcore.errors import ParameterError
-from privcore.parameter import parse_all
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.pdag import ordered
+from privcore.parameter import Parameter, parse_all
+from privcore.text import short
+
+
+@dataclass(frozen=True)
+class RandomDag:
+    """A random DAG.
+
+    order: the nodes, causes before effects.  parents: the parents of each node, increasing.
+    """
+
+    order: tuple[int, ...]
+    parents: tuple[tuple[int, ...], ...]
+
+    @property
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        """The edges as (cause, effect), sorted."""
+        return tuple(
+            sorted((cause, node) for node, causes in enumerate(self.parents) for cause in causes)
+        )
+
+
+def random_dag(
+    nodes: int,
+    density: float,
+    generator: np.random.Generator,
+    known: Constraints | None = None,
+) -> RandomDag:
+    """Draws a random DAG: a uniform order of the nodes, and round(density p(p − 1)/2) edges.
+
+    The edges are drawn uniformly, but the graph is not uniform over all DAGs: a graph with many
+    topological orders is more likely.
+    known: background knowledge that the graph obeys; the graph may then have fewer edges.
+    """
+    if known is not None and not known.empty:
+        return _obeying(nodes, density, generator, known)
+    order = generator.permutation(nodes)
+    earlier, later = np.triu_indices(nodes, 1)
+    chosen = generator.choice(earlier.size, round(density * earlier.size), replace=False)
+    parents: list[list[int]] = [[] for _ in range(nodes)]
+    for pair in chosen:
+        parents[order[later[pair]]].append(int(order[earlier[pair]]))
+    return RandomDag(tuple(map(int, order)), tuple(tuple(sorted(causes)) for causes in parents))
+
+
+def _obeying(
+    nodes: int, density: float, generator: np.random.Generator, known: Constraints
+) -> RandomDag:
+    """A random DAG under background knowledge: all required edges, and further edges at random."""
+    place = generator.permutation(nodes)
+    possible = [(i, j) for i in range(nodes) for j in range(i + 1, nodes) if known.possible[i, j]]
+    ahead = nx.DiGraph(list(known.known_arrows(possible)))
+    if not nx.is_directed_acyclic_graph(ahead):
+        # If rules on single edges leave only a cycle of three edges, one of them is left out.
+        ahead = nx.DiGraph(list(known.known_arrows(known.required)))
+    ahead.add_nodes_from(range(nodes))
+    order = list(nx.lexicographical_topological_sort(ahead, key=lambda node: int(place[node])))
+    later = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :] if known.allowed[a, b]]
+    held = [edge for edge in later if ordered(*edge) in known.required]
+    others = [edge for edge in later if ordered(*edge) not in known.required]
+    wanted = round(density * nodes * (nodes - 1) / 2) - len(held)
+    many = min(max(wanted, 0), len(others))
+    chosen = generator.choice(len(others), many, replace=False) if many else ()
+    edges = [*held, *(others[k] for k in chosen)]
+    parents = (tuple(sorted(i for i, j in edges if j == node)) for node in range(nodes))
+    return RandomDag(tuple(order), tuple(parents))
+
+
+Bounds = tuple[tuple[float, float], ...]
+
+
+def random_weights(
+    dag: RandomDag, low: float, high: float, generator: np.random.Generator
+) -> Matrix:
+    """Random weights, shape (p, p): w[i, j] uniform in ±[low, high] for an edge i → j, else 0."""
+    weights = np.zeros((len(dag.order), len(dag.order)))
+    for cause, effect in dag.edges:
+        weights[cause, effect] = generator.uniform(low, high) * generator.choice((-1.0, 1.0))
+    return weights
+
+
+@dataclass(frozen=True, eq=False)
+class LinearGaussian:
+    """The model X_j = Σ_i w_ij X_i + ε_j with independent standard Gaussian ε_j.
+
+    standardised: whether each column is divided by its population standard deviation.  A noise
+    scale common to all columns would cancel in this division, so the weights alone determine how
+    strong a dependence is.  bound: the public bounds of a column are −bound and +bound, in standard
+    deviations of the column.
+    """
+
+    dag: RandomDag
+    weights: Matrix
+    bound: float
+    standardised: bool = True
+
+    @property
+    def covariance(self) -> Matrix:
+        """Covariance before the columns are scaled: (I − W)⁻ᵀ (I − W)⁻¹, shape (p, p)."""
+        effects = np.eye(len(self.weights))
+        # Adding up in causal order avoids the cancellation of inverting with large weights.
+        for node in self.dag.order:
+            effects[:, node] += effects @ self.weights[:, node]
+        return effects.T @ effects
+
+    @property
+    def correlation(self) -> Matrix:
+        """Correlation matrix of the columns before they are clipped to the bounds, shape (p, p)."""
+        covariance = self.covariance
+        scale = np.sqrt(np.diag(covariance))
+        correlation: Matrix = covariance / np.outer(scale, scale)
+        return correlation
+
+    @property
+    def bounds(self) -> Bounds:
+        reach = self.bound * self._scale
+        return tuple((-float(r), float(r)) for r in reach)
+
+    @property
+    def _scale(self) -> Matrix:
+        """Standard deviation of each column as sampled, shape (p,)."""
+        deviations = np.sqrt(np.diag(self.covariance))
+        return np.ones_like(deviations) if self.standardised else deviations
+
+    def draw(self, rows: int, generator: np.random.Generator) -> list[Matrix]:
+        """Draws `rows` values for each column, without clipping to the bounds."""
+        scale = np.sqrt(np.diag(self.covariance))
+        columns: dict[int, Matrix] = {}
+        if not self.standardised:
+            scale = np.ones_like(scale)
+        for node in self.dag.order:
+            values = generator.standard_normal(rows)
+            values /= scale[node]
+            for cause in self.dag.parents[node]:
+                values += self.weights[cause, node] * scale[cause] / scale[node] * columns[cause]
+            columns[node] = values
+        return [columns[node] for node in range(len(columns))]
+
+
+@dataclass(frozen=True, eq=False)
+class NonlinearModel:
+    """The model X_j = Σ_i w_ij f_ij(X_i) + ε_j with Gaussian ε_j of standard deviation `noise_sd`.
+
+    waves: shape (p, p); true where f_ij(x) = sin(2x), which is not monotone, and false where
+    f_ij(x) = tanh(2x), which is monotone.  Both functions stay within ±1, so the parents contribute
+    at most Σ_i |w_ij|.  bound: how far the public bounds reach beyond this sum, in standard
+    deviations of the noise.
+    """
+
+    dag: RandomDag
+    weights: Matrix
+    waves: NDArray[np.bool_]
+    noise_sd: float
+    bound: float
+
+    @property
+    def bounds(self) -> Bounds:
+        reach = np.abs(self.weights).sum(axis=0) + self.bound * self.noise_sd
+        return tuple((-float(r), float(r)) for r in reach)
+
+    def draw(self, rows: int, generator: np.random.Generator) -> list[Matrix]:
+        """Draws `rows` values for each column, without clipping to the bounds."""
+        columns: dict[int, Matrix] = {}
+        for node in self.dag.order:
+            values = generator.standard_normal(rows)
+            values *= self.noise_sd
+            for cause in self.dag.parents[node]:
+                shape = np.sin if self.waves[cause, node] else np.tanh
+                values += self.weights[cause, node] * shape(2 * columns[cause])
+            columns[node] = values
+        return [columns[node] for node in range(len(columns))]
+
+
+_XU_CITED = "Xu, Yuan & Wu 2017, Tables II and VII"
+_OURS = "choice made here"
+
+NODES = Parameter(
+    name="nodes",
+    title="Nodes",
+    symbol="p",
+    kind="int",
+    default=10,
+    low=2,
+    high=200,
+    slider=(2, 50),
+    help="Number of columns of the data, which are the nodes of the true graph.",
+    source=_XU_CITED,
+)
+DENSITY = Parameter(
+    name="density",
+    title="Density",
+    symbol="s",
+    kind="float",
+    default=0.4,
+    low=0.0,
+    high=1.0,
+    help="Share of the pairs of nodes that are adjacent in the true graph: s = 2|E| / (p(p − 1)).",
+    source=_XU_CITED,
+)
+GRAPH_SEED = Parameter(
+    name="graph_seed",
+    title="Graph seed",
+    symbol="graph-seed",
+    kind="int",
+    default=1,
+    low=0,
+    high=999_999,
+    help="A different seed draws a different graph, and different weights or tables. With the same "
+    "seed, nodes and density, all examples have the same graph.",
+    source=_OURS,
+)
+WEIGHT_LOW = Parameter(
+    name="weight_low",
+    title="Smallest weight",
+    symbol="w-low",
+    kind="float",
+    default=0.5,
+    low=0.0,
+    high=10.0,
+    help="Edge weights are uniform between the smallest and the largest weight, with random signs.",
+    source=_OURS,
+    advanced=True,
+)
+WEIGHT_HIGH = Parameter(
+    name="weight_high",
+    title="Largest weight",
+    symbol="w-high",
+    kind="float",
+    default=1.0,
+    low=0.0,
+    high=10.0,
+    help="Edge weights are uniform between the smallest and the largest weight, with random signs.",
+    source=_OURS,
+    advanced=True,
+)
+BOUND = Parameter(
+    name="bound",
+    title="Public bounds",
+    symbol="B",
+    kind="float",
+    default=4.0,
+    low=0.5,
+    high=20.0,
+    unit="standard deviations",
+    help="Public bounds. In a linear model, they are ±B standard deviations of the column. In a "
+    "non-linear model, they reach B standard deviations of the noise beyond the largest "
+    "contribution of the parents. Values outside are moved to the nearer bound.",
+    source=_OURS,
+    advanced=True,
+)
+STANDARDISED = Parameter(
+    name="standardised",
+    title="Unit variance",
+    symbol="standardised",
+    kind="bool",
+    default=True,
+    help="Each column is divided by its population standard deviation, so that variances do not "
+    "reveal directions. If off, columns stay as the equations give them, with noise of variance 1; "
+    "least squares (NOTEARS) can then infer directions from the variances.",
+    source="Reisach, Seiler & Weichwald 2021",
+)
+NOISE_SD = Parameter(
+    name="noise_sd",
+    title="Noise in the data",
+    symbol="σ",
+    kind="float",
+    default=0.5,
+    low=0.0,
+    open_low=True,
+    high=100.0,
+    help="Standard deviation of the Gaussian noise in each column.",
+    source=_OURS,
+    advanced=True,
+)
+CONCENTRATION = Parameter(
+    name="concentration",
+    title="Concentration",
+    symbol="α",
+    kind="float",
+    default=1.0,
+    low=0.1,
+    high=100.0,
+    help="Concentration of the Dirichlet distribution from which conditional tables are drawn; "
+    "small values give strong dependence.",
+    source=_OURS,
+    advanced=True,
+)
+
+PARAMETERS: dict[str, tuple[Parameter, ...]] = {
+    "linear-gaussian": (NODES, DENSITY, GRAPH_SEED, WEIGHT_LOW, WEIGHT_HIGH, BOUND, STANDARDISED),
+    "nonlinear": (NODES, DENSITY, GRAPH_SEED, WEIGHT_LOW, WEIGHT_HIGH, NOISE_SD, BOUND),
+    "random-categorical": (NODES, replace(DENSITY, default=0.2), GRAPH_SEED, CONCENTRATION),
+}
+EXAMPLES: tuple[str, ...] = tuple(PARAMETERS)
+NUMERIC_EXAMPLES: tuple[str, ...] = tuple(k for k, has in PARAMETERS.items() if BOUND in has)
+
+
+def example_parameters(kind: str) -> tuple[Parameter, ...]:
+    """The parameters of an example; raises ParameterError if there is no such example."""
+    if kind not in PARAMETERS:
+        raise ParameterError(
+            f"There is no example {short(kind)!r}; choose one of {', '.join(EXAMPLES)}."
+        )
+    return PARAMETERS[kind]
+
 
 MAX_CELLS = 100_000_000
 MAX_TABLE_CELLS = 4_000_000

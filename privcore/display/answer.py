@@ -10,10 +10,15 @@ from collections.abc import Sequence
 from privcore.algorithms.search.model import Algorithm
 from privcore.algorithms.search.result import Discovery
 from privcore.data.model import Dataset, Described
-from privcore.display.price import link_count, noise_sentence
-from privcore.display.promise import for_whom, percent, protected
+from privcore.display.sentences import (
+    for_whom,
+    link_count,
+    noise_sentence,
+    precise_percent,
+    protected,
+)
 from privcore.graphs import PDAG
-from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import PAG
 from privcore.measures import Comparison
 from privcore.measures.references import Reference
 from privcore.privacy.accounting import Guarantee
@@ -164,8 +169,8 @@ def promise_sentence(guarantee: Guarantee) -> str:
     if whom.relation == ADDED:
         which = f"whether the table holds {about}"
     return (
-        f"Whoever must guess {which} from the private graph is right at most {percent(top)} of the "
-        "time (50 % by chance)."
+        f"Whoever must guess {which} from the private graph is right at most "
+        f"{precise_percent(top)} of the time (50 % by chance)."
     )
 
 
@@ -182,9 +187,8 @@ def typical_sentence(same: int, alike: float | None, rolls: int, wanted: int, pe
     sentence = f"This graph came out in {same} of {rolls} noise draws{so_far}"
     if same == rolls or alike is None:
         return f"{sentence}."
-    return (
-        f"{sentence}; a draw and this graph share {percent(round(alike, 2))} of links on average."
-    )
+    shared = precise_percent(round(alike, 2))
+    return f"{sentence}; a draw and this graph share {shared} of links on average."
 
 
 def count_text(comparison: Comparison, kind: Reference) -> str:

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from privcore.data.domain import domain_lines
-from privcore.display.document import document_of, escaped, listed, table
 from privcore.display.drawing import Pane, graph_svg
+from privcore.display.effects import effects_sentence
 from privcore.display.findings import confidence_text, settled_sentence, verdict_counts
 from privcore.display.layout import shared_layout
 from privcore.display.sentences import STAGES
-from privcore.effects.words import effects_sentence
-from privcore.graphs.described import from_json_dict
-from privcore.graphs.pdag import SIGNS
+from privcore.display.shown import document_of, escaped, listed, table
+from privcore.graphs.pdag import SIGNS, from_json_dict
 from privcore.naming import quoted
 from privcore.releases.certificate import page_of
 from privcore.unit import ADDED, understood

@@ -9,9 +9,8 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.graphs.cpdag import topological_order
-from privcore.graphs.described import Positions
-from privcore.graphs.pdag import PDAG, Edge, ordered
+from privcore.graphs.equivalence import topological_order
+from privcore.graphs.pdag import PDAG, Edge, Positions, ordered
 
 # Most connected nodes that are drawn in layers; with more, layers have too many crossings.
 _LAYERED = 20

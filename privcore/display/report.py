@@ -9,10 +9,14 @@ from privcore.algorithms import Discovery, get_algorithm
 from privcore.algorithms.engine import checked_parameters
 from privcore.algorithms.search.result import described_pairs
 from privcore.data.model import Described
-from privcore.display.price import link_count, noise_cost_sentence, noise_sentence
-from privcore.display.sentences import one_level_columns
+from privcore.display.sentences import (
+    link_count,
+    noise_cost_sentence,
+    noise_sentence,
+    one_level_columns,
+)
 from privcore.graphs import PDAG
-from privcore.graphs.described import Positions, to_json_dict
+from privcore.graphs.pdag import Positions, to_json_dict
 from privcore.independence import get_score
 from privcore.measures import compare, evaluate
 from privcore.measures.references import (

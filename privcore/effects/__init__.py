@@ -1,12 +1,9 @@
 """Private causal effects: how setting one column changes another, with valid intervals."""
 
+from privcore.effects.adjusting import Estimate
 from privcore.effects.asking import effects, effects_of, without_privacy
-from privcore.effects.model import Effect, Effects
-from privcore.effects.plan import ALGORITHM, SHARE, EffectPlan, expected_width
-from privcore.effects.question import IndexedQuestion, Question
-from privcore.effects.standardisation import Estimate
-from privcore.effects.truth import true_effect
-from privcore.effects.words import effect_line, estimate_text, headline, width_sentence
+from privcore.effects.model import ALGORITHM, SHARE, Effect, EffectPlan, Effects, expected_width
+from privcore.effects.question import IndexedQuestion, Question, true_effect
 
 __all__ = [
     "ALGORITHM",
@@ -17,13 +14,9 @@ __all__ = [
     "Estimate",
     "IndexedQuestion",
     "Question",
-    "effect_line",
     "effects",
     "effects_of",
-    "estimate_text",
     "expected_width",
-    "headline",
     "true_effect",
-    "width_sentence",
     "without_privacy",
 ]

@@ -1,13 +1,19 @@
-"""Writes a script that analyses an effect in a DAG with DoWhy."""
+"""Code for DoWhy: a graph, and an effect.
+
+Writes a script that analyses an effect in a DAG with DoWhy.
+
+Exports an answer to DoWhy: the model of one DAG that the graph allows, and the estimand.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from privcore.effects.model import Effects
 from privcore.errors import DataError
 from privcore.exchange.texts import to_gml
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import PDAG
+from privcore.graphs.adjustment import consistent_extension, possible_parents
+from privcore.graphs.pdag import PAG, PDAG
 
 
 def dowhy_script(dag: PDAG, cause: str, outcome: str, notes: Sequence[str] = ()) -> str:
@@ -47,3 +53,50 @@ def refuse_pag(graph: PDAG) -> None:
             "DoWhy takes one DAG, but a partial ancestral graph stands for many graphs with "
             "unobserved confounders; choose a graph without circles."
         )
+
+
+def to_dowhy(answer: Effects) -> str:
+    """A Python script for DoWhy with a DAG in GML, the model, and the estimand.
+
+    DoWhy takes one DAG, so the script contains one of the DAGs that the graph allows.  If the graph
+    leaves directions open, the script states that other DAGs may give other effects.
+
+    Raises DataError for a PAG, and if the graph represents no DAG.
+
+    >>> from privcore.data import load_network
+    >>> from privcore.effects import Question, effects
+    >>> data = load_network("asia").sample(20_000, seed=1)
+    >>> script = to_dowhy(effects(data, Question("smoke", "lung"), {"epsilon": 1.0}, seed=1))
+    >>> print(script.splitlines()[-1])
+    print(model.identify_effect(proceed_when_unidentifiable=True))
+    """
+    graph, question = answer.result.graph, answer.question
+    refuse_pag(graph)
+    if graph.bidirected:
+        raise DataError(
+            "The graph has bidirected edges, which no DAG has; state background knowledge about "
+            "these edges."
+        )
+    cause = graph.nodes.index(question.cause)
+    ways = {
+        tuple(graph.nodes[i] for i in sorted(parents)): directed
+        for parents, directed in possible_parents(graph, cause)
+    }
+    shown = [(e.parents, e) for e in answer.shown if e.parents is not None and e.parents in ways]
+    # A DAG in which the cause has an effect, if the graph allows one.
+    pointing, chosen = min(
+        shown, key=lambda one: (not one[1].affected, len(one[0])), default=((), None)
+    )
+    parents = consistent_extension(graph if chosen is None else ways[pointing])
+    dag = PDAG(graph.nodes, frozenset((i, j) for j, causes in enumerate(parents) for i in causes))
+    notes = ["Made by CausalVeil: a DoWhy model of one DAG that a private graph allows."]
+    if not answer.identified:
+        notes.append("The graph leaves directions open, so other DAGs may give other effects.")
+    # Names are shown by `repr`, so that none of them can end a comment.
+    if chosen is not None and chosen.affected:
+        notes.append(f"Parents of the cause in this DAG: {list(pointing)!r}.")
+        notes.append(f"Adjusted for: {list(chosen.adjustment)!r}.")
+    if chosen is not None and chosen.estimate is not None:
+        value, low, high = chosen.estimate
+        notes.append(f"Private estimate: {value:.6g} (95 %: {low:.6g} to {high:.6g}).")
+    return dowhy_script(dag, question.cause, question.outcome, notes)

@@ -1,20 +1,23 @@
-"""The formats in which graphs are written and read."""
+"""Graphs in the formats of other programs.
+
+The formats in which graphs are written and read.
+
+Writes graphs as text: GraphML, DOT and CSV.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import networkx as nx
 
 from privcore.errors import DataError, ParameterError
-from privcore.exchange import exports, objects, texts
-from privcore.graphs.described import to_json_dict
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import MARKS, PDAG, Kind
-from privcore.text import short
+from privcore.exchange import objects, texts
+from privcore.graphs.pdag import MARKS, PAG, PDAG, Edge, Kind, ordered, to_json_dict
+from privcore.text import csv_text, short
 
 _ALL: tuple[Kind, ...] = tuple(MARKS)
 _NOT_BOTH: tuple[Kind, ...] = ("directed", "undirected")
@@ -89,6 +92,63 @@ def _to_json(graph: PDAG) -> str:
     return json.dumps(to_json_dict(graph), indent=1, ensure_ascii=False) + "\n"
 
 
+def to_graphml(graph: PDAG) -> str:
+    """The graph as GraphML: numbered nodes with their names as `label`, edges with a `kind`."""
+    network = nx.DiGraph()
+    for i, name in enumerate(graph.nodes):
+        network.add_node(f"n{i}", label=_xml_safe(name))
+    for kind, edges in graph.by_kind.items():
+        for i, j in sorted(edges):
+            network.add_edge(f"n{i}", f"n{j}", kind=kind)
+    return "\n".join(nx.generate_graphml(network))
+
+
+_DOT_ENDS: dict[Kind, str] = {
+    "directed": "",
+    "undirected": " [dir=none]",
+    "bidirected": " [dir=both]",
+    "partially_directed": " [dir=both, arrowtail=odot]",
+    "nondirected": " [dir=both, arrowtail=odot, arrowhead=odot]",
+    "partially_undirected": " [dir=both, arrowtail=odot, arrowhead=none]",
+}
+
+
+def to_dot(graph: PDAG) -> str:
+    """The graph as a Graphviz digraph that shows the marks at both ends of every edge."""
+    lines = ["digraph G {"]
+    lines += [f"  {_dot_quoted(name)};" for name in graph.nodes]
+    lines += [
+        f"  {_dot_quoted(a)} -> {_dot_quoted(b)}{_DOT_ENDS[kind]};"
+        for a, b, kind in graph.named_edges()
+    ]
+    return "\n".join([*lines, "}", ""])
+
+
+def to_edge_csv(
+    graph: PDAG, heads: Sequence[str] = (), notes: Mapping[Edge, Sequence[str]] | None = None
+) -> str:
+    """The edges as CSV with the columns source, target and kind, then the columns in `heads`.
+
+    notes: for each pair (i, j), i < j, the cells of the columns in `heads`.  A name that a
+    spreadsheet would take for a formula is preceded by an apostrophe.
+    """
+    known, position = notes or {}, {name: i for i, name in enumerate(graph.nodes)}
+    rows = (
+        [a, b, kind, *known.get(ordered(position[a], position[b]), [""] * len(heads))]
+        for a, b, kind in graph.named_edges()
+    )
+    return csv_text([["source", "target", "kind", *heads], *rows])
+
+
+def _dot_quoted(name: str) -> str:
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _xml_safe(name: str) -> str:
+    """The text without control characters, which XML 1.0 does not allow."""
+    return "".join(c for c in name if c in "\t\n\r" or ord(c) >= 0x20)
+
+
 _DAG: tuple[Kind, ...] = ("directed",)
 FORMATS: dict[str, Format] = {
     made.name: made
@@ -108,9 +168,9 @@ FORMATS: dict[str, Format] = {
         Format("gml", "GML (DoWhy)", texts.to_gml, texts.from_gml, _DAG, "gml"),
         Format("bif", "BIF", texts.to_bif, texts.from_bif, _DAG, "bif"),
         Format("json", "JSON", _to_json, texts.from_json, _ALL, "json", "application/json"),
-        Format("graphml", "GraphML", exports.to_graphml, None, _ALL, "graphml", "application/xml"),
-        Format("dot", "DOT", exports.to_dot, None, _ALL, "dot", "text/vnd.graphviz"),
-        Format("csv", "Edges CSV", exports.to_edge_csv, None, _ALL, "csv", "text/csv"),
+        Format("graphml", "GraphML", to_graphml, None, _ALL, "graphml", "application/xml"),
+        Format("dot", "DOT", to_dot, None, _ALL, "dot", "text/vnd.graphviz"),
+        Format("csv", "Edges CSV", to_edge_csv, None, _ALL, "csv", "text/csv"),
     )
 }
 TEXT_FORMATS = {name: made for name, made in FORMATS.items() if made.suffix}

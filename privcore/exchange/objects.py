@@ -9,9 +9,7 @@ from typing import Any
 import networkx as nx
 
 from privcore.errors import DataError
-from privcore.graphs.building import NamedEdge, build_graph
-from privcore.graphs.pag import PAG, End, kind_of_ends
-from privcore.graphs.pdag import MARKS, PDAG, Kind
+from privcore.graphs.pdag import MARKS, PAG, PDAG, End, Kind, NamedEdge, build_graph, kind_of_ends
 from privcore.text import short
 
 # An edge whose two ends differ is stored in one direction.

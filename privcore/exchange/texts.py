@@ -14,9 +14,7 @@ import networkx as nx
 
 from privcore.errors import DataError
 from privcore.exchange.objects import edge_of_ends, from_networkx
-from privcore.graphs.building import NamedEdge, build_graph
-from privcore.graphs.pag import PAG, End
-from privcore.graphs.pdag import MARKS, PDAG
+from privcore.graphs.pdag import MARKS, PAG, PDAG, End, NamedEdge, build_graph
 from privcore.strict_json import JsonFault, read_json
 from privcore.text import short
 

@@ -1,7 +1,12 @@
 """Graphs: the partially directed graph type, orientation, layout and exports."""
 
-from privcore.graphs.cpdag import cpdag_of_dag, cpdag_of_names, topological_order
-from privcore.graphs.equivalence import EquivalenceClass, Family
+from privcore.graphs.equivalence import (
+    EquivalenceClass,
+    Family,
+    cpdag_of_dag,
+    cpdag_of_names,
+    topological_order,
+)
 from privcore.graphs.orientation import orient, unshielded
 from privcore.graphs.pdag import PDAG, Edge
 

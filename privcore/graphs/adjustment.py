@@ -12,9 +12,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from privcore.errors import DataError, ParameterError
-from privcore.graphs.meek import apply_meek_rules
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import PDAG, Edge, ordered
+from privcore.graphs.constraints import apply_meek_rules
+from privcore.graphs.pdag import PAG, PDAG, Edge, ordered
 from privcore.text import short
 
 # Each undirected neighbour of the cause doubles the number of possible parent sets.

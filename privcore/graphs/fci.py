@@ -19,11 +19,9 @@ from itertools import combinations
 from math import comb
 from typing import Literal
 
-from privcore.graphs.constraints import Constraints
-from privcore.graphs.meek import Triple
+from privcore.graphs.constraints import Constraints, Triple
 from privcore.graphs.orientation import ColliderRule, Sets, Triples, is_collider, read_triples
-from privcore.graphs.pag import PAG, End
-from privcore.graphs.pdag import PDAG, Edge, ordered
+from privcore.graphs.pdag import PAG, PDAG, Edge, End, ordered
 
 # Whether x and y are independent given a set of columns.
 Independent = Callable[[int, int, tuple[int, ...]], bool]

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from privcore.errors import DataError
 from privcore.graphs.adjustment import consistent_extension
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import PDAG
+from privcore.graphs.pdag import PAG, PDAG
 from privcore.text import short
 
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from privcore.errors import DataError, ParameterError
 from privcore.graphs.constraints import Constraints
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import PDAG, ordered
+from privcore.graphs.pdag import PAG, PDAG, ordered
 from privcore.naming import QUOTING, divided, quoted
 from privcore.strict_json import JsonFault, read_json
 from privcore.text import short

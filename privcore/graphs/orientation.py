@@ -7,8 +7,8 @@ from itertools import combinations, groupby
 from math import exp
 from typing import Literal, NamedTuple
 
-from privcore.graphs.constraints import Constraints
-from privcore.graphs.meek import (
+from privcore.graphs.constraints import (
+    Constraints,
     Triple,
     apply_meek_rules,
     apply_meek_rules_in_turn,

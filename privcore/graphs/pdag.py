@@ -1,10 +1,20 @@
-"""The partially directed graph, which is the result of constraint-based discovery."""
+"""Graphs of causal discovery: PDAGs and PAGs, by index, by name and as JSON.
+
+The partially directed graph, which is the result of constraint-based discovery.
+
+The partial ancestral graph: the result of discovery that allows unobserved confounders.
+
+Builds graphs from named nodes and edges, and states every error in a sentence.
+
+Graphs as JSON-ready data, as certificates, release files and reports hold them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from privcore.errors import DataError
 from privcore.naming import quoted
@@ -182,3 +192,146 @@ class PDAG:
 def ordered(i: int, j: int) -> Edge:
     """The pair with the smaller index first."""
     return (i, j) if i < j else (j, i)
+
+
+# The mark at one end of an edge: a tail, an arrowhead, or a circle.
+End = Literal["-", ">", "o"]
+_BY_ENDS: dict[tuple[str, str], Kind] = {
+    (mark[0].replace("<", ">"), mark[-1]): kind for kind, mark in MARKS.items()
+}
+
+
+@dataclass(frozen=True)
+class PAG(PDAG):
+    """A Markov equivalence class of graphs with unobserved confounders and selection variables.
+
+    The class contains all maximal ancestral graphs that imply the same independences (Richardson &
+    Spirtes 2002; Zhang 2008).  i → j: i is a cause of j, directly or indirectly.  i ↔ j:
+    neither causes the other, so i and j share an unobserved confounder.  i – j: both cause a
+    variable by which the rows are selected.  A circle is a tail in some members of the class and an
+    arrowhead in others.
+
+    Edges are stored as in `PDAG`.  partially_directed: (i, j) for i o→ j.  nondirected: (i, j),
+    i < j, for i o–o j.  partially_undirected: (i, j) for i o– j.
+
+    Example: a and b share an unobserved confounder; b and c may share one.
+
+        >>> graph = PAG.from_ends(("a", "b", "c"), {(0, 1): (">", ">"), (1, 2): ("o", ">")})
+        >>> graph.mark(0, 1), graph.mark(2, 1), graph.mark(0, 2)
+        ('<->', '<-o', None)
+    """
+
+    partially_directed: frozenset[Edge] = frozenset()
+    nondirected: frozenset[Edge] = frozenset()
+    partially_undirected: frozenset[Edge] = frozenset()
+
+    @classmethod
+    def from_ends(cls, nodes: tuple[str, ...], ends: Mapping[Edge, tuple[End, End]]) -> PAG:
+        """A PAG from the marks at i and at j of each pair (i, j).
+
+        Raises ValueError for marks other than "-", ">" and "o".
+        """
+        kinds: dict[str, set[Edge]] = {kind: set() for kind in MARKS}
+        for pair, marks in ends.items():
+            kind, turned = kind_of_ends(*marks)
+            i, j = pair[::-1] if turned else pair
+            kinds[kind].add(ordered(i, j) if marks[0] == marks[1] else (i, j))
+        return cls(nodes, **{kind: frozenset(pairs) for kind, pairs in kinds.items()})
+
+    @property
+    def by_kind(self) -> dict[Kind, frozenset[Edge]]:
+        """All edges, by kind."""
+        return {
+            **super().by_kind,
+            "partially_directed": self.partially_directed,
+            "nondirected": self.nondirected,
+            "partially_undirected": self.partially_undirected,
+        }
+
+    def end(self, i: int, j: int) -> End | None:
+        """The mark at j of the edge between i and j; None if they are not adjacent."""
+        mark = self.mark(i, j)
+        return None if mark is None else _END[mark[-1]]
+
+
+def kind_of_ends(first: End, second: End) -> tuple[Kind, bool]:
+    """The kind of an edge with these marks, and whether it is stored in reverse.
+
+    Raises ValueError for marks other than "-", ">" and "o".
+    """
+    for marks, turned in (((first, second), False), ((second, first), True)):
+        if marks in _BY_ENDS:
+            return _BY_ENDS[marks], turned
+    raise ValueError(f"the ends of an edge are {(first, second)!r}; they must be '-', '>' or 'o'")
+
+
+_END: dict[str, End] = {"-": "-", ">": ">", "o": "o"}
+
+
+NamedEdge = tuple[str, str, Kind]
+
+
+def build_graph(nodes: Iterable[str], edges: Iterable[NamedEdge], *, pag: bool = False) -> PDAG:
+    """Build a graph with these nodes, followed by any further nodes that the edges name.
+
+    The result is a `PAG` if an edge has a circle, or if `pag` is true.  Raises DataError if two
+    nodes have the same name, if an edge joins a node to itself, or if two different edges join the
+    same pair.
+    """
+    named = list(nodes)
+    twice = next((name for name, times in Counter(named).items() if times > 1), None)
+    if twice is not None:
+        raise DataError(f"The graph has two nodes called {short(twice)!r}; rename one.")
+    known = dict.fromkeys(named)
+    kinds: dict[frozenset[str], NamedEdge] = {}
+    for a, b, kind in edges:
+        known |= {a: None, b: None}
+        if a == b:
+            raise DataError(f"The graph has an edge from {short(a)!r} to itself; remove it.")
+        if kinds.setdefault(frozenset((a, b)), (a, b, kind)) != (a, b, kind):
+            raise DataError(
+                f"The graph has two edges between {short(a)!r} and {short(b)!r}; keep one."
+            )
+    nodes = tuple(known)
+    place = {name: i for i, name in enumerate(nodes)}
+    of_kind: dict[Kind, set[tuple[int, int]]] = {kind: set() for kind in MARKS}
+    for a, b, kind in kinds.values():
+        pair = place[a], place[b]
+        one_way = kind in ("directed", "partially_directed", "partially_undirected")
+        of_kind[kind].add(pair if one_way else ordered(*pair))
+    circles = pag or any(pairs for kind, pairs in of_kind.items() if "o" in MARKS[kind])
+    chosen = {kind: frozenset(pairs) for kind, pairs in of_kind.items()}
+    if circles:
+        return PAG(nodes, **chosen)
+    return PDAG(nodes, chosen["directed"], chosen["undirected"], chosen["bidirected"])
+
+
+# One (x, y) for each node; y increases downwards.
+Positions = tuple[tuple[float, float], ...]
+
+
+def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, Any]:
+    """A JSON-ready description of a graph by lists of names, with one key per kind of edge.
+
+    The keys `nodes`, `directed` and `undirected` are always present; `positions` and other kinds of
+    edges are present if there are any.  A PAG always has the keys `bidirected`,
+    `partially_directed` (pairs (a, b) with a o→ b), `nondirected` (with a o–o b) and
+    `partially_undirected` (with a o– b).
+    """
+    described: dict[str, Any] = {"nodes": list(graph.nodes)}
+    pag = isinstance(graph, PAG)
+    for kind, edges in graph.by_kind.items():
+        if edges or pag or kind in ("directed", "undirected"):
+            described[kind] = [[graph.nodes[i], graph.nodes[j]] for i, j in sorted(edges)]
+    if positions:
+        described["positions"] = {
+            name: [round(x, 4), round(y, 4)]
+            for name, (x, y) in zip(graph.nodes, positions, strict=True)
+        }
+    return described
+
+
+def from_json_dict(described: Mapping[str, Any]) -> PDAG:
+    """The graph that `to_json_dict` described; a PAG if there is a key `nondirected`."""
+    edges = [(a, b, kind) for kind in MARKS for a, b in described.get(kind, ())]
+    return build_graph(described["nodes"], edges, pag="nondirected" in described)

@@ -1,7 +1,15 @@
-"""Turns cells of any kind of file into texts or missing values, within a limit on memory."""
+"""What one cell or one column's name says by itself: its text, a gap, a person.
+
+Turns cells of any kind of file into texts or missing values, within a limit on memory.
+
+Detects codes for missing values, such as 99 among answers 1 to 5, or "unknown" among words.
+
+Detects columns that identify people, by their names, repeated values and codes such as P017.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,7 +18,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privcore.arrays import Vector
+from privcore.data.model import OpenQuestion
 from privcore.errors import DataError
+from privcore.text import short
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -173,3 +184,156 @@ def _known(texts: pa.Array, decimal_comma: bool) -> pa.Array:
         number = compute.match_substring_regex(known, _DECIMAL_COMMA)
         known = compute.if_else(number, plain, known)
     return known
+
+
+# Words that surveys and statistics programs write for "no answer".
+_NUMBERS = (
+    *(-1, -7, -8, -9, -77, -88, -98, -99, -999, -9999),
+    *(7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999),
+)
+# Negative numbers that are nothing but codes.
+_NEGATIVE = {-8, -9, -88, -98, -99, -999, -9999}
+_WORDS = {
+    *("-", "--", "---", "–", "—", "..", "...", "(blank)", "blank", "nil", "x/x"),
+    *("unknown", "unk", "not known", "missing", "not available", "not applicable", "not stated"),
+    *("not reported", "not recorded", "no answer", "no response", "non response", "refused"),
+    *("refusal", "don't know", "dont know", "do not know", "dk", "dk/na", "prefer not to say"),
+    *("prefer not to answer", "undetermined", "unspecified", "no data", "n.a.", "n.d.", "n/d"),
+    *("k. a.", "k.a.", "k.a", "keine angabe", "keine antwort", "weiß nicht", "weiss nicht"),
+    *("unbekannt", "fehlend", "inconnu", "inconnue", "non renseigné", "ne sait pas", "nsp"),
+    *("desconocido", "desconocida", "no sabe", "no contesta", "ns/nc", "s/d", "sin dato"),
+    *("sconosciuto", "onbekend", "okänd", "ukjent", "nieznany", "неизвестно", "不明", "未知"),
+}
+# Fewest numbers of a scale, so that others can lie outside it.
+_LEAST_OF_SCALE = 3
+# Distance of a code from the other numbers, as a share of their range.
+_BEYOND = 0.5
+
+
+def word_codes(distinct: Sequence[str]) -> list[str]:
+    """The texts that mean that a value is missing; empty if every text would be such a code."""
+    codes = [text for text in distinct if means_missing(text)]
+    return codes if len(codes) < len(distinct) else []
+
+
+def means_missing(text: str) -> bool:
+    """Whether a text is one that surveys write for "no answer"."""
+    return " ".join(text.casefold().split()) in _WORDS
+
+
+def number_codes(numbers: Vector, rows: Vector) -> list[float]:
+    """The numbers that are codes for missing values, in increasing order.
+
+    A code occurs in several rows.  It lies above the other numbers at a distance, or is negative
+    although the others are not.
+    numbers: distinct numbers.  rows: number of rows with each number.
+    """
+    likely = np.isin(numbers, _NUMBERS) & (rows > 1)
+    scale = np.sort(numbers[~likely])
+    if not likely.any() or len(scale) < _LEAST_OF_SCALE:
+        return []
+    codes: list[float] = []
+    # The nearest first: a number that is not a code extends the scale for the next comparisons.
+    for code in sorted(map(float, numbers[likely]), key=lambda n: abs(n - float(scale[-1]))):
+        if _is_beyond(code, scale):
+            codes.append(code)
+        else:
+            scale = np.sort(np.append(scale, code))
+    return sorted(code for code in codes if _is_credible(code, codes, scale))
+
+
+def _is_credible(code: float, codes: Sequence[float], scale: Vector) -> bool:
+    """Whether a code is not just an outlying value: 8, for example, is a code only if 9 is."""
+    if 0 < code < 10:
+        return 9 in codes
+    if code < 0:
+        return bool(_NEGATIVE & set(codes)) or (code == -1 and _are_answers(scale))
+    return True
+
+
+def _are_answers(scale: Vector) -> bool:
+    """Whether the numbers count up from 0 or 1, to at most 10."""
+    low, high = float(scale[0]), float(scale[-1])
+    whole = bool((scale == np.round(scale)).all())
+    return whole and low in (0, 1) and high <= 10 and len(scale) == high - low + 1
+
+
+def _is_beyond(code: float, scale: Vector) -> bool:
+    low, high = float(scale[0]), float(scale[-1])
+    if code < 0:
+        # Scores from -2 to 2 have numbers below zero that are values.
+        return low >= 0 and high >= _LEAST_OF_SCALE
+    if _are_answers(scale):
+        return code > high + 1
+    return code - high > _BEYOND * (high - low) and code >= 77
+
+
+# At the end of a name, such as patient_id or famID, but not of kids.
+_ENDING = re.compile(r"(?i:(^|[_\W])[hpu]?(ids?|uuid|guid|identifier)$)|(?<=[a-z])I[Dd]s?$")
+# People and things that have several rows, alone or before "id" or "no".
+_NOUNS = {
+    *("subject", "subj", "usubj", "person", "participant", "respondent", "individual", "proband"),
+    *("patient", "case", "pupil", "student", "child", "twin", "mother", "customer", "client"),
+    *("user", "member", "employee", "worker", "panelist", "player", "driver", "donor"),
+    *("household", "family", "animal", "rat", "mouse", "dog", "cow", "plot", "shop", "store"),
+}
+# Places are levels, unless the name of their column ends like an identifier.
+_PLACES = {"school", "town", "village", "dist", "site", "clinic", "hospital", "region"}
+# P017, S-12, 4f2a: codes of letters and digits.
+_CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w-]{3,}")
+_FRACTION = re.compile(r"[+-]?\d*\.\d*[1-9]\d*")
+# With fewer units or more rows per unit than this, the values are levels: sexes, regions.
+_LEAST, _MOST_ROWS = 10, 100
+# Least rows per unit on average, so that accidental duplicates do not count as persons.
+_REPEATS = 1.05
+# From this number of codes such as P017 on, they are taken for persons, whatever the column's name.
+_MANY_CODES = 25
+# Cells whose shape is checked.
+_LOOKED_AT = 1_000
+
+
+def called_as_persons(name: str) -> bool:
+    """Whether a column's name suggests that the column identifies people."""
+    whole = name.casefold().strip()
+    noun = re.sub(r"[_\W]*(id|no|nr|num|number)$", "", whole)
+    if noun == whole:
+        # "case" may identify one of several, or be the opposite of "control".
+        return bool(_ENDING.search(name)) or noun in _NOUNS - {"case"}
+    return bool(_ENDING.search(name)) or noun in _NOUNS | _PLACES
+
+
+def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
+    """The question to a table's owner about a column that may identify people.
+
+    at_place: whether rows are counted inside their files, so that no row can be left out.
+    """
+    column = short(name, 40)
+    together = (
+        "--rows-per-unit K if nobody has more than K rows"
+        if at_place
+        else f"--unit {column} --rows-per-unit K to protect all rows of a person together"
+    )
+    return OpenQuestion(
+        "persons",
+        f"Column {column!r} has repeated values and looks like an identifier. If one person has "
+        "several rows, protecting each row on its own does not protect the person.",
+        f"give {together}, or --rows-per-unit 1 if each row is a different person (in Python, use "
+        "the arguments unit and rows_per_unit)",
+        name,
+    )
+
+
+def names_persons(name: str, distinct: Any, rows: int) -> bool:
+    """Whether a column identifies people.
+
+    distinct: the distinct cells of the column.  rows: number of rows with a value.
+    """
+    count = len(distinct)
+    if count < _LEAST or not _REPEATS * count <= rows <= _MOST_ROWS * count:
+        return False
+    first = [str(text) for text in distinct[:_LOOKED_AT]]
+    if called_as_persons(name):
+        return not any(map(_FRACTION.fullmatch, first))
+    if count < _MANY_CODES or not all(map(_CODE.fullmatch, first)):
+        return False
+    return len({re.sub(r"\d+", "0", text) for text in first}) == 1

@@ -1,12 +1,18 @@
-"""Encodes the cells of a table under a known schema, whether in memory, in files or on a cluster.
+"""A raw table and a schema give a data set of codes.
+
+Error messages for tables that are refused; each is one sentence and quotes no cell.
+
+Encodes the cells of a table under a known schema, whether in memory, in files or on a cluster.
 
 A table is scanned piece by piece: a table in memory is one piece, a file has one piece per batch,
 and a cluster has one per partition.  Whether the table is refused is decided after the scan.
+
+Applies a schema to a raw table: missing values, public levels, cuts and bounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -14,27 +20,72 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.data.discretise import (
-    check_cuts,
-    cut,
-    equal_width,
-    finite_bounds,
-    interval_labels,
-)
+from privcore.data.discretise import check_cuts, cut, equal_width, finite_bounds, interval_labels
 from privcore.data.model import (
     MAX_LEVELS,
     Column,
+    Dataset,
     Kind,
     check_names,
     code_type,
+    is_constant,
     too_few_rows,
 )
 from privcore.errors import DataError, ParameterError
-from privcore.intake import refusals
 from privcore.intake.cells import cell_text
+from privcore.intake.reading import RawTable
 from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
-from privcore.text import short
+from privcore.text import counted, short
 from privcore.unit import RECORD, Unit
+
+
+def outside(name: str, rows: int) -> str:
+    """The error message for a column with `rows` values that are not among its levels."""
+    return (
+        f"Column {short(name)!r} has {counted(rows, 'row')} with a value outside its levels; add "
+        "the level, or correct the data."
+    )
+
+
+def not_finite(name: str, rows: int) -> str:
+    """The error message for a numeric column with `rows` values that are not finite numbers."""
+    return (
+        f"Column {short(name)!r} has {counted(rows, 'row')} without a finite number; make the "
+        "column nominal, or correct the data."
+    )
+
+
+def too_many_levels(name: str) -> str:
+    """The error message for a column with too many levels."""
+    return (
+        f"Column {short(name)!r} has more than {MAX_LEVELS:,} levels; leave it out, or cut it "
+        "into intervals if it is numeric."
+    )
+
+
+def constant(name: str) -> str:
+    """The error message for a column that has the same value in every row."""
+    return f"Column {short(name)!r} has the same value in every row; leave it out."
+
+
+def too_few_left(rows: int) -> str:
+    """The error message for a table with only `rows` complete rows."""
+    return (
+        f"Dropping rows with missing values leaves too few rows ({rows}); leave out the columns "
+        "with the most missing values instead."
+    )
+
+
+def refused_gaps(gaps: Mapping[str, int]) -> str:
+    """The error message for columns with missing values; gaps: number of such values by column."""
+    worst = sorted(gaps.items(), key=lambda item: -item[1])
+    named = ", ".join(f"{short(name, 30)} ({count:,})" for name, count in worst[:5])
+    more = f" and {len(worst) - 5} more columns" if len(worst) > 5 else ""
+    return (
+        f"Values are missing in {named}{more}; drop the rows with missing values, make missing "
+        "values a level of their own, or leave these columns out."
+    )
+
 
 # Codes of a missing value where missing is no level, and of a value outside the levels.
 MISSING = -1
@@ -215,7 +266,7 @@ def settled(
         pairs = zip(codings, missed, strict=True)
         gaps = {c.wanted.name: k for c, k in pairs if k and c.refuses_gaps}
         if gaps:
-            raise DataError(refusals.gaps(gaps))
+            raise DataError(refused_gaps(gaps))
     if missing in GAPS_AS_LEVEL:
         codings = [Coding.of(c, gaps=bool(k)) for c, k in zip(wanted, missed, strict=True)]
     _check(pieces, codings, missed, drop=drop)
@@ -237,7 +288,7 @@ def _check(
     """
     rows = sum(piece.rows for piece in pieces)
     if rows < 2:
-        raise DataError(refusals.too_few_left(rows) if drop and any(missed) else too_few_rows(rows))
+        raise DataError(too_few_left(rows) if drop and any(missed) else too_few_rows(rows))
     unknown = np.sum([piece.unknown for piece in pieces], axis=0)
     low = np.min([piece.low for piece in pieces], axis=0)
     high = np.max([piece.high for piece in pieces], axis=0)
@@ -245,12 +296,12 @@ def _check(
         column = coding.column
         if bad:
             numeric = coding.wanted.kind == "continuous"
-            refuse = refusals.not_finite if numeric else refusals.outside
+            refuse = not_finite if numeric else outside
             raise DataError(refuse(column.name, int(bad)))
         # A level for gaps is one value more.
         alike = last < first if gaps and coding.absent != MISSING else last <= first
         if column.is_categorical and (len(column.levels) == 1 or (not column.declared and alike)):
-            raise DataError(refusals.constant(column.name))
+            raise DataError(constant(column.name))
 
 
 def _complete(codes: Sequence[Codes], codings: Sequence[Coding]) -> NDArray[np.bool_]:
@@ -310,7 +361,7 @@ def column_of(wanted: ColumnSchema, *, gaps: bool = False) -> Column:
     if (wanted.missing or gaps) and MISSING_LEVEL not in levels:
         levels, declared = (*levels, MISSING_LEVEL), declared and wanted.missing
     if len(levels) > MAX_LEVELS:
-        raise DataError(refusals.too_many_levels(wanted.name))
+        raise DataError(too_many_levels(wanted.name))
     kind: Kind = "ordinal" if cuts else wanted.kind
     return Column(wanted.name, kind, levels, cut_points=cuts, declared=declared)
 
@@ -320,3 +371,70 @@ def cuts_of(wanted: ColumnSchema) -> tuple[float, ...]:
     if wanted.cut_points or wanted.bins is None:
         return wanted.cut_points
     return equal_width(wanted.bounds, wanted.bins, wanted.name)
+
+
+def build_dataset(
+    raw: RawTable,
+    schema: Sequence[ColumnSchema],
+    *,
+    name: str,
+    missing: Missing = "refuse",
+    true_edges: tuple[tuple[str, str], ...] | None = None,
+) -> Dataset:
+    """Apply a schema to a raw table; columns with include=False are left out.
+
+    missing: "refuse" raises DataError with the number of missing values per column.  "drop" leaves
+    out rows with a missing value.  "level" gives columns with levels or cuts an additional level,
+    "(missing)".  "available" also adds this level, but values are taken as missing at random: each
+    test uses only the rows that have a value in all of its columns.
+    If the schema lists a level for missing values, missing values always become that level.
+    Whether a column has missing values is itself read from the data, so with "level" the column's
+    levels count as declared only if the schema lists a level for missing values.
+    Numbers outside public bounds are moved to the nearer bound.  Values outside the levels become
+    "(other)" if that level is listed.
+    Raises DataError for other values outside the levels, for text where numbers are declared, and
+    for whatever `Dataset` refuses; ParameterError for an unknown `missing`.
+    """
+    codes: list[Codes] = []
+
+    def look(codings: Sequence[Coding], drop: bool) -> list[Piece]:
+        codes.extend(coding.of_cells(raw.cells(coding.wanted)) for coding in codings)
+        return [looked_at(codes, codings, drop=drop)]
+
+    codings = settled(schema, raw.names, missing, look, unit=raw.unit, levels_only=False)
+    kept = codings.kept(codes)
+    values = [
+        code if coding.column.is_categorical else _numbers(coding, raw, kept)
+        for coding, code in zip(codings.of, codings.used(codes), strict=True)
+    ]
+    return Dataset(
+        name,
+        codings.columns,
+        tuple(values),
+        true_edges,
+        raw.source,
+        codings.notes,
+        available=missing == "available",
+        unit=raw.unit,
+        questions=raw.questions,
+        reading_options=raw.reading_options,
+    )
+
+
+def _numbers(coding: Coding, raw: RawTable, kept: NDArray[np.bool_] | slice) -> NDArray[np.float64]:
+    """A continuous column, clipped to its bounds."""
+    column = coding.column
+    assert column.bounds is not None
+    owner, distinct = pd.factorize(raw.cells(coding.wanted)[kept])
+    known = coding.wanted.read(pd.Series(distinct, dtype=object))
+    # A missing cell has position -1, so it gets the last entry.
+    numbers = np.append(parse_numbers(known), np.nan)[owner]
+    if np.isnan(numbers).any():
+        raise DataError(
+            f"Column {short(column.name)!r} is continuous and has missing values; drop those rows, "
+            "or cut the column into intervals."
+        )
+    numbers = np.asarray(np.clip(numbers, *column.bounds))
+    if is_constant(column, numbers):
+        raise DataError(constant(column.name))
+    return numbers

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from privcore.data.questions import OpenQuestion
+from privcore.data.model import OpenQuestion
 from privcore.intake.cells import cell_text
 from privcore.intake.writing import spelling
 

@@ -18,13 +18,20 @@ import pandas as pd
 
 from privcore.arrays import Vector
 from privcore.data.model import MAX_LEVELS, ONE_LEVEL
-from privcore.intake.cuts import even_cuts, outwards
-from privcore.intake.dates import DateReading, date_format, parts_by_span
-from privcore.intake.gaps import number_codes, word_codes
-from privcore.intake.order import in_order
-from privcore.intake.persons import called_as_persons, names_persons
+from privcore.intake.cells import called_as_persons, names_persons, number_codes, word_codes
+from privcore.intake.levels import even_cuts, in_order, outwards
 from privcore.intake.schema import OTHER_LEVEL, ColumnSchema, parse_numbers
-from privcore.intake.writing import PLAIN, Writing, any_code, in_text_order, spelling, writing_of
+from privcore.intake.writing import (
+    PLAIN,
+    DateReading,
+    Writing,
+    any_code,
+    date_format,
+    in_text_order,
+    parts_by_span,
+    spelling,
+    writing_of,
+)
 from privcore.text import counted, percent
 
 # Most levels of a column that is used unchanged.

@@ -20,14 +20,32 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privcore.data.model import MAX_COLUMNS, MAX_NAME, SAMPLE, UPLOADED, check_names
-from privcore.data.questions import OpenQuestion, ReadingOptions, Topic
+from privcore.data.model import (
+    MAX_COLUMNS,
+    MAX_NAME,
+    SAMPLE,
+    UPLOADED,
+    OpenQuestion,
+    ReadingOptions,
+    Topic,
+    check_names,
+)
 from privcore.data.samples import is_sample
 from privcore.errors import DataError
 from privcore.intake import arrow
-from privcore.intake.cells import AT_ONCE, MAX_CELLS, MEMORY, OF_CELL, WHERE_IT_IS, Memory, Texts
+from privcore.intake.cells import (
+    AT_ONCE,
+    MAX_CELLS,
+    MEMORY,
+    OF_CELL,
+    WHERE_IT_IS,
+    Memory,
+    Texts,
+    means_missing,
+    names_persons,
+    whose_rows,
+)
 from privcore.intake.decoding import ENCODINGS, decode
-from privcore.intake.gaps import means_missing
 from privcore.intake.layout import (
     DELIMITERS,
     Ends,
@@ -39,7 +57,6 @@ from privcore.intake.layout import (
     skipped_lines,
     tabbed,
 )
-from privcore.intake.persons import names_persons, whose_rows
 from privcore.intake.schema import ColumnSchema
 from privcore.intake.spreadsheets import is_spreadsheet, read_sheet, text_columns
 from privcore.intake.statistics_files import is_statistics_file, read_statistics

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from privcore.errors import DataError
 from privcore.intake.cells import MAX_CELLS
-from privcore.intake.separate_process import survives
+from privcore.intake.decoding import survives
 from privcore.text import short
 
 # Most bytes of a file of R, uncompressed.

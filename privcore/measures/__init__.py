@@ -1,8 +1,11 @@
 """The accuracy of a graph against a named reference."""
 
-from privcore.measures.comparison import CLASSES, Comparison, PairComparison, compare
-from privcore.measures.metrics import (
+from privcore.measures.comparison import (
+    CLASSES,
+    Comparison,
     Metrics,
+    PairComparison,
+    compare,
     cpdag_metrics,
     evaluate,
     ordered_pair_f1,

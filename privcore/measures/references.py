@@ -15,8 +15,8 @@ from privcore.counts import MixedRows, MomentSource, has_levels, has_numbers
 from privcore.data.model import Described
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG, cpdag_of_dag
+from privcore.graphs.equivalence import pag_of_dag
 from privcore.graphs.knowledge import Knowledge
-from privcore.graphs.latent import pag_of_dag
 from privcore.privacy.mechanisms import NoNoise
 from privcore.text import short
 

@@ -27,7 +27,7 @@ from privcore.data.model import Described
 from privcore.errors import Cancelled, DataError
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
-from privcore.measures.metrics import skeleton_metrics
+from privcore.measures.comparison import skeleton_metrics
 from privcore.parameter import Parameter
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.text import percent, short

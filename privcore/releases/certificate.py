@@ -20,7 +20,7 @@ from privcore.data.domain import domain_of, domain_sha256
 from privcore.data.model import Described
 from privcore.effects.model import Effects
 from privcore.errors import CertificateError
-from privcore.graphs.described import to_json_dict
+from privcore.graphs.pdag import to_json_dict
 from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
 from privcore.releases.ledger.sums import Charge, Spending
 from privcore.releases.private_domain import PlannedPurchase

@@ -13,7 +13,7 @@ from privcore.algorithms import Discovery, get_algorithm
 from privcore.algorithms.engine import checked_parameters
 from privcore.algorithms.protecting import Protection
 from privcore.data import Dataset
-from privcore.data.questions import OpenQuestion
+from privcore.data.model import OpenQuestion
 from privcore.errors import ParameterError
 from privcore.parameter import Parameter
 from privcore.privacy.accounting import Guarantee

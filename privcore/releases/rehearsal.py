@@ -9,7 +9,7 @@ import numpy as np
 
 from privcore.data import Dataset
 from privcore.data.model import Described
-from privcore.data.sampling import MAX_ROWS
+from privcore.data.network import MAX_ROWS
 from privcore.errors import PrivcoreError
 
 # Most rows that are tried where the number of rows is private.

@@ -22,11 +22,10 @@ from privcore.algorithms.protecting import Protection
 from privcore.algorithms.search.result import Iteration, PairFinding
 from privcore.counts import CountSource, InMemoryCounts, StoredTable, own_level_of
 from privcore.data import Dataset
-from privcore.data.canonical import canonical_bytes, canonical_bytes_of_unique
+from privcore.data.domain import canonical_bytes, canonical_bytes_of_unique
 from privcore.data.model import Described
 from privcore.effects.asking import effects
-from privcore.effects.model import Effects
-from privcore.effects.plan import EffectPlan
+from privcore.effects.model import EffectPlan, Effects
 from privcore.errors import LedgerError, ReleaseError
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge

@@ -17,8 +17,8 @@ from privcore.algorithms.protecting import of_source
 from privcore.counts import StoredTable
 from privcore.data import Dataset
 from privcore.data.model import Described
-from privcore.effects.plan import ALGORITHM as EFFECTS
-from privcore.effects.plan import EffectPlan
+from privcore.effects.model import ALGORITHM as EFFECTS
+from privcore.effects.model import EffectPlan
 from privcore.errors import DataError, ParameterError, ReleaseError
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import Event, rho_of_pure, total_rho

@@ -23,8 +23,7 @@ from privcore.errors import DataError
 from privcore.intake.cells import MEMORY
 from privcore.intake.coding import Coded, Coding, Codings, Missing, Piece, looked_at, settled
 from privcore.intake.schema import ColumnSchema
-from privcore.storage.external import count_external
-from privcore.storage.sharded import Found, ShardedRows
+from privcore.storage.external import Found, ShardedRows, count_external
 
 
 def count_frame(

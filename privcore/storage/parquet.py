@@ -15,13 +15,19 @@ from privcore.arrays import Matrix
 from privcore.counts import CountSource, StoredTable
 from privcore.counts.distinct import Distinct, coded_means, distinct_rows, merged, taken_rows
 from privcore.counts.source import Bases
-from privcore.data.model import MAX_LEVELS, Column, too_few_rows
-from privcore.data.questions import OpenQuestion
+from privcore.data.model import MAX_LEVELS, Column, OpenQuestion, too_few_rows
 from privcore.errors import DataError
 from privcore.intake import arrow
-from privcore.intake.cells import AT_ONCE, MEMORY, Memory, cell_text
+from privcore.intake.cells import (
+    AT_ONCE,
+    MEMORY,
+    Memory,
+    called_as_persons,
+    cell_text,
+    names_persons,
+    whose_rows,
+)
 from privcore.intake.coding import Coded, Codes, Coding, Codings, Missing, Piece, looked_at, settled
-from privcore.intake.persons import called_as_persons, names_persons, whose_rows
 from privcore.intake.proposing import Proposal, propose_counted
 from privcore.intake.schema import ColumnSchema
 from privcore.intake.triage import choose, proposals_of

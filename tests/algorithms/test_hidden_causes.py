@@ -18,11 +18,10 @@ from privcore.algorithms.search.parameters import HIDDEN_CAUSES
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import ParameterError
 from privcore.extras.teaching.hidden import beach_model
+from privcore.graphs.equivalence import pag_of_dag
 from privcore.graphs.fci import confirm_triples, orient_pag, triples_of
 from privcore.graphs.knowledge import Knowledge
-from privcore.graphs.latent import pag_of_dag
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import ordered
+from privcore.graphs.pdag import PAG, ordered
 from privcore.measures.references import true_graph
 from privcore.privacy.mechanisms.no_noise import NoNoise
 from tests.examples import few

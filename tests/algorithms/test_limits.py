@@ -13,9 +13,8 @@ from privcore.data import Column, Dataset
 from privcore.data.discretise import finite_bounds
 from privcore.errors import DataError
 from privcore.privacy.mechanisms import SecureNoise
-from privcore.storage.external import ExternalCounts, memory_for_all
+from privcore.storage.external import ExternalCounts, ShardedRows, memory_for_all
 from privcore.storage.parquet import open_parquet
-from privcore.storage.sharded import ShardedRows
 from tests.algorithms.extremes import extreme_tables
 from tests.counts.sources import Pieces, dataset, schema_of, write_parquet
 from tests.examples import examples

@@ -16,8 +16,7 @@ from privcore.algorithms.gradients.notears import NOTEARS
 from privcore.algorithms.gradients.schedules import SCHEDULES, budgets, lemma_count
 from privcore.algorithms.search.model import NoHooks, Run
 from privcore.counts import NumericRows
-from privcore.data.equations import LinearGaussian, random_weights
-from privcore.data.random_graph import random_dag
+from privcore.data.structural import LinearGaussian, random_dag, random_weights
 from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.measures import skeleton_metrics

@@ -11,7 +11,7 @@ from privcore.data import load_network
 from privcore.display.drawing import Pane, graph_css, graph_script, scene
 from privcore.display.layout import shared_layout
 from privcore.graphs import PDAG
-from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import PAG
 from tests.browser.conftest import columns, graph, links
 from tests.examples import few
 from tests.graphs.random_dags import random_dag

@@ -28,7 +28,7 @@ import pandas as pd
 
 from privcore.algorithms import ALGORITHMS
 from privcore.data import EXAMPLES, load_network
-from privcore.exchange.exports import to_dot, to_edge_csv, to_graphml
+from privcore.exchange.formats import to_dot, to_edge_csv, to_graphml
 from privcore.extras.pairs import GENERATORS
 from privcore.extras.pairs import PARAMETERS as PAIRWISE
 from privcore.faces.cli import build_parser, main

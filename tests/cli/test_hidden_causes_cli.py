@@ -5,8 +5,7 @@ import json
 import pytest
 
 from privcore.faces.cli import main
-from privcore.graphs.described import from_json_dict
-from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import PAG, from_json_dict
 
 ASIA = ["--network", "asia", "--rows", "20000"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from privcore.data import load_network
 from privcore.faces.cli import main
-from privcore.intake.schema_file import schema_json
+from privcore.intake.schema import schema_json
 from tests.cli.test_cli import refused, run
 from tests.counts.sources import frame_of, schema_of, write_parquet
 from tests.messages import says, shows

@@ -9,9 +9,8 @@ import pyarrow.parquet as pq
 
 from privcore.data import Column, Dataset
 from privcore.intake import ColumnSchema
-from privcore.storage.external import ExternalCounts
+from privcore.storage.external import ExternalCounts, ShardedRows
 from privcore.storage.parquet import ParquetRows, open_parquet
-from privcore.storage.sharded import ShardedRows
 
 MEMORY = 1 << 28
 

@@ -19,8 +19,13 @@ from privcore.data import load_network
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from privcore.storage import external as external_module
-from privcore.storage.external import CELLS, ExternalCounts, count_external, joint_columns
-from privcore.storage.sharded import ShardedRows
+from privcore.storage.external import (
+    CELLS,
+    ExternalCounts,
+    ShardedRows,
+    count_external,
+    joint_columns,
+)
 from tests.counts.sources import (
     Pieces,
     dataset,

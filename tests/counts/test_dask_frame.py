@@ -13,7 +13,7 @@ import pytest
 from privcore.algorithms import discover
 from privcore.counts import InMemoryCounts
 from privcore.data import load_network
-from privcore.storage.sharded import ShardedRows
+from privcore.storage.external import ShardedRows
 from tests.counts.sources import external, frame_of, schema_of
 from tests.one_by_one import one_by_one
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privcore.counts import InMemoryCounts
-from privcore.data import StructuralExample, canonical, load_network
-from privcore.data.canonical import canonical_bytes, canonical_bytes_of_unique
+from privcore.data import StructuralExample, domain, load_network
+from privcore.data.domain import canonical_bytes, canonical_bytes_of_unique
 
 
 def whole(dataset):
@@ -73,6 +73,6 @@ def test_minus_zero_is_zero():
 @pytest.mark.parametrize("block", [7, 1 << 20])
 def test_unique_rows_have_the_bytes_of_all_rows(monkeypatch, block):
     data = load_network("survey").sample(3_000, 2)
-    monkeypatch.setattr(canonical, "_BLOCK", block)
+    monkeypatch.setattr(domain, "_BLOCK", block)
     unique = InMemoryCounts.from_dataset(data).unique()
     assert b"".join(canonical_bytes_of_unique(data, *unique)) == whole(data)

@@ -6,10 +6,9 @@ import pytest
 
 from privcore.errors import DataError
 from privcore.intake import read_table
-from privcore.intake.gaps import number_codes, word_codes
+from privcore.intake.cells import names_persons, number_codes, word_codes
 from privcore.intake.layout import find_delimiter, last_rows, layout_of
-from privcore.intake.order import in_order
-from privcore.intake.persons import names_persons
+from privcore.intake.levels import in_order
 from privcore.intake.proposing import named_as_identifier, propose
 from privcore.intake.writing import Writing, writing_of
 from tests.messages import label, says

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from privcore.intake.separate_process import survives
+from privcore.intake.decoding import survives
 
 
 def test_no_core_file_holds_rows():

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from privcore.data import load_network
 from privcore.errors import DataError
-from privcore.exchange.dot import edges_of_dot
-from privcore.exchange.exports import to_dot, to_edge_csv, to_graphml
-from privcore.exchange.truth import read_true_graph
+from privcore.exchange.dot import edges_of_dot, read_true_graph
+from privcore.exchange.formats import to_dot, to_edge_csv, to_graphml
 from privcore.graphs.pdag import PDAG
 from tests.examples import examples
 from tests.messages import says

@@ -12,8 +12,7 @@ from benchmarks.file_kinds.surfaces import in_engine, in_python, on_command_line
 from privcore.errors import ReleaseError
 from privcore.intake import build_dataset, read_table
 from privcore.intake.reading import ReadingOptions
-from privcore.intake.schema import declare
-from privcore.intake.schema_file import read_schema, schema_json
+from privcore.intake.schema import declare, read_schema, schema_json
 from privcore.intake.triage import proposed_schema
 from privcore.intake.units import bounded
 from privcore.releases.release_check import check_release

@@ -3,7 +3,7 @@
 import pytest
 
 from privcore.data import NETWORKS, load_network
-from privcore.data.network_tiers import TIERS
+from privcore.data.network import TIERS
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 

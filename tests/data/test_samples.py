@@ -8,7 +8,7 @@ import privcore
 from benchmarks import samples as make
 from privcore.data.samples import SAMPLES, get_sample
 from privcore.errors import ParameterError
-from privcore.exchange.truth import read_true_graph
+from privcore.exchange.dot import read_true_graph
 from tests.examples import few
 from tests.messages import says
 

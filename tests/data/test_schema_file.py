@@ -7,8 +7,7 @@ import pytest
 
 from privcore.errors import DataError
 from privcore.intake import ColumnSchema
-from privcore.intake.schema import declare
-from privcore.intake.schema_file import read_schema, schema_json
+from privcore.intake.schema import declare, read_schema, schema_json
 from tests.messages import says
 
 SCHEMA = [

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from privcore.data.discretise import proposed_intervals
 from privcore.errors import DataError, ParameterError
 from privcore.intake import build_dataset, read_table
-from privcore.intake.cuts import even_cuts, round_number
-from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL
-from privcore.intake.schema_file import read_schema, schema_json
+from privcore.intake.levels import even_cuts, round_number
+from privcore.intake.schema import MISSING_LEVEL, OTHER_LEVEL, read_schema, schema_json
 from privcore.intake.triage import (
     choose,
     left_out,

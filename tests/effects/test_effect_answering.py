@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from privcore.effects import Effect, Estimate, IndexedQuestion
-from privcore.effects.answering import effect_of, hull, merged, table_to_measure
-from privcore.effects.evidence import Answer
-from privcore.effects.parents import ENOUGH, ParentSet, parent_sets
+from privcore.effects.asking import effect_of, hull, merged, table_to_measure
+from privcore.effects.evidence import ENOUGH, Answer, ParentSet, parent_sets
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.graphs.adjustment import MOST_NEIGHBOURS, adjustment_sets

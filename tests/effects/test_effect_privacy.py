@@ -20,8 +20,8 @@ from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.effects import Effects, IndexedQuestion, Question, effects
 from privcore.effects.asking import effects_of, measured
-from privcore.effects.parents import ParentSet, parent_sets
-from privcore.effects.plan import EffectPlan
+from privcore.effects.evidence import ParentSet, parent_sets
+from privcore.effects.model import EffectPlan
 from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints
 from tests.examples import examples, few

@@ -13,7 +13,7 @@ from scipy import stats
 
 from privcore.algorithms.search.result import NoisyMoments
 from privcore.effects import Estimate
-from privcore.effects.regression import coefficient
+from privcore.effects.adjusting import coefficient
 from tests.examples import examples
 
 Array = NDArray[np.float64]

@@ -7,13 +7,8 @@ import re
 
 import pytest
 
-from privcore.effects import (
-    Estimate,
-    Question,
-    estimate_text,
-    width_sentence,
-)
-from privcore.effects.words import effects_sentence
+from privcore.display.effects import effects_sentence, estimate_text, width_sentence
+from privcore.effects import Estimate, Question
 from tests.messages import begins, reads
 
 YES = Question("smoke", "lung", "no", "yes", "yes")

@@ -17,27 +17,17 @@ from pages.ui.effects.result import comparison_rows, parents_table, rows_of
 from pages.ui.effects.runs import Compared
 from privcore.algorithms.search.result import Discovery
 from privcore.data import Dataset, StructuralExample, load_network
-from privcore.effects import (
-    Effects,
-    Question,
-    asking,
-    effect_line,
-    effects,
-    effects_of,
-    headline,
-    without_privacy,
-)
-from privcore.effects.parents import parent_sets
-from privcore.effects.plan import EffectPlan
-from privcore.effects.words import effects_sentence
+from privcore.display.effects import effect_line, effects_sentence, headline
+from privcore.effects import Effects, Question, asking, effects, effects_of, without_privacy
+from privcore.effects.evidence import parent_sets
+from privcore.effects.model import EffectPlan
 from privcore.errors import DataError
-from privcore.exchange.dowhy import dowhy_script
-from privcore.exchange.dowhy_effects import to_dowhy
+from privcore.exchange.dowhy import dowhy_script, to_dowhy
 from privcore.faces.cli import main
 from privcore.graphs import PDAG
 from privcore.graphs.adjustment import adjustment_sets, possible_parents, valid
 from privcore.graphs.constraints import Constraints
-from privcore.graphs.pag import PAG, End
+from privcore.graphs.pdag import PAG, End
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.messages import begins, reads, says, shows
 

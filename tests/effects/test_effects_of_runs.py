@@ -16,20 +16,18 @@ from scipy import stats
 from privcore.algorithms.engine import planned_events
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset, StructuralExample, load_network
+from privcore.display.effects import effects_sentence, headline
 from privcore.effects import (
     Effects,
     Question,
     effects,
     expected_width,
-    headline,
     true_effect,
     without_privacy,
 )
 from privcore.effects.asking import measured
-from privcore.effects.evidence import Tables
-from privcore.effects.parents import parent_sets
-from privcore.effects.plan import ALGORITHM, EffectPlan
-from privcore.effects.words import effects_sentence
+from privcore.effects.evidence import Tables, parent_sets
+from privcore.effects.model import ALGORITHM, EffectPlan
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from privcore.effects import Estimate
-from privcore.effects.standardisation import StandardisedTable
+from privcore.effects.adjusting import StandardisedTable
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.noise import discrete_laplace_variance
 from tests.examples import examples

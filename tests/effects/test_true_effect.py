@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from privcore.data import Column, load_network
 from privcore.data.network import BayesianNetwork, Variable
 from privcore.effects import Question, true_effect
-from privcore.effects.truth import set_probabilities
+from privcore.effects.question import set_probabilities
 from privcore.graphs import PDAG
 from privcore.graphs.adjustment import descendants
 from tests.examples import examples

@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import strategies as st
 
 from privcore.graphs import PDAG, cpdag_of_dag
-from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import PAG
 
 ODD_NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 # Letters that break a writer who forgets to quote.

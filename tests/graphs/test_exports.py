@@ -11,9 +11,9 @@ import pytest
 
 from privcore.data import NETWORKS, load_network
 from privcore.display.layout import shared_layout
-from privcore.exchange.exports import to_dot, to_edge_csv, to_graphml
+from privcore.exchange.formats import to_dot, to_edge_csv, to_graphml
 from privcore.graphs import PDAG, cpdag_of_dag
-from privcore.graphs.described import to_json_dict
+from privcore.graphs.pdag import to_json_dict
 
 NASTY = ("a", 'quo"te\\', "</script><b>", "🙂 ünï", "=1+1", "x" * 200)
 GRAPH = PDAG(NASTY, frozenset({(0, 1), (2, 1)}), frozenset({(3, 4), (4, 5)}), frozenset({(0, 2)}))

@@ -12,8 +12,7 @@ import pytest
 from causallearn.search.ConstraintBased.FCI import fci as peer
 
 from privcore.graphs.fci import _Marks, confirm_triples, fci, orient_pag, triples_of
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import ordered
+from privcore.graphs.pdag import PAG, ordered
 from tests.examples import few
 from tests.graphs.random_dags import names, random_dag
 from tests.messages import says

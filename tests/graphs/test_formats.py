@@ -18,13 +18,12 @@ from hypothesis import strategies as st
 import privcore
 from privcore import PDAG, export_graph, import_graph
 from privcore.errors import DataError, ParameterError
+from privcore.exchange.dot import read_true_graph
 from privcore.exchange.formats import FORMATS, TEXT_FORMATS
 from privcore.exchange.knowledge_files import parse_knowledge
-from privcore.exchange.truth import read_true_graph
 from privcore.faces.cli import main
 from privcore.graphs.knowledge import Knowledge
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import MARKS
+from privcore.graphs.pdag import MARKS, PAG
 from tests.graphs.random_graphs import PLAIN_NAMES, cpdags, dags, pags, pdags
 from tests.graphs.test_fci import found, hidden
 from tests.messages import says, shows

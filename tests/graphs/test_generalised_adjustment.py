@@ -11,7 +11,7 @@ from privcore.errors import DataError
 from privcore.graphs import PDAG, generalised_adjustment
 from privcore.graphs.adjustment import adjustment_sets, d_separated, valid
 from privcore.graphs.generalised_adjustment import _Member, identify, valid_in_class, visible
-from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import PAG
 from tests.examples import few
 from tests.graphs.random_dags import names, random_dag
 from tests.graphs.test_fci import found, hidden

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from privcore.algorithms.search.skeleton import Decision, search_skeleton
 from privcore.errors import DataError
 from privcore.graphs import PDAG, cpdag_of_dag, orient, topological_order
-from privcore.graphs.meek import apply_meek_rules, apply_meek_rules_in_turn
+from privcore.graphs.constraints import apply_meek_rules, apply_meek_rules_in_turn
 from privcore.graphs.orientation import ColliderRule, ConflictRule, read_triples
 from privcore.graphs.pdag import ordered
 from tests.examples import examples, few

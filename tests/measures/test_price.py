@@ -2,7 +2,7 @@
 
 import pytest
 
-from privcore.display.price import (
+from privcore.display.sentences import (
     LinkCount,
     link_count,
     noise_cost_sentence,

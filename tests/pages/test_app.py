@@ -19,7 +19,7 @@ from pages.ui.running import LiveHooks
 from privcore import kernels
 from privcore.algorithms import ALGORITHMS, Progress
 from privcore.intake import ColumnSchema, read_table
-from privcore.intake.schema_file import schema_json
+from privcore.intake.schema import schema_json
 from privcore.intake.triage import proposed_schema
 from tests.examples import few
 from tests.messages import begins, label, reads, says, shows

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from privcore.intake.schema_file import schema_json
+from privcore.intake.schema import schema_json
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.verification import verify

@@ -12,7 +12,8 @@ from pages.ui.effects.controls import usual_outcome, usual_pair
 from pages.ui.effects.result import comparison_rows, parents_table, rows_of
 from pages.ui.effects.runs import Compared
 from privcore.data import load_network
-from privcore.effects import Effect, Effects, Estimate, Question, effects, headline
+from privcore.display.effects import headline
+from privcore.effects import Effect, Effects, Estimate, Question, effects
 from privcore.errors import DataError
 from privcore.faces.cli import main
 from privcore.graphs.knowledge import Knowledge

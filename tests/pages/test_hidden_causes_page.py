@@ -11,7 +11,7 @@ from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.data import load_network
 from privcore.effects import true_effect
 from privcore.effects.question import Question
-from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import PAG
 from privcore.measures.references import true_graph
 from tests.messages import shows
 from tests.pages.opening import (

@@ -35,7 +35,7 @@ from privcore.algorithms import discover
 from privcore.data import load_network
 from privcore.display.answer import CLASS_WORDS
 from privcore.display.drawing import Pane
-from privcore.display.drawing.lines import dense
+from privcore.display.drawing.scene import dense
 from privcore.display.layout import shared_layout
 from privcore.display.routes import routes
 from privcore.graphs import PDAG

@@ -6,8 +6,8 @@ from pages.ui.controls.algorithm import SEED
 from pages.ui.discover import runs
 from privcore.algorithms import count, discover
 from privcore.data import load_network
-from privcore.display.price import link_count
 from privcore.display.report import price_sentence
+from privcore.display.sentences import link_count
 from privcore.measures import compare, skeleton_metrics
 from privcore.measures.references import non_private_reference, references_of
 from tests.messages import label, shows

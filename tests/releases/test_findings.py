@@ -16,7 +16,7 @@ from privcore.display.findings import (
     share_text,
     verdict_counts,
 )
-from privcore.exchange.exports import to_edge_csv
+from privcore.exchange.formats import to_edge_csv
 from privcore.faces.cli import main
 from tests.messages import reads, shows
 

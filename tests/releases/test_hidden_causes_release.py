@@ -6,8 +6,7 @@ import pytest
 
 from privcore.display.certificate_html import certificate_html
 from privcore.faces.cli import main
-from privcore.graphs.described import from_json_dict
-from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import PAG, from_json_dict
 from privcore.releases.certificate import certificate_json
 from privcore.releases.release_file import file_text
 from tests.releases.steps_of import LEVELS, kept_release, ledger_in, levels_table

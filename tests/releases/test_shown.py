@@ -9,7 +9,7 @@ import pytest
 
 import privcore
 from privcore.algorithms import count
-from privcore.data.network_tiers import TIERS
+from privcore.data.network import TIERS
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge

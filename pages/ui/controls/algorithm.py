@@ -16,7 +16,7 @@ from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.engine import planned_delta
 from privcore.algorithms.protecting import Protection
 from privcore.algorithms.registry import RECOMMENDED
-from privcore.display.promise import ONE_ROW
+from privcore.display.sentences import ONE_ROW
 from privcore.errors import PrivcoreError
 
 # With this seed the first view is typical: of 30 seeds, its F1 are nearest to the mean at each ε.

@@ -28,8 +28,8 @@ from privcore.data import (
 )
 from privcore.display.layout import shared_layout
 from privcore.graphs import PDAG
-from privcore.graphs.described import Positions
-from privcore.intake.private_domain.table import StatedTable
+from privcore.graphs.pdag import Positions
+from privcore.intake.bought import StatedTable
 from privcore.text import short
 
 UPLOAD = "your table"

@@ -13,9 +13,7 @@ from pages.ui.texts import plain
 from privcore.data import Dataset
 from privcore.data.domain import domain_lines, domain_of
 from privcore.intake import ColumnSchema
-from privcore.intake.private_domain import DomainPlan, buy_domain, plan_domain
-from privcore.intake.private_domain.buying import rows_off
-from privcore.intake.private_domain.table import StatedTable
+from privcore.intake.bought import DomainPlan, StatedTable, buy_domain, plan_domain, rows_off
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases.private_domain import SHARE
 

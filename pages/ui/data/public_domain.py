@@ -13,8 +13,8 @@ from pages.ui.texts import plain
 from privcore.data import Dataset
 from privcore.data.domain import domain_lines, domain_of
 from privcore.intake import ColumnSchema
-from privcore.intake.private_domain.table import StatedTable
-from privcore.intake.schema_file import confirmation, schema_json
+from privcore.intake.bought import StatedTable
+from privcore.intake.schema import confirmation, schema_json
 
 _CONFIRMED = "upload_confirmed"
 

@@ -26,14 +26,14 @@ from pages.ui.messages import problem
 from pages.ui.texts import plain
 from privcore.data import Dataset
 from privcore.errors import DataError, PrivcoreError
-from privcore.exchange.truth import read_true_graph
+from privcore.exchange.dot import read_true_graph
 from privcore.intake import ColumnSchema, RawTable, build_dataset, read_table
+from privcore.intake.bought import StatedTable
 from privcore.intake.coding import GAPS_AS_LEVEL, Missing
 from privcore.intake.layout import DELIMITERS
-from privcore.intake.private_domain.table import StatedTable
 from privcore.intake.proposing import Proposal, propose
 from privcore.intake.reading import ENDINGS, MAX_BYTES, ReadingOptions
-from privcore.intake.schema_file import read_schema
+from privcore.intake.schema import read_schema
 from privcore.intake.triage import choose, triage
 from privcore.releases.private_domain import Purchase
 from privcore.text import counted, number_of, short

@@ -18,7 +18,7 @@ from pages.ui.direction.texts import (
 )
 from pages.ui.layout import LEAST_WIDTH, wrapping_columns
 from pages.ui.texts import odds_sentence, plain
-from privcore.display.promise import percent
+from privcore.display.sentences import precise_percent
 from privcore.extras.pairs import Inference, Pair
 from privcore.extras.pairs.report import caution, undecided
 
@@ -51,7 +51,7 @@ def headline(result: Inference, pair: Pair) -> None:
         chance = release.probability
         row.metric(
             "Probability of the same decision under new noise",
-            "–" if np.isnan(chance) else percent(chance),
+            "–" if np.isnan(chance) else precise_percent(chance),
             border=True,
             help="Probability that noise does not change which score is smaller (Kusner et al. "
             "2016, Theorems 2 and 4, with the misprints of Theorem 4 corrected). Computed "

@@ -29,12 +29,12 @@ from privcore.algorithms import Algorithm, Discovery, Parameter
 from privcore.algorithms.work import time_text
 from privcore.display.answer import count_text, typical_sentence
 from privcore.display.drawing import curve_css, curve_script
-from privcore.display.price import link_count
+from privcore.display.sentences import link_count
 from privcore.extras.lab.repeat import Roll
 from privcore.graphs import PDAG
 from privcore.measures import compare
+from privcore.measures.comparison import spread
 from privcore.measures.references import Reference
-from privcore.measures.spread import spread
 from privcore.text import counted
 
 STRIP = (10.0, 3.0, 1.0, 0.3, 0.1)

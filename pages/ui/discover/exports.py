@@ -18,8 +18,7 @@ from privcore.algorithms import Discovery
 from privcore.display.commands import command_line, python_code
 from privcore.display.findings import edge_notes
 from privcore.display.report import run_report
-from privcore.exchange.exports import to_edge_csv
-from privcore.exchange.formats import TEXT_FORMATS
+from privcore.exchange.formats import TEXT_FORMATS, to_edge_csv
 
 # What makes the content of a file, the ending of its name, and its MIME type.
 File = tuple[Callable[[], str | bytes], str, str]

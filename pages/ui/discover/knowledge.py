@@ -17,7 +17,7 @@ from pages.ui.messages import problem
 from pages.ui.running import cached_result, settings_key
 from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
-from privcore.data.network_tiers import TIERS
+from privcore.data.network import TIERS
 from privcore.errors import ParameterError, PrivcoreError
 from privcore.exchange.knowledge_files import parse_knowledge
 from privcore.extras.lab.planning.knowledge_gain import knowledge_gain, most_gain_runs

@@ -10,7 +10,7 @@ from pages.ui.discover import charts as run_charts
 from pages.ui.discover import exports
 from pages.ui.pictures import RunPictures
 from privcore.algorithms import ALGORITHMS, Discovery
-from privcore.display.promise import protected
+from privcore.display.sentences import protected
 from privcore.measures import Comparison
 
 

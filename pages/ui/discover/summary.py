@@ -13,9 +13,7 @@ from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.algorithms.engine import cut_sentence
 from privcore.counts import MixedRows
 from privcore.display.answer import answer_sentence, promise_sentence
-from privcore.display.price import link_count
-from privcore.display.promise import protected
-from privcore.display.sentences import effect_sentence
+from privcore.display.sentences import effect_sentence, link_count, protected
 from privcore.graphs import PDAG
 from privcore.measures import Comparison, Metrics, compare, cpdag_metrics, skeleton_metrics
 from privcore.measures.references import Reference

@@ -18,7 +18,8 @@ from pages.ui.controls.params import control, controls, widget_key
 from pages.ui.layout import wrapping_columns
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
-from privcore.effects import ALGORITHM, SHARE, Effects, Question, expected_width, width_sentence
+from privcore.display.effects import width_sentence
+from privcore.effects import ALGORITHM, SHARE, Effects, Question, expected_width
 from privcore.text import short
 
 

@@ -15,7 +15,7 @@ from privcore.algorithms import get_algorithm
 from privcore.display.commands import command_line, python_code
 from privcore.effects import Effects
 from privcore.errors import PrivcoreError
-from privcore.exchange.dowhy_effects import to_dowhy
+from privcore.exchange.dowhy import to_dowhy
 
 
 def panel(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> None:

@@ -15,8 +15,9 @@ from pages.ui.effects.charts import Kind, Row
 from pages.ui.effects.runs import Compared
 from pages.ui.graphs.view import show_graphs
 from privcore.display.drawing import Pane, scene
-from privcore.effects import Effect, Effects, Estimate, Question, headline
-from privcore.graphs.pag import PAG
+from privcore.display.effects import headline
+from privcore.effects import Effect, Effects, Estimate, Question
+from privcore.graphs.pdag import PAG
 from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.text import counted, percent, short
 

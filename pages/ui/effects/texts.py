@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pages.ui.texts import plain
 from privcore.display.answer import promise_sentence
-from privcore.display.promise import for_whom, protected
+from privcore.display.sentences import for_whom, protected
 from privcore.effects import Effect, Effects, Question
 from privcore.privacy.accounting import Guarantee
 from privcore.text import counted, short

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from pages.ui.theme import EDGES, PALETTES, ThemeName
-from privcore.display.boxes import NAME_LIMIT, short_forms, wrapped
-from privcore.display.document import escaped, json_in_html, policy_hash
 from privcore.display.drawing import Pane
-from privcore.graphs.described import Positions
-from privcore.graphs.pdag import MARK_SIGNS
+from privcore.display.routes import NAME_LIMIT, short_forms, wrapped
+from privcore.display.shown import escaped, json_in_html, policy_hash
+from privcore.graphs.pdag import MARK_SIGNS, Positions
 from privcore.text import short
 
 _TITLE = "Networks to drag"

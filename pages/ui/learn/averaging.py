@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.ui.learn.parts import DASHES, HALF, LEGEND, Values, draw, level_line, log_axis
 from pages.ui.theme import PALETTES, current
-from privcore.display.promise import percent
+from privcore.display.sentences import precise_percent
 from privcore.extras.teaching.averaging import TRIALS, VALUE, Averaging, costs_by_release
 
 
@@ -39,7 +39,7 @@ def show(result: Averaging, values: Values, key: str) -> None:
     )
     row.metric(
         "Limit on correct guesses",
-        percent(result.guess_bound),
+        precise_percent(result.guess_bound),
         help=("The limit for any attacker under the smallest total ε."),
     )
     for name, cost in result.costs.items():

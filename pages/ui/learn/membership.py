@@ -9,7 +9,7 @@ import streamlit as st
 from pages.ui.learn.parts import LEGEND, Values, draw, level_line
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
-from privcore.display.promise import percent
+from privcore.display.sentences import precise_percent
 from privcore.extras.teaching.membership import Membership
 from privcore.privacy.accounting.guarantee import guessing_bound
 
@@ -23,7 +23,7 @@ def show(result: Membership, values: Values, key: str) -> None:
     row = st.container(horizontal=True)
     row.metric(
         "Correct without privacy",
-        percent(result.exact),
+        precise_percent(result.exact),
         help="PC finds an edge on D and none on D′, so its graph reveals which table was used.",
     )
     low, high = result.interval
@@ -35,7 +35,7 @@ def show(result: Membership, values: Values, key: str) -> None:
     )
     row.metric(
         "Limit on correct guesses",
-        percent(result.bound),
+        precise_percent(result.bound),
         help="The limit that ε sets for any attacker.",
     )
     one, other = result.edge

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.ui.learn.parts import LEGEND, Values, draw, upright
 from pages.ui.theme import PALETTES, current
-from privcore.display.promise import percent
+from privcore.display.sentences import precise_percent
 from privcore.extras.teaching.subsampling import SubsamplingCurves
 
 
@@ -23,7 +23,7 @@ def show(result: SubsamplingCurves, values: Values, key: str) -> None:
     )
     row.metric(
         "Signal over noise at this rate",
-        percent(result.paper_ratio),
+        precise_percent(result.paper_ratio),
         help=("As a share of the signal-to-noise ratio at rate 1."),
     )
     row.metric(

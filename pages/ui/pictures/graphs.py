@@ -22,14 +22,11 @@ from pages.ui.pictures.sheet import (
 )
 from pages.ui.theme import EDGES, EdgeStyle
 from privcore.display.answer import class_words
-from privcore.display.boxes import short_forms
 from privcore.display.drawing import Pane
-from privcore.display.drawing.lines import arrow_at_end, dense, ring_at_end
-from privcore.display.drawing.scene import MARK_WORDS
-from privcore.display.routes import routes
+from privcore.display.drawing.scene import MARK_WORDS, arrow_at_end, dense, ring_at_end
+from privcore.display.routes import routes, short_forms
 from privcore.graphs import PDAG
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import SIGNS, Edge, ordered
+from privcore.graphs.pdag import PAG, SIGNS, Edge, ordered
 from privcore.text import short
 
 if TYPE_CHECKING:

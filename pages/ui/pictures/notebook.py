@@ -19,11 +19,10 @@ from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
 from privcore.data.model import Column
 from privcore.display.commands import python_code
-from privcore.display.promise import NOT_PRIVATE, SIMULATED
+from privcore.display.sentences import NOT_PRIVATE, SIMULATED
 from privcore.intake import ColumnSchema
 from privcore.intake.coding import DROPPED
-from privcore.intake.schema import MISSING_LEVEL
-from privcore.intake.schema_file import schema_json
+from privcore.intake.schema import MISSING_LEVEL, schema_json
 from privcore.version import __version__
 
 
@@ -117,7 +116,7 @@ def _load_table(dataset: Dataset, schema: Sequence[ColumnSchema]) -> str:
     return (
         "import json\n\nimport privcore\n"
         "from privcore.algorithms import discover\n"
-        "from privcore.intake.schema_file import read_schema\n\n"
+        "from privcore.intake.schema import read_schema\n\n"
         f"# The table: put the path of your file here.\npath = {dataset.name!r}\n"
         f"schema = {pprint.pformat(json.loads(text), width=96, sort_dicts=False)}\n\n"
         "columns = read_schema(json.dumps(schema).encode())\n"

@@ -9,14 +9,13 @@ from pages.ui.pictures.graphs import graph_picture, pair_picture
 from pages.ui.pictures.sheet import Form
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.data.model import Described
-from privcore.display import promise
+from privcore.display import sentences
 from privcore.display.answer import answer_sentence, class_words, columns_words
 from privcore.display.drawing import Pane
 from privcore.display.findings import line_texts, line_widths
-from privcore.display.promise import NOT_PRIVATE, SIMULATED
+from privcore.display.sentences import NOT_PRIVATE, SIMULATED
 from privcore.graphs import PDAG
-from privcore.graphs.described import Positions
-from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import PAG, Positions
 from privcore.measures import Comparison, compare
 from privcore.measures.references import Reference, base_title, own_test_title, reference_names
 from privcore.text import short
@@ -179,7 +178,7 @@ def run_lines(
 
 def plain_guarantee(result: Discovery) -> str:
     """The guarantee of the run in plain text; "Not proven" comes first if there is no proof."""
-    sentence = promise.plain_guarantee(result.guarantee, ALGORITHMS[result.algorithm])
+    sentence = sentences.plain_guarantee(result.guarantee, ALGORITHMS[result.algorithm])
     return f"Not proven. {sentence}" if result.guarantee.calibration == "published" else sentence
 
 

@@ -16,7 +16,7 @@ from privcore.display.drawing import Pane, scene
 from privcore.display.findings import line_texts, line_widths, verdict_counts
 from privcore.display.interactive import certificate_page
 from privcore.display.layout import shared_layout
-from privcore.graphs.described import Positions
+from privcore.graphs.pdag import Positions
 from privcore.releases.certificate import certificate_json
 from privcore.releases.release import Release
 from privcore.releases.release_file import file_text

@@ -23,9 +23,8 @@ from privcore.algorithms.search.result import (
 from privcore.counts import CountSource, MixedRows
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG
-from privcore.graphs.constraints import Constraints
+from privcore.graphs.constraints import Constraints, Triple
 from privcore.graphs.knowledge import Knowledge
-from privcore.graphs.meek import Triple
 from privcore.parameter import CALIBRATIONS, Parameter
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import Event

@@ -20,8 +20,7 @@ from privcore.algorithms.search.result import Edge, HiddenStage, Stopped
 from privcore.arrays import Columns
 from privcore.errors import BudgetError, Cancelled
 from privcore.graphs import PDAG
-from privcore.graphs.constraints import Constraints
-from privcore.graphs.meek import Triple
+from privcore.graphs.constraints import Constraints, Triple
 
 
 class Answer(NamedTuple):

@@ -26,9 +26,8 @@ from privcore.algorithms.search.skeleton import (
 from privcore.arrays import Columns
 from privcore.errors import Cancelled
 from privcore.graphs import orient, unshielded
-from privcore.graphs.constraints import Constraints
+from privcore.graphs.constraints import Constraints, Triple
 from privcore.graphs.fci import orient_pag, smallest
-from privcore.graphs.meek import Triple
 from privcore.graphs.orientation import ColliderRule, Sets, Triples, overruled, read_triples
 
 

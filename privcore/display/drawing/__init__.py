@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from privcore.display.drawing.palette import colours_css
 from privcore.display.drawing.picture import graph_svg
-from privcore.display.drawing.scene import Pane, scene
+from privcore.display.drawing.scene import Pane, colours_css, scene
 
 __all__ = [
     "Pane",

@@ -10,21 +10,27 @@ from textwrap import wrap
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.display.boxes import (
+from privcore.display.drawing.scene import (
+    EDGES,
+    MARK_WORDS,
+    PALETTES,
+    Pane,
+    ThemeName,
+    arrow_at_end,
+    dense,
+    ring_at_end,
+)
+from privcore.display.routes import (
     GAP,
     LINE_HEIGHT,
     NAME_LIMIT,
     box_size,
+    routes,
     short_forms,
     spaced,
     wrapped,
 )
-from privcore.display.drawing.lines import arrow_at_end, dense, ring_at_end
-from privcore.display.drawing.palette import EDGES, PALETTES, ThemeName
-from privcore.display.drawing.scene import MARK_WORDS, Pane
-from privcore.display.routes import routes
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import MARK_SIGNS, MARKS
+from privcore.graphs.pdag import MARK_SIGNS, MARKS, PAG
 from privcore.text import short
 
 _WIDTH, _HEIGHT = 380, 280

@@ -1,15 +1,15 @@
 """Pages to share: a run at several ε, or a release, as one self-contained HTML file."""
 
-from privcore.display.interactive.page import interactive_page
-from privcore.display.interactive.released import certificate_page, numbers_page
-from privcore.display.interactive.runs import (
+from privcore.display.interactive.page import (
     CONFIRMATION,
     RUNS,
     Series,
     check_may_be_sent,
+    interactive_page,
     is_built_in,
     run_series,
 )
+from privcore.display.interactive.released import certificate_page, numbers_page
 
 __all__ = [
     "CONFIRMATION",

@@ -17,11 +17,9 @@ from privcore.display.findings import (
 )
 from privcore.display.interactive.page import algorithm_words, html_page, promised
 from privcore.display.layout import shared_layout
-from privcore.display.promise import facts, for_whom, protected
+from privcore.display.sentences import facts, for_whom, protected
 from privcore.graphs import PDAG
-from privcore.graphs.described import from_json_dict
-from privcore.graphs.pag import PAG
-from privcore.graphs.pdag import Edge, ordered
+from privcore.graphs.pdag import PAG, Edge, from_json_dict, ordered
 from privcore.privacy.accounting import Guarantee
 from privcore.releases.certificate import page_of
 from privcore.text import counted, short

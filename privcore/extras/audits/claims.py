@@ -23,7 +23,7 @@ from privcore.extras.audits.trials import (
 from privcore.independence import ScoreMeasure, get_score
 from privcore.independence.measure import Calibration
 from privcore.intake import ColumnSchema
-from privcore.intake.private_domain.plan import DomainPlan, plan_domain
+from privcore.intake.bought import DomainPlan, plan_domain
 from privcore.privacy.mechanisms import (
     NoiseSource,
     SieveScales,

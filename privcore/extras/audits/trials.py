@@ -11,8 +11,7 @@ import numpy as np
 from privcore.arrays import Vector
 from privcore.extras.audits.case import Side
 from privcore.extras.audits.outputs import Outcome, Outputs
-from privcore.intake.private_domain.buying import bought_levels
-from privcore.intake.private_domain.plan import DomainPlan
+from privcore.intake.bought import DomainPlan, bought_levels
 from privcore.privacy.mechanisms import (
     NoiseSource,
     SieveAndExamine,

@@ -17,7 +17,7 @@ from privcore.algorithms.moment_search.visible import (
 )
 from privcore.algorithms.search.model import NoHooks
 from privcore.algorithms.search.parameters import DELTA, EPSILON
-from privcore.data.sampling import MAX_ROWS
+from privcore.data.network import MAX_ROWS
 from privcore.errors import ParameterError
 from privcore.extras.lab.planning.adviser import (
     SECONDS,

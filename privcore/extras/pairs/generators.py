@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from privcore.arrays import Vector
-from privcore.data.sampling import check_rows, check_seed
+from privcore.data.network import check_rows, check_seed
 from privcore.errors import ParameterError
 from privcore.extras.pairs.pair import LEAST_ROWS, Pair
 from privcore.parameter import Parameter, parse_all

@@ -11,9 +11,8 @@ from privcore.display.layout import shared_layout
 from privcore.errors import DataError, ParameterError
 from privcore.extras.teaching.panel import Panel, by_name, choice
 from privcore.graphs import PDAG, cpdag_of_dag, cpdag_of_names
-from privcore.graphs.described import Positions
-from privcore.graphs.meek import apply_meek_rules
-from privcore.graphs.pdag import Edge
+from privcore.graphs.constraints import apply_meek_rules
+from privcore.graphs.pdag import Edge, Positions
 
 MOST = 200
 _LETTERS = "ABCDE"

@@ -23,7 +23,7 @@ from privcore.extras.teaching.panel import (
     seed_parameter,
 )
 from privcore.graphs import PDAG
-from privcore.graphs.described import Positions
+from privcore.graphs.pdag import Positions
 from privcore.parameter import Parameter
 
 # By model: the common cause, and the two columns that it acts on.

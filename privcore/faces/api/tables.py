@@ -16,7 +16,7 @@ from privcore.data.samples import get_sample
 from privcore.errors import DataError, ParameterError
 from privcore.intake import ColumnSchema, Missing, RawTable, build_dataset, reading
 from privcore.intake.proposing import Proposal
-from privcore.intake.schema_file import read_schema
+from privcore.intake.schema import read_schema
 from privcore.intake.triage import choose, left_out
 from privcore.intake.triage import triage as proposals_for
 from privcore.intake.units import bounded

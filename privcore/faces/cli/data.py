@@ -20,12 +20,12 @@ from privcore.data import (
 )
 from privcore.data.samples import Sample, get_sample
 from privcore.errors import DataError, ParameterError
-from privcore.exchange.truth import read_true_graph
+from privcore.exchange.dot import read_true_graph
 from privcore.intake import ColumnSchema, RawTable, build_dataset, read_table
-from privcore.intake.private_domain.table import StatedTable
+from privcore.intake.bought import StatedTable
 from privcore.intake.proposing import Proposal
 from privcore.intake.reading import MAX_BYTES, MEMORY, ReadingOptions
-from privcore.intake.schema_file import read_schema
+from privcore.intake.schema import read_schema
 from privcore.intake.triage import KINDS, choose, left_out, merge_rare, triage
 from privcore.intake.units import bounded
 from privcore.naming import QUOTING, listed

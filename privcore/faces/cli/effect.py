@@ -10,25 +10,22 @@ from typing import Any
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import source_of
 from privcore.data import Dataset, load_network
+from privcore.display.effects import effect_line, estimate_text, headline, width_sentence
 from privcore.effects import (
     ALGORITHM,
     SHARE,
     EffectPlan,
     Effects,
     Question,
-    effect_line,
     effects,
-    estimate_text,
     expected_width,
-    headline,
     true_effect,
-    width_sentence,
     without_privacy,
 )
 from privcore.errors import PrivcoreError
 from privcore.faces.cli.data import add_data_options, load, whole
 from privcore.faces.cli.run_options import add_parameter_options, parameters_of
-from privcore.graphs.described import to_json_dict
+from privcore.graphs.pdag import to_json_dict
 from privcore.measures.references import non_private_reference
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.storage.parquet import ParquetTable

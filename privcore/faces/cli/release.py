@@ -7,8 +7,8 @@ from pathlib import Path
 
 from privcore.algorithms import get_algorithm
 from privcore.display.certificate_html import certificate_html
+from privcore.display.effects import effects_sentence
 from privcore.effects import EffectPlan
-from privcore.effects.words import effects_sentence
 from privcore.errors import LedgerError, ParameterError, ReleaseError
 from privcore.faces.cli.data import (
     add_data_options,

@@ -19,8 +19,7 @@ from privcore.faces.cli.data import (
     take_sample,
 )
 from privcore.intake.coding import column_of
-from privcore.intake.schema import ColumnSchema
-from privcore.intake.schema_file import read_schema, schema_json
+from privcore.intake.schema import ColumnSchema, read_schema, schema_json
 from privcore.intake.triage import left_out, triage
 from privcore.text import short
 

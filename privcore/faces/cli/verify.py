@@ -12,7 +12,7 @@ from privcore.faces.cli.ledger import describe
 from privcore.faces.cli.pages import write_page
 from privcore.faces.cli.schema import values_of
 from privcore.files import read_most
-from privcore.intake.schema_file import read_schema
+from privcore.intake.schema import read_schema
 from privcore.releases import release_file
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import FILE as KEY_FILE

@@ -19,8 +19,7 @@ from privcore.algorithms.gradients.augmented_lagrangian import (
 )
 from privcore.algorithms.gradients.common import strong_edges
 from privcore.algorithms.gradients.least_squares import least_squares
-from privcore.data.equations import LinearGaussian, random_weights
-from privcore.data.random_graph import random_dag
+from privcore.data.structural import LinearGaussian, random_dag, random_weights
 from privcore.errors import DataError
 from tests.messages import says
 

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privcore.errors import DataError, ParameterError
-from privcore.intake.private_domain import buy_domain, plan_domain
-from privcore.intake.private_domain.buying import (
+from privcore.intake.bought import (
+    MOST_LEVELS,
     bought_numbers,
+    buy_domain,
     level_counts,
+    plan_domain,
     rows_off,
 )
-from privcore.intake.private_domain.plan import MOST_LEVELS
 from privcore.intake.schema import OTHER_LEVEL, ColumnSchema
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from privcore.algorithms import discover
 from privcore.errors import DataError, ParameterError
 from privcore.intake import RawTable
-from privcore.intake.private_domain.buying import buy_domain, level_counts
-from privcore.intake.private_domain.plan import MOST_LEVELS
-from privcore.intake.private_domain.table import StatedTable
+from privcore.intake.bought import MOST_LEVELS, StatedTable, buy_domain, level_counts
 from privcore.intake.schema import ColumnSchema
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases.private_domain import Purchase, bought_dataset, split, with_purchase

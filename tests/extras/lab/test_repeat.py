@@ -10,7 +10,7 @@ from privcore.data import load_network
 from privcore.extras.lab.repeat import Repeat, Roll
 from privcore.extras.worker import Lost, ask, end, start
 from privcore.graphs import PDAG
-from privcore.measures.spread import spread
+from privcore.measures.comparison import spread
 from tests.examples import few
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privcore.data.random_graph import random_dag
+from privcore.data.structural import random_dag
 from privcore.extras.lab.planning.knowledge_gain import knowledge_gain
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates, surrogate
 from privcore.faces.cli import main

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from privcore.arrays import Matrix
 from privcore.data import BayesianNetwork
-from privcore.data.equations import LinearGaussian
-from privcore.data.structural import MAX_TABLE_CELLS
+from privcore.data.structural import MAX_TABLE_CELLS, LinearGaussian
 
 # Grid on a pair of numbers: its ends, in standard deviations, and its number of points.
 _REACH = 8.0

@@ -23,16 +23,21 @@ from privcore.algorithms.search.model import Hooks, NoHooks
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.counts.cache import Cache
 from privcore.data import BayesianNetwork, Column, Dataset
-from privcore.data.equations import LinearGaussian, random_weights
 from privcore.data.model import Described
-from privcore.data.random_graph import RandomDag, random_dag
-from privcore.data.sampling import MAX_ROWS
-from privcore.data.structural import MAX_TABLE_CELLS, random_tables
+from privcore.data.network import MAX_ROWS
+from privcore.data.structural import (
+    MAX_TABLE_CELLS,
+    LinearGaussian,
+    RandomDag,
+    random_dag,
+    random_tables,
+    random_weights,
+)
 from privcore.errors import DataError, PrivcoreError
 from privcore.extras.lab.planning.pair_laws import PairLaw, edge_correlations, edge_laws
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
-from privcore.measures.metrics import evaluate
+from privcore.measures.comparison import evaluate
 from privcore.measures.references import run_reference, true_graph, yardstick_settings
 from privcore.unit import RECORD, Unit
 

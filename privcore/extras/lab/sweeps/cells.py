@@ -17,9 +17,8 @@ from privcore.errors import PrivcoreError
 from privcore.extras.lab.sweeps.plan import SweepPlan
 from privcore.extras.lab.sweeps.runs import Cell, Reference
 from privcore.graphs import PDAG
-from privcore.graphs.building import build_graph
-from privcore.graphs.pdag import MARKS, Kind
-from privcore.measures.metrics import cpdag_metrics, skeleton_metrics
+from privcore.graphs.pdag import MARKS, Kind, build_graph
+from privcore.measures.comparison import cpdag_metrics, skeleton_metrics
 from privcore.measures.references import NonPrivate, run_reference, true_graph
 from privcore.privacy.mechanisms import NoNoise
 from privcore.threads import one_thread

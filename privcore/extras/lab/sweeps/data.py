@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from privcore.data import Dataset, StructuralExample, intervals, load_network
-from privcore.data.sampling import check_rows, check_seed
+from privcore.data.network import check_rows, check_seed
 from privcore.errors import DataError
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.text import short

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from privcore.algorithms import Algorithm, get_algorithm
-from privcore.data.sampling import check_rows
+from privcore.data.network import check_rows
 from privcore.errors import ParameterError
 from privcore.extras.lab.sweeps.data import SweepData
 from privcore.extras.lab.sweeps.runs import (

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from privcore.effects.adjusting import Estimate
 from privcore.effects.model import Effect, Effects
 from privcore.effects.question import Question
-from privcore.effects.standardisation import Estimate
 from privcore.text import short
 
 # Estimates that differ by less round to the same number of points and count as one.
