@@ -30,7 +30,6 @@ from benchmarks.screenshots import browser
 from pages.ui.papers import charts as paper_charts
 from pages.ui.theme import PALETTES
 from privcore.data import load_network
-from privcore.extras.cli.sweep import plan_of
 from privcore.extras.lab.sweeps.cells import Runner, compared, graph_of
 from privcore.extras.lab.sweeps.eight_networks import (
     NETWORKS,
@@ -40,6 +39,7 @@ from privcore.extras.lab.sweeps.eight_networks import (
     eight_networks_means,
 )
 from privcore.extras.lab.sweeps.sweep import Journal, read_sweep, run_sweep, write_rows
+from privcore.faces.cli.sweep import plan_of
 
 _WIDTH = 1200
 

@@ -23,7 +23,7 @@ from privcore.algorithms import count, discover
 from privcore.algorithms.search.result import Edge
 from privcore.counts import InMemoryCounts
 from privcore.extras.lab.reliability import reliability
-from privcore.measures.stability import halves
+from privcore.extras.lab.stability import halves
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.threads import one_thread
 

@@ -24,9 +24,9 @@ from privcore.algorithms.engine import count, discover, search_again
 from privcore.algorithms.moment_search.released import together
 from privcore.algorithms.search.result import Discovery
 from privcore.data import Dataset
+from privcore.extras.lab.stability import halves
 from privcore.graphs import cpdag_of_dag
 from privcore.measures.comparison import cpdag_metrics, skeleton_metrics
-from privcore.measures.stability import halves
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.threads import one_thread
 

@@ -45,7 +45,6 @@ from privcore.algorithms import ALGORITHMS, Algorithm, Discovery
 from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import DELTA
 from privcore.algorithms.search.result import described_pairs
-from privcore.algorithms.work import large_work_sentence
 from privcore.counts import InMemoryCounts, MixedRows
 from privcore.display.answer import (
     columns_words,
@@ -56,6 +55,7 @@ from privcore.display.findings import verdict_counts
 from privcore.display.report import price_sentence, reference_sentence
 from privcore.display.sentences import one_level_sentence, overruled_sentence, shape_sentence
 from privcore.errors import PrivcoreError
+from privcore.extras.lab.work import large_work_sentence
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import PAG
 from privcore.measures import Comparison, compare, skeleton_metrics

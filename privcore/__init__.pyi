@@ -12,12 +12,12 @@ from .errors import PrivcoreError as PrivcoreError
 from .exchange.formats import export_graph as export_graph
 from .exchange.formats import import_graph as import_graph
 from .exchange.knowledge_files import read_knowledge as read_knowledge
-from .extras.lab.api import sweep as sweep
 from .faces.api.effects import effect as effect
 from .faces.api.pages import interactive_page as interactive_page
 from .faces.api.releases import release as release
 from .faces.api.releases import search_again as search_again
 from .faces.api.runs import discover as discover
+from .faces.api.sweeps import sweep as sweep
 from .faces.api.tables import load_sample as load_sample
 from .faces.api.tables import read_table as read_table
 from .faces.api.tables import triage as triage

@@ -30,16 +30,15 @@ FLOORS = (
     "storage",
     "exchange",
     "display",
-    "faces",
-    "faces.api",
-    "faces.estimators",
-    "faces.cli",
     "extras",
     "extras.pairs",
     "extras.audits",
     "extras.lab",
     "extras.teaching",
-    "extras.cli",
+    "faces",
+    "faces.api",
+    "faces.estimators",
+    "faces.cli",
 )
 # Within `algorithms`, the search knows no algorithm; of those only the registry and what stands on
 # it know each other.

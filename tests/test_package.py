@@ -144,7 +144,7 @@ EXAMPLES = (
     "privcore.faces.api.effects",
     "privcore.faces.api.runs",
     "privcore.faces.api.tables",
-    "privcore.extras.lab.api",
+    "privcore.faces.api.sweeps",
     "privcore.graphs.orientation",
     "privcore.graphs.pdag",
     "privcore.parameter",

@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privcore.algorithms import ALGORITHMS
-from privcore.data import Column
-from privcore.data.structural import EXAMPLES, example_parameters
+from privcore.data import EXAMPLES, Column, example_parameters
+from privcore.display.accounts import parse_event
 from privcore.errors import DataError, ParameterError
 from privcore.exchange.knowledge_files import parse_knowledge
 from privcore.extras.pairs import PARAMETERS as OF_PAIRS
 from privcore.extras.pairs import is_numeric
 from privcore.extras.teaching.lesson import NumberAnswer
-from privcore.releases.accounts import parse_event
 from privcore.text import counted, number_of, whole_of
 from tests.cli.test_cli import refused
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks.scale.pictures import draw
 from privcore.algorithms import count, discover
-from privcore.algorithms.work import estimate
 from privcore.data import Dataset, StructuralExample, load_network
+from privcore.extras.lab.work import estimate
 
 ROWS = 20_000
 _ALGORITHMS = ("pc", "priv-pc", "svt-pc", "em-pc", "moment-search")

@@ -9,10 +9,10 @@ import pandas as pd
 from privcore.algorithms import Discovery, Parameter
 from privcore.algorithms.search.result import PairFinding
 from privcore.display.findings import VERDICTS, share_text, sure_columns
+from privcore.extras.lab.stability import Stability, often
 from privcore.graphs import PDAG
-from privcore.measures import Comparison, Stability
+from privcore.measures import Comparison
 from privcore.measures.comparison import edge_text
-from privcore.measures.stability import often
 from privcore.text import csv_text, percent
 
 LOG_LIMIT = 5_000

@@ -59,7 +59,7 @@ TEST_LIMIT = Parameter(
     help="A search by independence tests stops after this number of tests and reports the orders "
     "that it did not finish. The limit is on tests rather than on time, because time depends on "
     "the exact data.",
-    source="privcore.algorithms.work",
+    source="privcore.extras.lab.work",
 )
 
 

@@ -11,19 +11,15 @@ from privcore.measures.comparison import (
     ordered_pair_f1,
     skeleton_metrics,
 )
-from privcore.measures.stability import Frequency, Stability, judge
 
 __all__ = [
     "CLASSES",
     "Comparison",
-    "Frequency",
     "Metrics",
     "PairComparison",
-    "Stability",
     "compare",
     "cpdag_metrics",
     "evaluate",
-    "judge",
     "ordered_pair_f1",
     "skeleton_metrics",
 ]

@@ -24,6 +24,7 @@ from privcore.algorithms.search.model import Algorithm
 from privcore.algorithms.search.result import Discovery
 from privcore.counts import InMemoryCounts, NumericRows, PublicColumns
 from privcore.data import Column, Dataset, StructuralExample, load_network
+from privcore.display.accounts import PROMISED, accounts
 from privcore.display.report import run_report
 from privcore.errors import Cancelled, DataError, ParameterError, PrivcoreError
 from privcore.extras.audits import AUDITS, RELEASES
@@ -38,7 +39,6 @@ from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
 from privcore.privacy.mechanisms.sparse_vector import before_amplification
-from privcore.releases.accounts import PROMISED, accounts
 from privcore.unit import ADDED, REPLACED
 from tests.algorithms.exact import UNLUCKY, kept
 from tests.algorithms.extremes import extreme_numbers, extreme_tables

@@ -20,12 +20,12 @@ from privcore.algorithms.search.per_test import measure_of
 from privcore.algorithms.search.tie_correction import SHARE
 from privcore.algorithms.svt_pc import printed_scales
 from privcore.data import load_network
+from privcore.display.accounts import accounts
 from privcore.errors import ParameterError
 from privcore.independence import SCORES, z_threshold
 from privcore.privacy.accounting import composition
 from privcore.privacy.mechanisms import SimulatedNoise, SmoothMedian
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon
-from privcore.releases.accounts import accounts
 from tests.examples import examples
 from tests.messages import says, shows
 

@@ -3,9 +3,9 @@
 import pytest
 
 from benchmarks.eight_networks import remake
-from privcore.extras.cli.sweep import plan_of
 from privcore.extras.lab.sweeps.sweep import read_sweep, write_rows
 from privcore.faces.cli import main
+from privcore.faces.cli.sweep import plan_of
 from tests.messages import shows
 
 SMALL = (

@@ -112,7 +112,7 @@ def test_secure_output_holds_no_exact_number(capsys, table, monkeypatch):
         made.append(infer(*arguments, **rest))
         return made[-1]
 
-    monkeypatch.setattr("privcore.extras.cli.direction.infer", kept)
+    monkeypatch.setattr("privcore.faces.cli.direction.infer", kept)
     for data in (
         ("--generator", "sigmoidal", "--noise-law", "laplace"),
         ("--csv", table, "--x", "cause", "--y", "effect"),

@@ -116,7 +116,7 @@ def test_wrong_options_are_refused_in_one_sentence(capsys, arguments, match):
 
 
 def test_without_the_source_it_lists_and_says_where_to_run(capsys, monkeypatch):
-    monkeypatch.setattr("privcore.extras.cli.reproduce.makers", lambda: None)
+    monkeypatch.setattr("privcore.faces.cli.reproduce.makers", lambda: None)
     assert "wang-table-1" in run(capsys)
     assert shows(refused(capsys, "wang-table-1"), "run-command-there")
     assert "no reproduction" in refused(capsys, "wang-table-9")

@@ -325,7 +325,7 @@ def test_many_budgets_make_a_short_table(capsys, tmp_path):
 
 def test_progress_on_a_terminal(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("privcore.extras.cli.sweep._SHOWN_EVERY", 0.0)
+    monkeypatch.setattr("privcore.faces.cli.sweep._SHOWN_EVERY", 0.0)
     code, _, err = run(capsys, *SMALL, "--out", str(tmp_path / "a.csv"))
     assert code == 0
     lines = err.split("\r")

@@ -5,12 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privcore.data import (
-    EXAMPLES,
-    StructuralExample,
-    intervals,
-    load_network,
-)
+from privcore.data import EXAMPLES, StructuralExample, intervals, load_network
 from privcore.errors import DataError, ParameterError
 from tests.messages import says
 

@@ -13,9 +13,9 @@ from privcore.algorithms.search.model import NoHooks
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.errors import Cancelled, DataError, ParameterError
+from privcore.extras.lab import stability as module
+from privcore.extras.lab.stability import Stability, frequencies, halves, judge
 from privcore.graphs import PDAG
-from privcore.measures import stability as module
-from privcore.measures.stability import Stability, frequencies, halves, judge
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.storage.external import ExternalCounts
 from tests.examples import examples

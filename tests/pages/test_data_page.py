@@ -9,8 +9,8 @@ import xlsxwriter
 
 from pages.ui.data.columns import EDITED, taken_as
 from pages.ui.data.upload import _from_frame, _to_frame
-from privcore.algorithms.work import WIDE
 from privcore.errors import DataError
+from privcore.extras.lab.work import WIDE
 from privcore.intake.proposing import LEAVE_OUT
 from privcore.intake.schema import ColumnSchema
 from tests.messages import label, says

@@ -236,7 +236,7 @@ def test_a_page_of_released_numbers_shows_their_graph(released):
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
-    from privcore.faces.cli.pages import write_page
+    from privcore.faces.cli.run_options import write_page
 
     with pytest.raises(DataError, match=says("cannot-be-written")):
         write_page(str(tmp_path / "none" / "page.html"), "")

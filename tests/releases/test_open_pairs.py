@@ -12,7 +12,7 @@ from privcore.algorithms.engine import search_again
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.visible import PublicShape, visible_effects
 from privcore.data import load_network
-from privcore.releases.open_pairs import _price, open_pairs
+from privcore.extras.lab.planning.open_pairs import _price, open_pairs
 from tests.releases.steps_of import LEVELS, SUMS, levels_table, mixed_table, numbers_table
 
 FORMS = {

@@ -12,8 +12,8 @@ import streamlit as st
 
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.visible import PublicShape
-from privcore.algorithms.work import WIDE, wide_sentence
 from privcore.errors import DataError, PrivcoreError
+from privcore.extras.lab.work import WIDE, wide_sentence
 from privcore.intake import ColumnSchema, RawTable
 from privcore.intake.coding import column_of
 from privcore.intake.proposing import LEAVE_OUT, Proposal

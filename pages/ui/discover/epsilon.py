@@ -26,11 +26,11 @@ from pages.ui.controls.params import (
 from pages.ui.discover.background import Answer, Background
 from pages.ui.theme import EDGES, PALETTES, current
 from privcore.algorithms import Algorithm, Discovery, Parameter
-from privcore.algorithms.work import time_text
 from privcore.display.answer import count_text, typical_sentence
 from privcore.display.drawing import curve_css, curve_script
 from privcore.display.sentences import link_count
 from privcore.extras.lab.repeat import Roll
+from privcore.extras.lab.work import time_text
 from privcore.graphs import PDAG
 from privcore.measures import compare
 from privcore.measures.comparison import spread

@@ -14,9 +14,8 @@ from pages.ui.running import LiveHooks, cached_result, forget_cancelled, setting
 from pages.ui.texts import plain
 from privcore.algorithms import Discovery
 from privcore.errors import DataError
+from privcore.extras.lab.stability import NOT_PRIVATE, RUNS, Stability, judge
 from privcore.graphs import PDAG
-from privcore.measures import Stability, judge
-from privcore.measures.stability import NOT_PRIVATE, RUNS
 
 TAB = "Stability"
 _RUNS = ["20", "50", "100", "200", "500"]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 
 from privcore.algorithms.search.parameters import ROWS_PER_UNIT
-from privcore.algorithms.work import WIDE, wide_sentence
 from privcore.data import Dataset
 from privcore.data.samples import get_sample
 from privcore.errors import DataError, ParameterError
+from privcore.extras.lab.work import WIDE, wide_sentence
 from privcore.intake import ColumnSchema, Missing, RawTable, build_dataset, reading
 from privcore.intake.proposing import Proposal
 from privcore.intake.schema import read_schema

@@ -17,8 +17,8 @@ from privcore.kernels.preparing import announced_to, first_start_sentence
 from privcore.text import short
 from privcore.version import __version__
 
-# Each command's help text.  A command is a module of the same name here or in `extras.cli`;
-# its `add_options` adds the options to the parser and sets the function that runs it.
+# Each command's help text.  A command is a module of the same name; its `add_options` adds the
+# options to the parser and sets the function that runs it.
 COMMANDS = {
     "networks": "list the built-in Bayesian networks",
     "examples": "list the structural examples and their parameters",
@@ -40,7 +40,8 @@ COMMANDS = {
     "app": "open the dashboard in a browser",
 }
 
-_OF_EXTRAS = ("direction", "sweep", "advise", "audit", "reproduce")
+# Commands that print lists are in one module.
+_LISTS = ("networks", "examples", "samples", "algorithms")
 
 # Exit code that a shell reports for a program whose reader closed the pipe.
 _NOBODY_READS = 141
@@ -70,9 +71,11 @@ def build_parser(commands: Collection[str] = COMMANDS.keys()) -> argparse.Argume
     for name, text in COMMANDS.items():
         command = listed.add_parser(name, help=text, description=f"{text}.")
         if name in commands:
-            package = "extras.cli" if name in _OF_EXTRAS else "faces.cli"
-            module = f"privcore.{package}.{name.replace('-', '_')}"
-            import_module(module).add_options(command)
+            if name in _LISTS:
+                import_module("privcore.faces.cli.listing").add_options(command, name)
+            else:
+                module = f"privcore.faces.cli.{name.replace('-', '_')}"
+                import_module(module).add_options(command)
     return parser
 
 

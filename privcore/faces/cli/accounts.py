@@ -9,13 +9,13 @@ from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import checked_parameters, planned_events
 from privcore.algorithms.search.parameters import ROWS_PER_UNIT
 from privcore.counts import PublicColumns
+from privcore.display.accounts import parse_event
 from privcore.errors import ParameterError
 from privcore.faces.cli.data import whole
 from privcore.faces.cli.ledger import number
 from privcore.faces.cli.run_options import add_parameter_options, parameters_of
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.accounting.composition import Event
-from privcore.releases.accounts import parse_event
 
 _DELTA = 1e-6
 _WIDEST = 100_000

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from privcore.algorithms.search.parameters import ROWS_PER_UNIT
-from privcore.algorithms.work import WIDE, wide_sentence
 from privcore.data import (
     EXAMPLES,
     Dataset,
@@ -21,6 +20,7 @@ from privcore.data import (
 from privcore.data.samples import Sample, get_sample
 from privcore.errors import DataError, ParameterError
 from privcore.exchange.dot import read_true_graph
+from privcore.extras.lab.work import WIDE, wide_sentence
 from privcore.intake import ColumnSchema, RawTable, build_dataset, read_table
 from privcore.intake.bought import StatedTable
 from privcore.intake.proposing import Proposal

@@ -17,12 +17,6 @@ from privcore.algorithms.engine import (
     source_of,
 )
 from privcore.algorithms.registry import RECOMMENDED
-from privcore.algorithms.work import (
-    DEGREE,
-    estimate,
-    moment_search_sentence,
-    moment_search_work,
-)
 from privcore.counts import MixedRows, MomentSource
 from privcore.data import Dataset
 from privcore.data.discretise import usual_intervals
@@ -45,6 +39,13 @@ from privcore.display.sentences import (
 )
 from privcore.errors import ParameterError
 from privcore.exchange.formats import TEXT_FORMATS, text_format
+from privcore.extras.lab.stability import NOT_PRIVATE, RUNS, Stability, judge
+from privcore.extras.lab.work import (
+    DEGREE,
+    estimate,
+    moment_search_sentence,
+    moment_search_work,
+)
 from privcore.faces.cli.data import (
     add_data_options,
     add_purchase_options,
@@ -52,8 +53,7 @@ from privcore.faces.cli.data import (
     stated_table,
     whole,
 )
-from privcore.faces.cli.pages import write_page
-from privcore.faces.cli.run_options import add_parameter_options, parameters_of
+from privcore.faces.cli.run_options import add_parameter_options, parameters_of, write_page
 from privcore.graphs.pdag import MARKS
 from privcore.measures.references import (
     NON_PRIVATE,
@@ -61,7 +61,6 @@ from privcore.measures.references import (
     reference_names,
     references_of,
 )
-from privcore.measures.stability import NOT_PRIVATE, RUNS, Stability, judge
 from privcore.naming import quoted
 from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise

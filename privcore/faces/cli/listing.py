@@ -1,10 +1,123 @@
-"""Parameters described as lines of text and as JSON."""
+"""Commands that print lists: networks, structural examples, sample tables, algorithms."""
 
 from __future__ import annotations
 
-from typing import Any
+import argparse
+import json
+import textwrap
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, NamedTuple
 
+from privcore.algorithms import ALGORITHMS, Algorithm
+from privcore.data import EXAMPLES, StructuralExample, example_parameters
+from privcore.data.network import NETWORKS, BayesianNetwork, load_network
+from privcore.data.samples import SAMPLES, Sample
 from privcore.parameter import Parameter
+
+
+class _List(NamedTuple):
+    """What a command lists: its items, each as JSON-ready fields and as lines of text."""
+
+    items: Callable[[], Iterable[Any]]
+    described: Callable[[Any], dict[str, Any]]
+    lines: Callable[[Any], list[str]]
+
+
+def add_options(command: argparse.ArgumentParser, name: str) -> None:
+    """Add the options of the list command of this name."""
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=partial(_print, _LISTS[name]))
+
+
+def _print(listed: _List, options: argparse.Namespace) -> None:
+    if options.json:
+        described = [listed.described(item) for item in listed.items()]
+        print(json.dumps(described, indent=1, ensure_ascii=False))
+        return
+    for item in listed.items():
+        print("\n".join(listed.lines(item)))
+
+
+def _network(network: BayesianNetwork) -> dict[str, Any]:
+    return {
+        "name": network.name,
+        "title": network.title,
+        "columns": len(network.names),
+        "edges": len(network.edges),
+        "citation": network.citation,
+    }
+
+
+def _network_lines(network: BayesianNetwork) -> list[str]:
+    return [
+        f"{network.name:<11} {len(network.names):>3} columns {len(network.edges):>3} edges  "
+        f"{network.title}. {network.citation}"
+    ]
+
+
+def _example(example: StructuralExample) -> dict[str, Any]:
+    return {
+        "name": example.kind,
+        "title": example.title,
+        "citation": example.citation,
+        "parameters": [parameter_dict(p) for p in example_parameters(example.kind)],
+    }
+
+
+def _example_lines(example: StructuralExample) -> list[str]:
+    parameters = map(parameter_line, example_parameters(example.kind))
+    return [f"{example.kind}: {example.title}", f"  {example.citation}.", *parameters]
+
+
+def _sample(sample: Sample) -> dict[str, Any]:
+    return {
+        "name": sample.name,
+        "title": sample.title,
+        "rows": sample.rows,
+        "story": sample.story,
+        "path": str(sample.path),
+        "graph": str(sample.graph),
+    }
+
+
+def _sample_lines(sample: Sample) -> list[str]:
+    return [
+        f"{sample.name}: {sample.title}, {sample.rows:,} rows",
+        textwrap.fill(sample.story, 96, initial_indent="  ", subsequent_indent="  "),
+        f"  {sample.path}",
+    ]
+
+
+def _algorithm(algorithm: Algorithm) -> dict[str, Any]:
+    return {
+        "name": algorithm.name,
+        "title": algorithm.title,
+        "private": algorithm.private,
+        "calibrations": list(algorithm.calibrations),
+        "summary": algorithm.summary,
+        "citation": algorithm.citation,
+        "published_flaw": algorithm.published_flaw,
+        "parameters": [
+            parameter_dict(p) | {"calibrations": list(p.calibrations)} for p in algorithm.parameters
+        ],
+    }
+
+
+def _algorithm_lines(algorithm: Algorithm) -> list[str]:
+    return [
+        f"{algorithm.name}: {algorithm.title} ({algorithm.citation})",
+        f"  {algorithm.summary}",
+        *map(parameter_line, algorithm.parameters),
+    ]
+
+
+_LISTS = {
+    "networks": _List(lambda: map(load_network, NETWORKS), _network, _network_lines),
+    "examples": _List(lambda: map(StructuralExample, EXAMPLES), _example, _example_lines),
+    "samples": _List(SAMPLES.values, _sample, _sample_lines),
+    "algorithms": _List(ALGORITHMS.values, _algorithm, _algorithm_lines),
+}
 
 
 def parameter_dict(parameter: Parameter) -> dict[str, Any]:

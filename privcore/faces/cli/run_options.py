@@ -1,4 +1,4 @@
-"""The command-line options for the parameters of an algorithm."""
+"""Writes pages to share."""
 
 from __future__ import annotations
 
@@ -9,8 +9,19 @@ from privcore.algorithms import ALGORITHMS, Algorithm
 from privcore.algorithms.search.parameters import HIDDEN_CAUSES
 from privcore.errors import ParameterError
 from privcore.exchange.knowledge_files import stated_knowledge
+from privcore.files import write_named
 from privcore.naming import QUOTING
 from privcore.text import short
+
+
+def write_page(name: str, page: str) -> None:
+    """Write an HTML file and print its size; raises DataError if the file cannot be written."""
+    write_named(name, page)
+    print(
+        f"{short(name)}: {len(page.encode()) / 1000:,.0f} kB; the page opens in any browser, "
+        "even offline"
+    )
+
 
 # Parameters with their own option; all others are given by --set.
 _DIRECT = (

@@ -12,10 +12,9 @@ from privcore.algorithms.search.result import Discovery, described_pairs
 from privcore.display.interactive import numbers_page
 from privcore.display.sentences import hidden_sentence
 from privcore.errors import ParameterError
-from privcore.faces.cli.pages import write_page
-from privcore.faces.cli.run_options import add_parameter_options, parameters_of
+from privcore.extras.lab.planning.open_pairs import OpenPair, open_pairs
+from privcore.faces.cli.run_options import add_parameter_options, parameters_of, write_page
 from privcore.graphs.pdag import to_json_dict
-from privcore.releases.open_pairs import OpenPair, open_pairs
 from privcore.releases.release_file import SPENT, put_together, read_release_file, search_files
 from privcore.text import counted
 

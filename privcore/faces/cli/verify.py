@@ -9,7 +9,7 @@ from typing import Any
 from privcore.display.interactive import certificate_page, numbers_page
 from privcore.errors import CertificateError, LedgerError, ParameterError
 from privcore.faces.cli.ledger import describe
-from privcore.faces.cli.pages import write_page
+from privcore.faces.cli.run_options import write_page
 from privcore.faces.cli.schema import values_of
 from privcore.files import read_most
 from privcore.intake.schema import read_schema

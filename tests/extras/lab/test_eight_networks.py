@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from privcore.extras.cli.sweep import plan_of
 from privcore.extras.lab.sweeps.cells import Batch, Runner
 from privcore.extras.lab.sweeps.eight_networks import (
     NETWORKS,
@@ -12,6 +11,7 @@ from privcore.extras.lab.sweeps.eight_networks import (
     shipped_rows,
 )
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan, run_sweep
+from privcore.faces.cli.sweep import plan_of
 
 
 def test_it_is_whole_and_of_the_command_that_it_names():

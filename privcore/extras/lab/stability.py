@@ -41,7 +41,7 @@ RUNS = Parameter(
     low=2,
     high=1_000,
     help="How many runs use all rows with fresh noise, and how many runs use halves of the rows.",
-    source="privcore.measures.stability",
+    source="privcore.extras.lab.stability",
 )
 NOT_PRIVATE = "Not private: this comes from many runs on the exact rows."
 # Edges that occur in a smaller share of the halves are named.

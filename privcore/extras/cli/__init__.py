@@ -1,1 +1,0 @@
-"""Commands of the extras; `privcore.faces.cli` finds them by name."""
