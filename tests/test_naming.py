@@ -11,7 +11,7 @@ from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge, statement, statements
 from privcore.measures.comparison import edge_text
 from privcore.naming import divided, listed, quoted
-from tests.cli.test_cli import run
+from tests.cli.calling import run
 from tests.messages import says
 
 MARKED = [

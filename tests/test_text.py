@@ -15,7 +15,7 @@ from privcore.extras.pairs import PARAMETERS as OF_PAIRS
 from privcore.extras.pairs import is_numeric
 from privcore.extras.teaching.lesson import NumberAnswer
 from privcore.text import counted, number_of, whole_of
-from tests.cli.test_cli import refused
+from tests.cli.calling import refused
 
 # All but the last four are numbers to Python's own `float` or `int`.
 STRANGE = ["1_0", "1_000", "0_1", "١", "１", "1e1_0", "inf", "nan", "0x10", "1,5", "1e", "½"]

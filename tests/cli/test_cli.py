@@ -5,12 +5,12 @@ import re
 import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from privcore.algorithms import ALGORITHMS
 from privcore.data import NETWORKS
-from privcore.faces.cli import main
 from privcore.independence import get_score
 from privcore.parameter import Parameter
 from tests.cli.schemas import confirmed
@@ -20,269 +20,180 @@ from tests.messages import says, shows
 TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(60))
 
 
-def run(capsys, *arguments):
-    code = main(arguments)
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
-def refused(capsys, *arguments):
-    """Exit code 2 and exactly one sentence on stderr."""
-    try:
-        code = main(arguments)
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capsys.readouterr()
-    assert code == 2
-    assert out == ""
-    assert err.count("\n") == 1
-    assert err.strip().endswith((".", "--help."))
-    assert "Traceback" not in err
-    return err
-
-
 @pytest.mark.parametrize(
     ("words", "whose", "score"),
     [
-        (("--algorithm", "priv-pc"), "Priv-PC's test,", "z-star"),
-        (("--algorithm", "lapmech"), "LapMech's test,", "g2"),
-        (("--algorithm", "moment-search", "--epsilon", "0.01"), "Moment search's test,", "lines"),
-        (("--algorithm", "pc"), "the test", "g2"),
+        ("--algorithm priv-pc", "Priv-PC's test,", "z-star"),
+        ("--algorithm lapmech", "LapMech's test,", "g2"),
+        ("--algorithm moment-search --epsilon 0.01", "Moment search's test,", "lines"),
+        ("--algorithm pc", "the test", "g2"),
     ],
 )
-def test_a_graph_without_privacy_is_named_with_its_test(capsys, words, whose, score):
+def test_a_graph_without_privacy_is_named_with_its_test(run, words, whose, score):
     """PC is the same for all algorithms; with another test it is another graph."""
-    asked = ("discover", "--network", "cancer", "--rows", "2000", *words)
-    _, out, _ = run(capsys, *asked)
+    asked = f"discover --network cancer --rows 2000 {words}"
+    _, out, _ = run(asked)
     assert shows(out, "against-its-test", whose="the test", score=get_score("g2").title)
-    _, out, _ = run(capsys, *asked, "--reference", "own-test")
+    _, out, _ = run(f"{asked} --reference own-test")
     assert shows(out, "against-its-test", whose="the test", score=get_score("g2").title)
     assert shows(out, "against-its-test", whose=whose, score=get_score(score).title)
 
 
-def test_notears_has_no_test(capsys):
-    words = ("--algorithm", "noleaks", "--rows", "500", "--reference", "own-test")
-    _, out, _ = run(capsys, "discover", "--network", "cancer", *words)
+def test_notears_has_no_test(run):
+    words = "--algorithm noleaks --rows 500 --reference own-test"
+    _, out, _ = run(f"discover --network cancer {words}")
     assert shows(out, "against-without-privacy", name="NOTEARS")
 
 
-def test_the_same_algorithm_without_noise_is_compared_where_it_is_wanted(capsys):
-    words = ("discover", "--network", "cancer", "--algorithm", "svt-pc", "--rows", "2000")
-    _, usual, _ = run(capsys, *words, "--json")
-    assert json.loads(usual)["metrics"].keys() == {"truth", "non_private"}
-    _, out, _ = run(capsys, *words, "--reference", "same", "--json")
-    both = json.loads(out)
+def test_the_same_algorithm_without_noise_is_compared_where_it_is_wanted(run, report, refused):
+    words = "discover --network cancer --algorithm svt-pc --rows 2000"
+    usual = report(f"{words} --json")
+    assert usual["metrics"].keys() == {"truth", "non_private"}
+    both = report(f"{words} --reference same --json")
     assert both["metrics"].keys() == {"truth", "non_private", "same"}
-    assert both["directed"] == json.loads(usual)["directed"]
+    assert both["directed"] == usual["directed"]
     assert both["noise"] == "simulated"
-    _, words_of_it, _ = run(capsys, *words, "--reference", "same")
+    _, words_of_it, _ = run(f"{words} --reference same")
     assert shows(words_of_it, "against-without-noise", name="SVT-PC")
     title = get_score("g2").title
     assert shows(words_of_it, "against-its-test", whose="the test", score=title)
     assert shows(words_of_it, "same-finds", algorithm="SVT-PC")
-    _, plain, _ = run(
-        capsys,
-        "discover",
-        "--network",
-        "cancer",
-        "--algorithm",
-        "pc",
-        "--reference",
-        "same",
-        "--json",
-    )
-    assert json.loads(plain)["metrics"].keys() == {"truth", "non_private"}
-    refused(capsys, *words, "--reference", "nothing")
+    plain = report("discover --network cancer --algorithm pc --reference same --json")
+    assert plain["metrics"].keys() == {"truth", "non_private"}
+    refused(f"{words} --reference nothing")
 
 
-def test_the_issue_s_command(capsys):
-    code, out, _ = run(
-        capsys,
-        "discover",
-        "--network",
-        "asia",
-        "--rows",
-        "100000",
-        "--seed",
-        "1",
-        "--algorithm",
-        "priv-pc",
-        "--epsilon",
-        "1",
-        "--delta",
-        "1e-6",
-        "--json",
+def test_a_report_holds_graph_guarantee_and_metrics(report):
+    found = report(
+        "discover --network asia --rows 100000 --seed 1 --algorithm priv-pc --epsilon 1 "
+        "--delta 1e-6 --json"
     )
-    assert code == 0
-    report = json.loads(out)
-    assert len(report["nodes"]) == 8
-    assert report["directed"] or report["undirected"]
-    guarantee = report["guarantee"]
+    assert len(found["nodes"]) == 8
+    assert found["directed"] or found["undirected"]
+    guarantee = found["guarantee"]
     assert (guarantee["epsilon"], guarantee["delta"]) == (1.0, 1e-6)
     assert guarantee["calibration"] == "proven"
     assert guarantee["caveats"] == []
     assert {"neighbours", "public", "accountant"} <= guarantee.keys()
-    assert report["spent"]["used"] <= report["spent"]["total"]
-    assert report["tests_run"] > 28
-    assert report["seconds"] > 0
-    assert set(report["metrics"]) == {"truth", "non_private"}
-    assert {"f1", "precision", "recall"} <= report["metrics"]["truth"]["skeleton"].keys()
-    assert "cpdag" in report["metrics"]["truth"]
+    assert found["spent"]["used"] <= found["spent"]["total"]
+    assert found["tests_run"] > 28
+    assert found["seconds"] > 0
+    assert set(found["metrics"]) == {"truth", "non_private"}
+    assert {"f1", "precision", "recall"} <= found["metrics"]["truth"]["skeleton"].keys()
+    assert "cpdag" in found["metrics"]["truth"]
 
 
-def test_runs_as_a_module_and_repeats_itself(capsys):
-    words = ("discover", "--network", "cancer", "--rows", "2000", "--seed", "4", "--json")
-    command = [sys.executable, "-m", "privcore", *words]
+def test_runs_as_a_module_and_repeats_itself(report):
+    words = "discover --network cancer --rows 2000 --seed 4 --json"
+    command = [sys.executable, "-m", "privcore", *words.split()]
     one = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    two = json.loads(run(capsys, *words)[1])
+    two = report(words)
     one.pop("seconds"), two.pop("seconds")
     assert one == two
 
 
 @pytest.mark.parametrize("name", few(NETWORKS, 1))
-def test_every_network_runs(capsys, name):
-    code, out, _ = run(
-        capsys,
-        *("discover", "--network", name, "--rows", "2000", "--algorithm", "priv-pc"),
-        *("--max-order", "1", "--json"),
-    )
-    assert code == 0
-    assert json.loads(out)["nodes"]
+def test_every_network_runs(report, name):
+    words = "--rows 2000 --algorithm priv-pc --max-order 1 --json"
+    assert report(f"discover --network {name} {words}")["nodes"]
 
 
 @pytest.mark.parametrize("name", few(ALGORITHMS, 3))
-def test_every_algorithm_takes_the_same_options(capsys, name):
-    code, out, _ = run(
-        capsys,
-        "discover",
-        "--network",
-        "cancer",
-        "--rows",
-        "500",
-        "--algorithm",
-        name,
-        "--epsilon",
-        "1",
-        "--delta",
-        "1e-6",
-        "--json",
-    )
-    assert code == 0
-    assert (json.loads(out)["guarantee"]["epsilon"] is None) != ALGORITHMS[name].private
+def test_every_algorithm_takes_the_same_options(report, name):
+    words = f"--rows 500 --algorithm {name} --epsilon 1 --delta 1e-6 --json"
+    epsilon = report(f"discover --network cancer {words}")["guarantee"]["epsilon"]
+    assert (epsilon is None) != ALGORITHMS[name].private
 
 
 @pytest.mark.long
-def test_words(capsys):
-    code, out, _ = run(capsys, "discover", "--network", "asia", "--rows", "5000")
-    assert code == 0
+def test_words(printed):
+    out = printed("discover --network asia --rows 5000")
     # What is recommended, on few combinations of levels.
     assert shows(out, "guarantee-of-run", epsilon=1, delta=0, status="proven, pure DP")
     assert "skeleton F1" in out
 
 
-def test_lists(capsys):
-    assert "Lauritzen" in run(capsys, "networks")[1]
-    assert [n["name"] for n in json.loads(run(capsys, "networks", "--json")[1])] == list(NETWORKS)
-    assert "sieve" in run(capsys, "algorithms")[1]
-    described = json.loads(run(capsys, "algorithms", "--json")[1])
+def test_lists(report, run):
+    assert "Lauritzen" in run("networks")[1]
+    assert [n["name"] for n in report("networks --json")] == list(NETWORKS)
+    assert "sieve" in run("algorithms")[1]
+    described = report("algorithms --json")
     assert {a["name"] for a in described} == set(ALGORITHMS)
     assert all(p["help"] and p["source"] for a in described for p in a["parameters"])
 
 
-def test_a_file_with_levels_from_the_data_says_so(capsys, tmp_path):
+def test_a_file_with_levels_from_the_data_says_so(report, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(TEXT)
-    _, out, _ = run(capsys, "discover", "--csv", str(path), "--json")
-    report = json.loads(out)
-    assert shows(report["guarantee"]["caveats"][0], "levels-not-covered")
-    assert set(report["metrics"]) == {"non_private"}
-    schema = confirmed(path)
-    capsys.readouterr()
-    _, out, _ = run(capsys, "discover", "--csv", str(path), "--schema", schema, "--json")
-    assert json.loads(out)["guarantee"]["caveats"] == []
+    found = report(f"discover --csv {path} --json")
+    assert shows(found["guarantee"]["caveats"][0], "levels-not-covered")
+    assert set(found["metrics"]) == {"non_private"}
+    given = report(f"discover --csv {path} --schema {confirmed(path)} --json")
+    assert given["guarantee"]["caveats"] == []
 
 
-def test_a_true_graph_can_be_given(capsys, tmp_path):
-    (tmp_path / "t.csv").write_text(TEXT)
-    (tmp_path / "g.dot").write_text("digraph { a -> b; }")
-    _, out, _ = run(
-        capsys,
-        "discover",
-        "--csv",
-        str(tmp_path / "t.csv"),
-        "--truth",
-        str(tmp_path / "g.dot"),
-        "--json",
-    )
-    assert "truth" in json.loads(out)["metrics"]
+def test_a_true_graph_can_be_given(report, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(TEXT)
+    Path("g.dot").write_text("digraph { a -> b; }")
+    assert "truth" in report("discover --csv t.csv --truth g.dot --json")["metrics"]
 
 
-def test_secure_noise(capsys):
-    code, out, _ = run(
-        capsys, "discover", "--network", "cancer", "--rows", "500", "--secure", "--json"
-    )
-    assert code == 0
-    report = json.loads(out)
-    assert (report["noise"], report["seed"]) == ("secure", None)
+def test_secure_noise(report):
+    found = report("discover --network cancer --rows 500 --secure --json")
+    assert (found["noise"], found["seed"]) == ("secure", None)
 
 
-def test_names_with_markup_and_emoji_survive(capsys, tmp_path):
+def test_names_with_markup_and_emoji_survive(report, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('"</script>",🙂,"q""uote"\n' + TEXT.split("\n", 1)[1], encoding="utf-8")
-    _, out, _ = run(capsys, "discover", "--csv", str(path), "--json")
-    assert json.loads(out)["nodes"] == ["</script>", "🙂", 'q"uote']
+    assert report(f"discover --csv {path} --json")["nodes"] == ["</script>", "🙂", 'q"uote']
 
 
-BASE = ("discover", "--network", "cancer", "--rows", "500", "--algorithm", "priv-pc")
+BASE = "discover --network cancer --rows 500 --algorithm priv-pc"
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((*BASE, "--epsilon", "0"), says("out-of-range", name="epsilon", value=0)),
-        ((*BASE, "--epsilon", "-1"), says("out-of-range", name="epsilon", value="-1")),
-        ((*BASE, "--epsilon", "nan"), says("out-of-range", name="epsilon", value="nan")),
-        ((*BASE, "--epsilon", "inf"), says("out-of-range", name="epsilon", value="inf")),
-        ((*BASE, "--epsilon", "much"), says("out-of-range", name="epsilon", value="much")),
-        ((*BASE, "--delta", "1"), says("out-of-range", name="delta", value=1)),
-        ((*BASE, "--delta", "-0.1"), says("out-of-range", name="delta", value="-0.1")),
-        ((*BASE, "--threshold", "0"), says("out-of-range", name="threshold", value=0)),
-        ((*BASE, "--threshold", "1.5"), says("out-of-range", name="threshold", value="1.5")),
-        ((*BASE, "--tweak", "-1"), says("out-of-range", name="tweak", value="-1")),
-        ((*BASE, "--tweak", "1e9"), says("out-of-range", name="tweak", value="1e9")),
-        ((*BASE, "--set", "rate=0"), says("out-of-range", name="rate", value=0)),
-        ((*BASE, "--set", "rate=1.5"), says("out-of-range", name="rate", value="1.5")),
-        ((*BASE, "--set", "rate=0.001"), says("sub-sample-leaves", left=0, rows=500)),
-        ((*BASE, "--set", "max-rounds=2.5"), says("out-of-range", name="max-rounds", value="2.5")),
-        ((*BASE, "--set", "nonsense=1"), says("no-such-parameter", name="nonsense")),
-        ((*BASE, "--set", "rate"), says("not-name-value")),
-        ((*BASE, "--score", "tau"), says("out-of-range", name="score", value="tau")),
-        ((*BASE, "--score", "kendall"), says("no-proven-sensitivity")),
-        ((*BASE, "--score", "z-star", "--calibration", "published"), says("nothing-published")),
-        ((*BASE, "--calibration", "best"), says("out-of-range", name="calibration", value="best")),
-        ((*BASE, "--algorithm", "magic"), says("no-such-algorithm", name="magic")),
-        ((*BASE, "--seed", "x"), says("out-of-range", name="seed", value="x")),
-        ((*BASE, "--seed", "-1"), says("out-of-range", name="seed", value="-1")),
-        (("discover", "--network", "atlantis"), says("no-such-network", name="atlantis")),
-        (
-            ("discover", "--network", "asia", "--rows", "1"),
-            says("out-of-range", name="rows", value=1),
-        ),
-        (
-            ("discover", "--network", "asia", "--rows", "1e3"),
-            says("out-of-range", name="rows", value="1e3"),
-        ),
-        (("discover",), says("either-source")),
-        (("discover", "--network", "asia", "--csv", "x"), says("either-source")),
-        (("discover", "--csv", "no-such-file.csv"), says("cannot-be-read")),
-        (("discover", "--csv", "."), says("cannot-be-read")),
-        (("discover", "--frobnicate"), says("unrecognized-arguments")),
-        (("fly",), says("invalid-choice")),
-        ((), "required"),
+        (f"{BASE} --epsilon 0", says("out-of-range", name="epsilon", value=0)),
+        (f"{BASE} --epsilon -1", says("out-of-range", name="epsilon", value="-1")),
+        (f"{BASE} --epsilon nan", says("out-of-range", name="epsilon", value="nan")),
+        (f"{BASE} --epsilon inf", says("out-of-range", name="epsilon", value="inf")),
+        (f"{BASE} --epsilon much", says("out-of-range", name="epsilon", value="much")),
+        (f"{BASE} --delta 1", says("out-of-range", name="delta", value=1)),
+        (f"{BASE} --delta -0.1", says("out-of-range", name="delta", value="-0.1")),
+        (f"{BASE} --threshold 0", says("out-of-range", name="threshold", value=0)),
+        (f"{BASE} --threshold 1.5", says("out-of-range", name="threshold", value="1.5")),
+        (f"{BASE} --tweak -1", says("out-of-range", name="tweak", value="-1")),
+        (f"{BASE} --tweak 1e9", says("out-of-range", name="tweak", value="1e9")),
+        (f"{BASE} --set rate=0", says("out-of-range", name="rate", value=0)),
+        (f"{BASE} --set rate=1.5", says("out-of-range", name="rate", value="1.5")),
+        (f"{BASE} --set rate=0.001", says("sub-sample-leaves", left=0, rows=500)),
+        (f"{BASE} --set max-rounds=2.5", says("out-of-range", name="max-rounds", value="2.5")),
+        (f"{BASE} --set nonsense=1", says("no-such-parameter", name="nonsense")),
+        (f"{BASE} --set rate", says("not-name-value")),
+        (f"{BASE} --score tau", says("out-of-range", name="score", value="tau")),
+        (f"{BASE} --score kendall", says("no-proven-sensitivity")),
+        (f"{BASE} --score z-star --calibration published", says("nothing-published")),
+        (f"{BASE} --calibration best", says("out-of-range", name="calibration", value="best")),
+        (f"{BASE} --algorithm magic", says("no-such-algorithm", name="magic")),
+        (f"{BASE} --seed x", says("out-of-range", name="seed", value="x")),
+        (f"{BASE} --seed -1", says("out-of-range", name="seed", value="-1")),
+        ("discover --network atlantis", says("no-such-network", name="atlantis")),
+        ("discover --network asia --rows 1", says("out-of-range", name="rows", value=1)),
+        ("discover --network asia --rows 1e3", says("out-of-range", name="rows", value="1e3")),
+        ("discover", says("either-source")),
+        ("discover --network asia --csv x", says("either-source")),
+        ("discover --csv no-such-file.csv", says("cannot-be-read")),
+        ("discover --csv .", says("cannot-be-read")),
+        ("discover --frobnicate", says("unrecognized-arguments")),
+        ("fly", says("invalid-choice")),
+        ("", "required"),
     ],
 )
-def test_a_wrong_option_exits_2_with_one_sentence(capsys, arguments, sentence):
-    assert re.search(sentence, refused(capsys, *arguments))
+def test_a_wrong_option_exits_2_with_one_sentence(refused, arguments, sentence):
+    assert re.search(sentence, refused(arguments))
 
 
 @pytest.mark.parametrize(
@@ -298,40 +209,28 @@ def test_a_wrong_option_exits_2_with_one_sentence(capsys, arguments, sentence):
         (b"a,b\n1\n", says("wrong-cells-in-line", line=2, cells=1)),
     ],
 )
-def test_a_bad_file_exits_2_with_one_sentence(capsys, tmp_path, content, sentence):
+def test_a_bad_file_exits_2_with_one_sentence(refused, tmp_path, content, sentence):
     path = tmp_path / "t.csv"
     path.write_bytes(content)
-    assert re.search(sentence, refused(capsys, "discover", "--csv", str(path)))
+    assert re.search(sentence, refused(f"discover --csv {path}"))
 
 
-def test_uncut_numbers_are_cut(capsys, tmp_path):
+def test_uncut_numbers_are_cut(run, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(100)))
-    assert run(capsys, "discover", "--csv", str(path))[0] == 0
+    assert run(f"discover --csv {path}")[0] == 0
 
 
-def test_a_limit_of_tests_is_told_in_words(capsys):
-    code, out, err = run(
-        capsys,
-        "discover",
-        "--network",
-        "asia",
-        "--rows",
-        "2000",
-        "--algorithm",
-        "priv-pc",
-        "--test-limit",
-        "20",
-    )
-    assert (code, err) == (0, "")
+def test_a_limit_of_tests_is_told_in_words(printed):
+    out = printed("discover --network asia --rows 2000 --algorithm priv-pc --test-limit 20")
     assert shows(out, "tests-limited")
     assert shows(out, "orders-unfinished", low=0, high=3)
 
 
 @pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1e400", "9" * 5000, "", "½"])
 @pytest.mark.parametrize("option", ["--seed", "--rows", "--max-order", "--test-limit", "--epsilon"])
-def test_what_is_no_number_is_said_to_be_none(capsys, option, value):
-    said = refused(capsys, "discover", "--network", "cancer", f"{option}={value}")
+def test_what_is_no_number_is_said_to_be_none(refused, option, value):
+    said = refused(f"discover --network cancer {option}={value}")
     assert said.startswith(f"{option[2:]} is ")
 
 

@@ -6,29 +6,8 @@ import re
 import pytest
 
 from privcore.extras.pairs import PARAMETERS, PairGenerator, infer
-from privcore.faces.cli import main
 from tests.cli.schemas import confirmed
 from tests.messages import begins, label, says, shows
-
-
-def run(capsys, *arguments):
-    code = main(("direction", *arguments))
-    out, err = capsys.readouterr()
-    assert (code, err) == (0, "")
-    return out
-
-
-def refused(capsys, *arguments):
-    try:
-        code = main(("direction", *arguments))
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capsys.readouterr()
-    assert code == 2
-    assert out == ""
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-    return err
 
 
 @pytest.fixture
@@ -41,70 +20,51 @@ def table(tmp_path):
     return str(path)
 
 
-def test_a_generated_pair_in_words(capsys):
-    out = run(capsys, "--generator", "polynomial", "--epsilon", "2", "--seed", "3")
+def test_a_generated_pair_in_words(printed):
+    out = printed("direction --generator polynomial --epsilon 2 --seed 3")
     assert out.startswith("X -> Y\nhsic-root: X -> Y\n  X -> Y: ")
     assert shows(out, "guarantee-of-run", epsilon=2, delta=0, status="proven, parallel composition")
     assert shows(out, "exact-direction", score="hsic-root", direction="X -> Y")
     assert shows(out, "never-to-release")
 
 
-def test_json_is_the_inference(capsys):
-    out = run(
-        capsys,
-        "--generator",
-        "periodic",
-        "--rows",
-        "1000",
-        "--data-seed",
-        "5",
-        "--seed",
-        "2",
-        "--direction",
-        "y->x",
-        "--noise-law",
-        "laplace",
-        "--score",
-        "all",
-        "--set",
-        "width=0.3",
-        "--json",
+def test_json_is_the_inference(report):
+    found = report(
+        "direction --generator periodic --rows 1000 --data-seed 5 --seed 2 --direction y->x"
+        " --noise-law laplace --score all --set width=0.3 --json"
     )
-    report = json.loads(out)
     given = {"direction": "y->x", "noise_law": "laplace"}
     pair = PairGenerator("periodic", given).sample(1000, 5)
     result = infer(pair, {"score": "all", "width": 0.3}, seed=2)
-    assert report["decision"] == result.decision
-    assert report["true_direction"] == "y->x"
-    assert report["guarantee"] == result.guarantee.as_dict()
-    assert report["parameters"] == dict(result.parameters)
-    assert report["data"]["train"] == report["data"]["test"] == 500
-    assert report["seed"] == 2
+    assert found["decision"] == result.decision
+    assert found["true_direction"] == "y->x"
+    assert found["guarantee"] == result.guarantee.as_dict()
+    assert found["parameters"] == dict(result.parameters)
+    assert found["data"]["train"] == found["data"]["test"] == 500
+    assert found["seed"] == 2
     for told, exact, release in zip(
-        report["scores"], report["not_private"]["scores"], result.releases, strict=True
+        found["scores"], found["not_private"]["scores"], result.releases, strict=True
     ):
         assert told["released"] == list(release.released)
         assert told["decision"] == release.decision
         assert exact["exact"] == list(release.exact)
-    assert report["scores"][3]["log_ranges"] == list(result.releases[3].parts.released)
-    assert report["scores"][3]["noise_scale"] is None
+    assert found["scores"][3]["log_ranges"] == list(result.releases[3].parts.released)
+    assert found["scores"][3]["noise_scale"] is None
 
 
-def test_a_file(capsys, table):
-    base = ("--csv", table, "--x", "cause", "--y", "effect", "--epsilon", "10", "--json")
-    read = json.loads(run(capsys, *base))
+def test_a_file(report, table):
+    base = f"--csv {table} --x cause --y effect --epsilon 10 --json"
+    read = report(f"direction {base}")
     assert (read["x"], read["y"]) == ("cause", "effect")
     assert read["data"]["rows"] == 400
     assert read["true_direction"] is None
     assert read["guarantee"]["caveats"] == [label("bounds-of-not-covered", columns="cause, effect")]
-    path = confirmed(table)
-    capsys.readouterr()
-    public = json.loads(run(capsys, *base, "--schema", path))
+    public = report(f"direction {base} --schema {confirmed(table)}")
     assert public["guarantee"]["caveats"] == []
-    assert json.loads(run(capsys, "--csv", table, "--x", "count", "--y", "effect", "--json"))
+    assert report(f"direction --csv {table} --x count --y effect --json")
 
 
-def test_secure_output_holds_no_exact_number(capsys, table, monkeypatch):
+def test_secure_output_holds_no_exact_number(printed, table, monkeypatch):
     """Everything that is computed without noise, as the simulated run prints it, is absent."""
     made, looked_for = [], set()
 
@@ -114,12 +74,12 @@ def test_secure_output_holds_no_exact_number(capsys, table, monkeypatch):
 
     monkeypatch.setattr("privcore.faces.cli.direction.infer", kept)
     for data in (
-        ("--generator", "sigmoidal", "--noise-law", "laplace"),
-        ("--csv", table, "--x", "cause", "--y", "effect"),
+        "--generator sigmoidal --noise-law laplace",
+        f"--csv {table} --x cause --y effect",
     ):
-        for more in (("--score", "all"), ("--score", "iqr-ptr"), ("--protects", "test")):
-            for how in ((), ("--json",)):
-                out = run(capsys, *data, *more, "--secure", *how)
+        for more in ("--score all", "--score iqr-ptr", "--protects test"):
+            for how in ("", "--json"):
+                out = printed(f"direction {data} {more} --secure {how}")
                 assert "not private" not in out
                 assert "not_private" not in out
                 for release in made[-1].releases:
@@ -138,70 +98,53 @@ def test_secure_output_holds_no_exact_number(capsys, table, monkeypatch):
     assert len(looked_for) > 50
 
 
-def test_published_and_refusals_in_words(capsys):
-    out = run(
-        capsys, "--generator", "sigmoidal", "--calibration", "published", "--score", "kendall"
-    )
+def test_published_and_refusals_in_words(printed):
+    out = printed("direction --generator sigmoidal --calibration published --score kendall")
     assert shows(out, "guarantee-of-run", epsilon=2, delta=0, status="published")
     assert shows(out, "training-not-covered")
-    out = run(capsys, "--generator", "sigmoidal", "--protects", "training", "--score", "kendall")
+    out = printed("direction --generator sigmoidal --protects training --score kendall")
     assert begins(out, "no-decision", pair="X, Y")
     assert shows(out, "not-released", what="X -> Y")
     assert shows(out, "choose-score", score="hsic-root")
-    out = run(capsys, "--generator", "sigmoidal", "--score", "iqr-ptr", "--delta", "0.01")
+    out = printed("direction --generator sigmoidal --score iqr-ptr --delta 0.01")
     assert shows(out, "delta-not-small")
 
 
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ((), says("either-pair-source")),
-        (("--generator", "periodic", "--csv", "t.csv"), says("either-pair-source")),
-        (("--generator", "cubic"), says("no-such-generator", name="cubic")),
+        ("", says("either-pair-source")),
+        ("--generator periodic --csv t.csv", says("either-pair-source")),
+        ("--generator cubic", says("no-such-generator", name="cubic")),
         (
-            ("--generator", "periodic", "--rows", "19"),
+            "--generator periodic --rows 19",
             says("out-of-range-for-a-pair", low=20, high="1,000,000"),
         ),
+        ("--generator periodic --rows many", says("out-of-range", name="rows", value="many")),
         (
-            ("--generator", "periodic", "--rows", "many"),
-            says("out-of-range", name="rows", value="many"),
-        ),
-        (
-            ("--generator", "periodic", "--x", "a"),
+            "--generator periodic --x a",
             says("options-are-for", option="--x and --y", source="--csv"),
         ),
+        ("--generator periodic --steepness 2", says("no-such-parameter", name="steepness")),
         (
-            ("--generator", "periodic", "--steepness", "2"),
-            says("no-such-parameter", name="steepness"),
-        ),
-        (
-            ("--generator", "periodic", "--noise-law", "cauchy"),
+            "--generator periodic --noise-law cauchy",
             says("out-of-range", name="noise-law", value="cauchy"),
         ),
+        ("--generator periodic --penalty 0", says("out-of-range", name="penalty", value=0)),
+        ("--generator periodic --set bins", says("not-name-value")),
+        ("--generator periodic --set knots=3", says("no-such-parameter", name="knots")),
+        ("--generator periodic --seed -1", says("out-of-range", name="seed", value="-1")),
         (
-            ("--generator", "periodic", "--penalty", "0"),
-            says("out-of-range", name="penalty", value=0),
-        ),
-        (("--generator", "periodic", "--set", "bins"), says("not-name-value")),
-        (("--generator", "periodic", "--set", "knots=3"), says("no-such-parameter", name="knots")),
-        (
-            ("--generator", "periodic", "--seed", "-1"),
-            says("out-of-range", name="seed", value="-1"),
-        ),
-        (
-            ("--generator", "periodic", "--calibration", "published", "--protects", "both"),
+            "--generator periodic --calibration published --protects both",
             says("no-published-form", name="both"),
         ),
-        (("--csv", "missing.csv", "--x", "a", "--y", "b"), says("cannot-be-read")),
-        (("--csv", "missing.csv"), says("pair-needs-columns")),
-        (
-            ("--csv", "t.csv", "--x", "a", "--y", "b", "--cycles", "2"),
-            says("option-is-for", source="--generator"),
-        ),
+        ("--csv missing.csv --x a --y b", says("cannot-be-read")),
+        ("--csv missing.csv", says("pair-needs-columns")),
+        ("--csv t.csv --x a --y b --cycles 2", says("option-is-for", source="--generator")),
     ],
 )
-def test_wrong_options_are_refused_in_one_sentence(capsys, arguments, match):
-    assert re.search(match, refused(capsys, *arguments))
+def test_wrong_options_are_refused_in_one_sentence(refused, arguments, match):
+    assert re.search(match, refused(f"direction {arguments}"))
 
 
 @pytest.mark.parametrize(
@@ -212,19 +155,17 @@ def test_wrong_options_are_refused_in_one_sentence(capsys, arguments, match):
         ("cause", "kind", "nominal"),
     ],
 )
-def test_wrong_columns_are_refused(capsys, table, x, y, match):
-    assert re.search(match, refused(capsys, "--csv", table, "--x", x, "--y", y))
+def test_wrong_columns_are_refused(refused, table, x, y, match):
+    assert re.search(match, refused(f"direction --csv {table} --x {x} --y {y}"))
 
 
-def test_a_constant_column_of_a_file_is_refused(capsys, tmp_path):
+def test_a_constant_column_of_a_file_is_refused(refused, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "".join(f"{k / 7:.4f},1.5\n" for k in range(40)))
-    assert shows(
-        refused(capsys, "--csv", str(path), "--x", "a", "--y", "b"), "same-value-in-every-row"
-    )
+    assert shows(refused(f"direction --csv {path} --x a --y b"), "same-value-in-every-row")
 
 
-def test_all_parameters_can_be_set(capsys):
+def test_all_parameters_can_be_set(printed):
     defaults = {p.name: p.default for p in PARAMETERS if p.default is not None}
-    settings = [f"--set={name}={value}" for name, value in defaults.items()]
-    assert run(capsys, "--generator", "polynomial", "--rows", "200", *settings)
+    settings = " ".join(f"--set={name}={value}" for name, value in defaults.items())
+    assert printed(f"direction --generator polynomial --rows 200 {settings}")

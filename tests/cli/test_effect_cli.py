@@ -7,42 +7,22 @@ import pytest
 
 from privcore.data import load_network
 from privcore.data.samples import SAMPLES
-from privcore.faces.cli import main
 from tests.messages import begins, says, shows
 
-ASIA = ("--network", "asia", "--rows", "50000", "--epsilon", "1")
-SMOKE = ("--cause", "smoke", "--outcome", "lung")
-
-
-def run(capsys, *arguments):
-    code = main(arguments)
-    out, err = capsys.readouterr()
-    assert (code, err) == (0, "")
-    return out
-
-
-def refused(capsys, *arguments):
-    try:
-        code = main(arguments)
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capsys.readouterr()
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-    return err
+ASIA = "--network asia --rows 50000 --epsilon 1"
+SMOKE = "--cause smoke --outcome lung"
 
 
 @pytest.mark.long
-def test_an_effect_in_words_and_as_json(capsys):
-    words = run(capsys, "effect", *ASIA, *SMOKE)
+def test_an_effect_in_words_and_as_json(report, printed):
+    words = printed(f"effect {ASIA} {SMOKE}")
     assert begins(
         words, "setting-changes", cause="smoke", low="no", high="yes", outcome="lung = yes"
     )
     assert shows(words, "if-nothing-points", cause="smoke", amount="+9")
     assert shows(words, "in-the-network", amount="+9.0")
     assert shows(words, "never-to-release")
-    said = json.loads(run(capsys, "effect", *ASIA, *SMOKE, "--json"))
+    said = report(f"effect {ASIA} {SMOKE} --json")
     assert {"parents", "adjustment", "estimate", "interval"} <= set(said["effects"][0])
     low, high = said["interval"]
     assert low <= 0.09 <= high
@@ -51,22 +31,18 @@ def test_an_effect_in_words_and_as_json(capsys):
 
 
 @pytest.mark.long
-def test_levels_and_a_share_are_taken(capsys):
-    said = json.loads(
-        run(capsys, "effect", *ASIA, *SMOKE, "--to", "no", "--level", "no",
-            "--effect-share", "0.5", "--json")
-    )  # fmt: skip
+def test_levels_and_a_share_are_taken(report):
+    said = report(f"effect {ASIA} {SMOKE} --to no --level no --effect-share 0.5 --json")
     assert (said["compared"], said["to"], said["level"], said["share"]) == ("yes", "no", "no", 0.5)
     assert said["parameters"]["epsilon"] == pytest.approx(0.5)
     assert said["guarantee"]["epsilon"] == 1
 
 
-def test_what_is_known_settles_the_effect_of_a_sample_with_simpson_s_paradox(capsys):
-    words = run(
-        capsys, "effect", "--sample", "treatment", "--cause", "treatment", "--outcome",
-        "recovered", "--from", "old", "--to", "new", "--epsilon", "1",
-        "--tiers", "age_class,ward;severity;treatment;recovered",
-    )  # fmt: skip
+def test_what_is_known_settles_the_effect_of_a_sample_with_simpson_s_paradox(printed):
+    words = printed(
+        "effect --sample treatment --cause treatment --outcome recovered --from old --to new"
+        " --epsilon 1 --tiers age_class,ward;severity;treatment;recovered"
+    )
     assert shows(words, "raises-probability", outcome="recovered = yes")
     assert shows(words, "adjusted-for", columns="severity")
     # Without adjustment it is the other way round.
@@ -79,13 +55,13 @@ def test_what_is_known_settles_the_effect_of_a_sample_with_simpson_s_paradox(cap
 
 
 @pytest.mark.long
-def test_a_release_has_the_effect_in_its_certificate(capsys, tmp_path):
-    ledger = ("--ledger", str(tmp_path / "ledger.db"))
-    run(capsys, "ledger", "total", "clinic", "--epsilon", "2", "--delta", "1e-5", *ledger)
-    words = run(
-        capsys, "release", *ASIA, *SMOKE, "--algorithm", "moment-search", "--effect-share", "0.4",
-        "--budget-name", "clinic", "--out", str(tmp_path), *ledger,
-    )  # fmt: skip
+def test_a_release_has_the_effect_in_its_certificate(printed, tmp_path):
+    ledger = f"--ledger {tmp_path / 'ledger.db'}"
+    printed(f"ledger total clinic --epsilon 2 --delta 1e-5 {ledger}")
+    words = printed(
+        f"release {ASIA} {SMOKE} --algorithm moment-search --effect-share 0.4"
+        f" --budget-name clinic --out {tmp_path} {ledger}"
+    )
     # The noise is secure: what is said of the effect depends on the graph.
     assert "lung" in words
     assert "spent epsilon 1," in words
@@ -95,7 +71,7 @@ def test_a_release_has_the_effect_in_its_certificate(capsys, tmp_path):
     assert (told["cause"], told["outcome"], told["share"]) == ("smoke", "lung", 0.4)
     assert certificate["mechanism"]["planned"][-1]["kind"] == "discrete laplace"
     assert certificate["guarantee"]["epsilon"] == 1
-    assert shows(run(capsys, "verify", str(path)), "planned-steps-cost", epsilon=1)
+    assert shows(printed(f"verify {path}"), "planned-steps-cost", epsilon=1)
     page = next(tmp_path.glob("certificate-*.html")).read_text("utf-8")
     assert "lung" in page
 
@@ -103,27 +79,27 @@ def test_a_release_has_the_effect_in_its_certificate(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("effect", *ASIA, "--cause", "smoke", "--outcome", "cough"),
-         says("no-such-column", name="cough")),
-        (("effect", *ASIA, "--cause", "smoke", "--outcome", "smoke"),
-         says("cause-and-outcome-the-same")),
-        (("effect", *ASIA, *SMOKE, "--to", "maybe"), says("no-such-level", level="maybe")),
-        (("effect", *ASIA, *SMOKE, "--effect-share", "2"), "effect-share"),
-        (("release", *ASIA, "--algorithm", "laplace-pc", *SMOKE, "--budget-name", "b"), "choose"),
-        (("release", *ASIA, "--algorithm", "moment-search", "--cause", "smoke",
-          "--budget-name", "b"), says("effect-needs-columns")),
+        (f"effect {ASIA} --cause smoke --outcome cough", says("no-such-column", name="cough")),
+        (f"effect {ASIA} --cause smoke --outcome smoke", says("cause-and-outcome-the-same")),
+        (f"effect {ASIA} {SMOKE} --to maybe", says("no-such-level", level="maybe")),
+        (f"effect {ASIA} {SMOKE} --effect-share 2", "effect-share"),
+        (f"release {ASIA} --algorithm laplace-pc {SMOKE} --budget-name b", "choose"),
+        (
+            f"release {ASIA} --algorithm moment-search --cause smoke --budget-name b",
+            says("effect-needs-columns"),
+        ),
     ],
-)  # fmt: skip
-def test_bad_input_gets_one_sentence(capsys, tmp_path, words, told):
-    ledger = ("--ledger", str(tmp_path / "l.db")) if words[0] == "release" else ()
-    assert re.search(told, refused(capsys, *words, *ledger))
+)
+def test_bad_input_gets_one_sentence(refused, tmp_path, words, told):
+    ledger = f"--ledger {tmp_path / 'l.db'}" if words.startswith("release") else ""
+    assert re.search(told, refused(f"{words} {ledger}"))
     assert not (tmp_path / "l.db").exists()
 
 
 @pytest.mark.long
-def test_every_column_of_a_network_can_be_asked_about(capsys):
+def test_every_column_of_a_network_can_be_asked_about(printed):
     """Questions without sense are answered, too."""
     names = load_network("cancer").names
     for outcome in names[1:]:
-        asked = ("--cause", names[0], "--outcome", outcome)
-        assert run(capsys, "effect", "--network", "cancer", "--rows", "5000", *asked)
+        asked = f"--cause {names[0]} --outcome {outcome}"
+        assert printed(f"effect --network cancer --rows 5000 {asked}")

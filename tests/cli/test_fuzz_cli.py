@@ -5,7 +5,6 @@ import os
 import pytest
 
 from tests.cli.fuzz import run
-from tests.cli.test_cli import refused
 from tests.examples import few
 from tests.messages import shows
 
@@ -19,15 +18,15 @@ def test_every_call_ends_with_an_answer_or_one_sentence(seed):
 
 
 @pytest.mark.parametrize("option", ["--seed", "--set", "--network"])
-def test_two_dashes_are_no_value(capsys, option):
-    assert shows(refused(capsys, "discover", f"{option}=--"), "no-value-for-option")
+def test_two_dashes_are_no_value(refused, option):
+    assert shows(refused(f"discover {option}=--"), "no-value-for-option")
 
 
 @pytest.mark.parametrize("command", ["--csv", "--table", "--schema", "--truth"])
-def test_a_name_that_is_no_text_is_an_ordinary_one(capsys, tmp_path, command):
+def test_a_name_that_is_no_text_is_an_ordinary_one(refused, tmp_path, command):
     """Names of files are bytes; those that are not UTF-8 reach a program with surrogates."""
     path = tmp_path / os.fsdecode(b"t\xff.csv")
     path.write_bytes(b"a,b\n1,2\n1\n")
-    given = ["--csv", str(path)] if command != "--csv" else []
-    said = refused(capsys, "discover", *given, command, str(path))
+    given = f"--csv {path}" if command != "--csv" else ""
+    said = refused(f"discover {given} {command} {path}")
     assert len(said) < 300

@@ -5,51 +5,45 @@ import json
 import pytest
 
 from privcore.display.interactive import CONFIRMATION
-from tests.cli.test_cli import refused, run
 from tests.messages import shows
 
-QUICK = ("--algorithm", "svt-pc")
-CANCER = ("discover", "--network", "cancer", "--rows", "1000", *QUICK)
+QUICK = "--algorithm svt-pc"
+CANCER = f"discover --network cancer --rows 1000 {QUICK}"
 
 
-def test_a_network_becomes_a_page_that_says_how_to_make_it_again(tmp_path, capsys):
+def test_a_network_becomes_a_page_that_says_how_to_make_it_again(printed, tmp_path):
     path = tmp_path / "page.html"
-    code, out, _ = run(capsys, *CANCER, "--html", str(path))
-    assert code == 0
+    out = printed(f"{CANCER} --html {path}")
     assert shows(out, "opens-in-any-browser")
     page = path.read_text("utf-8")
     assert "--network cancer --rows 1000 --data-seed 1 --algorithm svt-pc" in page
     assert "--html page.html" in page
 
 
-def test_a_table_of_ones_own_needs_the_words(tmp_path, capsys):
+def test_a_table_of_ones_own_needs_the_words(tmp_path, run, refused):
     table, path = tmp_path / "own.csv", tmp_path / "page.html"
     table.write_text("a,b\n" + "x,y\nz,w\nx,w\n" * 50)
-    own = ("discover", "--csv", str(table), *QUICK, "--html", str(path))
-    for more in ((), ("--explored", "this page")):
-        said = refused(capsys, *own, *more)
+    own = f"discover --csv {table} {QUICK} --html {path}"
+    for more in ("", "--explored 'this page'"):
+        said = refused(f"{own} {more}")
         assert "search-again RELEASE --html" in said
         assert CONFIRMATION in said
         assert not path.exists()
-    assert run(capsys, *own, "--explored", CONFIRMATION)[0] == 0
+    assert run(f"{own} --explored", CONFIRMATION).code == 0
     assert shows(path.read_text("utf-8"), "exploration-mark")
 
 
-@pytest.mark.parametrize("more", [("--secure",), ("--stability", "2"), ("--estimate",)])
-def test_what_does_not_go_with_a_page_is_refused(capsys, more):
-    assert shows(refused(capsys, *CANCER, "--html", "x.html", *more), "html-of-simulated-noise")
+@pytest.mark.parametrize("more", ["--secure", "--stability 2", "--estimate"])
+def test_what_does_not_go_with_a_page_is_refused(refused, more):
+    assert shows(refused(f"{CANCER} --html x.html {more}"), "html-of-simulated-noise")
 
 
-def test_the_words_alone_are_refused(capsys):
-    assert shows(
-        refused(capsys, *CANCER, "--explored", CONFIRMATION),
-        "option-is-for",
-        option="--explored",
-        source="--html",
-    )
+def test_the_words_alone_are_refused(refused):
+    said = refused(f"{CANCER} --explored", CONFIRMATION)
+    assert shows(said, "option-is-for", option="--explored", source="--html")
 
 
-def test_what_was_released_becomes_a_page(tmp_path, monkeypatch, capsys):
+def test_what_was_released_becomes_a_page(tmp_path, monkeypatch, run, refused):
     monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
     from privcore.data import load_network
     from privcore.releases.certificate import certificate_json
@@ -66,11 +60,11 @@ def test_what_was_released_becomes_a_page(tmp_path, monkeypatch, capsys):
     numbers.write_text(file_text(made.numbers), "utf-8")
     for command, file in (("verify", certificate), ("search-again", numbers)):
         path = tmp_path / f"{command}.html"
-        assert run(capsys, command, str(file), "--html", str(path))[0] == 0
+        assert run(f"{command} {file} --html {path}")[0] == 0
         assert shows(path.read_text("utf-8"), "released-with", epsilon=1)
     changed = json.loads(certificate.read_text("utf-8"))
     changed["released"]["note"] = "changed"
     certificate.write_text(json.dumps(changed), "utf-8")
     path = tmp_path / "changed.html"
-    refused(capsys, "verify", str(certificate), "--html", str(path))
+    refused(f"verify {certificate} --html {path}")
     assert not path.exists()

@@ -9,35 +9,18 @@ import numpy as np
 import pytest
 
 from benchmarks.papers import REPRODUCTIONS, Work, reproduce
-from privcore.faces.cli import main
 from privcore.version import __version__
 from tests.messages import says, shows
 
 
-def run(capsys, *arguments):
-    code = main(("reproduce", *arguments))
-    out, err = capsys.readouterr()
-    assert (code, err) == (0, "")
-    return out
-
-
-def refused(capsys, *arguments):
-    code = main(("reproduce", *arguments))
-    out, err = capsys.readouterr()
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-    return err
-
-
-def test_without_a_name_all_are_listed(capsys):
-    lines = run(capsys).splitlines()
+def test_without_a_name_all_are_listed(printed):
+    lines = printed("reproduce").splitlines()
     assert lines[0].split() == ["name", "paper", "item", "shows"]
     assert [line.split()[0] for line in lines[1:]] == list(REPRODUCTIONS)
 
 
-def test_printed_and_ours_stand_side_by_side_in_columns(capsys):
-    lines = run(capsys, "wang-table-1").splitlines()
+def test_printed_and_ours_stand_side_by_side_in_columns(printed):
+    lines = printed("reproduce wang-table-1").splitlines()
     assert lines[0] == "Wang, Pang & Song 2020: Priv-PC, Table 1"
     head = next(n for n, line in enumerate(lines) if line.startswith("network"))
     paper, ours = lines[head].index("paper"), lines[head].index("ours")
@@ -48,8 +31,8 @@ def test_printed_and_ours_stand_side_by_side_in_columns(capsys):
 
 
 @pytest.mark.long
-def test_the_three_columns_and_the_sentences(capsys):
-    out = run(capsys, "xu-table-9", "--quick", "--workers", "1", "--seed", "3")
+def test_the_three_columns_and_the_sentences(printed):
+    out = printed("reproduce xu-table-9 --quick --workers 1 --seed 3")
     head = next(line for line in out.splitlines() if line.startswith("rows n"))
     assert head.split("  ")[-1] == "ours, proven"
     assert "ours, published (not proven)" in head
@@ -58,9 +41,9 @@ def test_the_three_columns_and_the_sentences(capsys):
 
 
 @pytest.mark.long
-def test_csv_and_json_hold_the_same_numbers(capsys, tmp_path):
+def test_csv_and_json_hold_the_same_numbers(printed, tmp_path):
     path = tmp_path / "r.json"
-    out = run(capsys, "xu-table-9", "--runs", "1", "--workers", "0", "--csv", "--out", str(path))
+    out = printed(f"reproduce xu-table-9 --runs 1 --workers 0 --csv --out {path}")
     rows = list(csv.DictReader(io.StringIO(out)))
     held = json.loads(path.read_text(encoding="utf-8"))
     result = reproduce(REPRODUCTIONS["xu-table-9"], Work(1))
@@ -84,8 +67,8 @@ def adult(tmp_path):
     return str(path)
 
 
-def test_the_users_table(capsys, adult):
-    out = run(capsys, "xu-adult", "--table", adult, "--quick")
+def test_the_users_table(printed, adult):
+    out = printed(f"reproduce xu-adult --table {adult} --quick")
     line = next(line for line in out.splitlines() if line.startswith("PC (not private)"))
     assert line.split("  ")[-1] != ""
     assert "0.786" in out
@@ -94,29 +77,26 @@ def test_the_users_table(capsys, adult):
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        (("wang-table-9",), says("no-such-reproduction", name="wang-table-9")),
-        (("xu-adult",), says("data-needed-for-item")),
-        (("xu-adult", "--table", "missing.csv"), says("cannot-be-read")),
-        (("wang-table-1", "--table", "t.csv"), says("brings-its-own-data")),
-        (("wang-table-1", "--runs", "0"), says("out-of-range", name="runs", value=0)),
-        (("wang-table-1", "--runs", "many"), says("out-of-range", name="runs", value="many")),
-        (("wang-table-1", "--quick", "--runs", "2"), says("leave-option-out", option="--runs")),
-        (("wang-table-1", "--seed", "-1"), says("out-of-range", name="seed", value="-1")),
-        (
-            ("wang-table-1", "--seed", "9999999999"),
-            says("out-of-range", name="seed", value=9999999999),
-        ),
-        (("wang-table-1", "--workers", "two"), says("out-of-range", name="workers", value="two")),
-        (("wang-table-1", "--out", "r.parquet"), says("must-end-in", ends=".json")),
-        (("wang-table-1", "--out", "/no/such/folder/r.json"), says("cannot-be-written")),
+        ("wang-table-9", says("no-such-reproduction", name="wang-table-9")),
+        ("xu-adult", says("data-needed-for-item")),
+        ("xu-adult --table missing.csv", says("cannot-be-read")),
+        ("wang-table-1 --table t.csv", says("brings-its-own-data")),
+        ("wang-table-1 --runs 0", says("out-of-range", name="runs", value=0)),
+        ("wang-table-1 --runs many", says("out-of-range", name="runs", value="many")),
+        ("wang-table-1 --quick --runs 2", says("leave-option-out", option="--runs")),
+        ("wang-table-1 --seed -1", says("out-of-range", name="seed", value="-1")),
+        ("wang-table-1 --seed 9999999999", says("out-of-range", name="seed", value=9999999999)),
+        ("wang-table-1 --workers two", says("out-of-range", name="workers", value="two")),
+        ("wang-table-1 --out r.parquet", says("must-end-in", ends=".json")),
+        ("wang-table-1 --out /no/such/folder/r.json", says("cannot-be-written")),
     ],
 )
-def test_wrong_options_are_refused_in_one_sentence(capsys, arguments, match):
-    assert re.search(match, refused(capsys, *arguments))
+def test_wrong_options_are_refused_in_one_sentence(refused, arguments, match):
+    assert re.search(match, refused(f"reproduce {arguments}"))
 
 
-def test_without_the_source_it_lists_and_says_where_to_run(capsys, monkeypatch):
+def test_without_the_source_it_lists_and_says_where_to_run(printed, refused, monkeypatch):
     monkeypatch.setattr("privcore.faces.cli.reproduce.makers", lambda: None)
-    assert "wang-table-1" in run(capsys)
-    assert shows(refused(capsys, "wang-table-1"), "run-command-there")
-    assert "no reproduction" in refused(capsys, "wang-table-9")
+    assert "wang-table-1" in printed("reproduce")
+    assert shows(refused("reproduce wang-table-1"), "run-command-there")
+    assert "no reproduction" in refused("reproduce wang-table-9")

@@ -9,17 +9,16 @@ import pandas as pd
 import pytest
 
 from privcore.data.domain import domain_sha256
-from privcore.faces.cli import main
 from privcore.faces.cli.data import add_data_options, load
 from privcore.releases.ledger.ledger import Ledger
 from tests.cli.schemas import confirmed
-from tests.cli.test_cli import refused, run
 from tests.messages import says, shows
 
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
     return with_table(tmp_path)
 
 
@@ -37,23 +36,11 @@ def with_table(folder):
     return folder
 
 
-def released(files, *more):
-    return (
-        "release",
-        "--csv",
-        str(files / "t.csv"),
-        "--algorithm",
-        "lapmech",
-        "--budget-name",
-        "clinic",
-        "--out",
-        str(files / "out"),
-        *more,
-    )
+RELEASED = "release --algorithm lapmech --budget-name clinic"
 
 
-def test_a_draft_says_what_it_leaves_out_and_that_it_is_not_covered(files, capsys):
-    code, out, err = run(capsys, "schema", "--csv", str(files / "t.csv"))
+def test_a_draft_says_what_it_leaves_out_and_that_it_is_not_covered(files, run):
+    code, out, err = run("schema --csv t.csv")
     assert code == 0
     assert shows(err, "no-guarantee-covers")
     draft = json.loads(out)
@@ -69,60 +56,50 @@ def test_a_draft_says_what_it_leaves_out_and_that_it_is_not_covered(files, capsy
     assert dose["bounds"][0] == 0.0
 
 
-def test_a_confirmation_shows_and_keeps_every_value(files, capsys, monkeypatch):
-    path = str(files / "schema.json")
-    _, out, _ = run(capsys, "schema", "--csv", str(files / "t.csv"), "--out", path)
-    assert shows(out, "left-out-of-schema", name="patient_id")
-    assert shows(refused_after_values(capsys, "schema", "--confirm", path), "nobody-to-ask")
+def test_a_confirmation_shows_and_keeps_every_value(files, run, printed, monkeypatch):
+    def refused_after_values():
+        code, out, err = run("schema --confirm schema.json")
+        assert code == 2
+        assert out
+        assert err.count("\n") == 1
+        return err
+
+    assert shows(
+        run("schema --csv t.csv --out schema.json").out, "left-out-of-schema", name="patient_id"
+    )
+    assert shows(refused_after_values(), "nobody-to-ask")
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda question: "no")
-    assert shows(refused_after_values(capsys, "schema", "--confirm", path), "nothing-confirmed")
+    assert shows(refused_after_values(), "nothing-confirmed")
     assert "confirmed" not in json.loads((files / "schema.json").read_text())
     monkeypatch.setattr("builtins.input", lambda question: "yes")
-    code, out, _ = run(capsys, "schema", "--confirm", path)
-    assert code == 0
+    out = printed("schema --confirm schema.json")
     assert '"I" | "II" | "III" | "(missing)"' in out
     assert "cut at" in out
     assert len(json.loads((files / "schema.json").read_text())["confirmed"]) == 64
 
 
-def refused_after_values(capsys, *arguments):
-    code, out, err = run(capsys, *arguments)
-    assert code == 2
-    assert out
-    assert err.count("\n") == 1
-    return err
-
-
-def test_a_release_takes_confirmed_values_and_nothing_else(files, capsys):
+def test_a_release_takes_confirmed_values_and_nothing_else(files, run, printed, refused):
     """Levels read off the rows, a draft, and a schema changed since are all refused unpaid."""
-    main(["ledger", "total", "clinic", "--epsilon", "1", "--delta", "0"])
-    main(["schema", "--csv", str(files / "t.csv"), "--out", str(files / "draft.json")])
+    run("ledger total clinic --epsilon 1 --delta 0")
+    run("schema --csv t.csv --out draft.json")
     path = confirmed(files / "t.csv")
-    capsys.readouterr()
     changed = json.loads((files / "t.schema.json").read_text())
     changed["columns"][2]["bounds"] = [0, 200]
     (files / "changed.json").write_text(json.dumps(changed))
-    for schema in (
-        (),
-        ("--schema", str(files / "draft.json")),
-        ("--schema", str(files / "changed.json")),
-    ):
-        missing = () if schema else ("--missing", "level")
-        for accept in ((), ("--accept-caveats",)):
-            words = refused(capsys, *released(files, *schema, *missing, *accept, "--epsilon", "1"))
-            assert shows(words, "levels-not-confirmed")
+    asked = f"{RELEASED} --csv t.csv --out out --epsilon 1"
+    for how in ("--missing level", "--schema draft.json", "--schema changed.json"):
+        for accept in ("", "--accept-caveats"):
+            assert shows(refused(f"{asked} {how} {accept}"), "levels-not-confirmed")
     assert Ledger().charges() == []
-    code, out, err = run(capsys, *released(files, "--schema", path, "--epsilon", "1"))
-    assert (code, err) == (0, "")
+    printed(f"{asked} --schema {path}")
     certificate = next((files / "out").glob("*.json"))
     domain = json.loads(certificate.read_text())["domain"]
     assert domain["sha256"] == domain_sha256(domain["columns"])
     assert [c["name"] for c in domain["columns"]] == ["seen", "stage", "age", "dose"]
     assert domain["columns"][1]["levels"] == ["I", "II", "III", "(missing)"]
     assert len(domain["columns"][2]["cut_points"]) == 5
-    code, out, _ = run(capsys, "verify", str(certificate))
-    assert code == 0
+    out = printed(f"verify {certificate}")
     assert domain["sha256"] in out
     assert '"I" | "II" | "III" | "(missing)"' in out
     page = certificate.with_suffix(".html").read_text()
@@ -130,37 +107,21 @@ def test_a_release_takes_confirmed_values_and_nothing_else(files, capsys):
     assert all(repr(cut) in page for cut in domain["columns"][3]["cut_points"])
 
 
-def test_one_record_does_not_change_what_is_released_as_public(tmp_path, monkeypatch, capsys):
+def test_one_record_does_not_change_what_is_released_as_public(files, run, printed):
     """Two tables that differ in one value have one domain, and the far value goes to a bound."""
-    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
-    main(["ledger", "total", "clinic", "--epsilon", "9", "--delta", "0"])
+    run("ledger total clinic --epsilon 9 --delta 0")
     random = np.random.default_rng(1)
     x = random.random(2000)
     y = np.where(random.random(2000) < 0.8, x, random.random(2000))
     domains = []
     for name, value in (("one", 0.5), ("other", 1000.0)):
         x[0] = value
-        file = tmp_path / f"{name}.csv"
+        file = files / f"{name}.csv"
         file.write_text("x,y\n" + "".join(f"{a},{b}\n" for a, b in zip(x, y, strict=True)))
         if name == "one":
             path = confirmed(file)
-        capsys.readouterr()
-        code, _, err = run(
-            capsys,
-            "release",
-            "--csv",
-            str(file),
-            "--schema",
-            path,
-            "--algorithm",
-            "lapmech",
-            "--budget-name",
-            "clinic",
-            "--out",
-            str(tmp_path / name),
-        )
-        assert (code, err) == (0, "")
-        certificate = next((tmp_path / name).glob("*.json"))
+        printed(f"{RELEASED} --csv {file} --schema {path} --out {name}")
+        certificate = next((files / name).glob("*.json"))
         domains.append(json.loads(certificate.read_text())["domain"])
     assert domains[0] == domains[1]
 
@@ -168,24 +129,23 @@ def test_one_record_does_not_change_what_is_released_as_public(tmp_path, monkeyp
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--csv", "{}/none.csv"), says("cannot-be-read")),
-        (("--confirm", "{}/t.csv"), says("not-json")),
-        (("--csv", "{}/t.csv", "--yes"), says("draft-to-be-reviewed")),
-        (("--csv", "{}/t.csv", "--out", "{}/none/schema.json"), says("cannot-be-written")),
+        ("--csv none.csv", says("cannot-be-read")),
+        ("--confirm t.csv", says("not-json")),
+        ("--csv t.csv --yes", says("draft-to-be-reviewed")),
+        ("--csv t.csv --out none/schema.json", says("cannot-be-written")),
         (
-            ("--confirm", "{}/t.csv", "--out", "x"),
+            "--confirm t.csv --out x",
             says("options-are-for", option="--out and --kinds", source="drafting"),
         ),
-        ((), "required"),
-        (("--csv", "{}/t.csv", "--confirm", "{}/t.csv"), says("not-allowed-with")),
+        ("", "required"),
+        ("--csv t.csv --confirm t.csv", says("not-allowed-with")),
     ],
 )
-def test_refusals(files, capsys, arguments, sentence):
-    filled = [argument.format(files) for argument in arguments]
-    assert re.search(sentence, refused(capsys, "schema", *filled))
+def test_refusals(files, refused, arguments, sentence):
+    assert re.search(sentence, refused(f"schema {arguments}"))
 
 
-def test_a_draft_is_what_discover_runs_on(tmp_path, capsys):
+def test_a_draft_is_what_discover_runs_on(report, tmp_path, run):
     """A schema that is drafted, and given, makes the data set that is made without one."""
     random = np.random.default_rng(5)
     n = 900
@@ -205,7 +165,7 @@ def test_a_draft_is_what_discover_runs_on(tmp_path, capsys):
     )
     path, draft = tmp_path / "t.csv", tmp_path / "s.json"
     frame.to_csv(path)
-    _, said, _ = run(capsys, "schema", "--csv", str(path), "--out", str(draft))
+    _, said, _ = run(f"schema --csv {path} --out {draft}")
     for name in ("Unnamed: 0", "patient_id", "remark"):
         assert shows(said, "left-out-of-schema", name=name)
     options = argparse.ArgumentParser()
@@ -219,10 +179,7 @@ def test_a_draft_is_what_discover_runs_on(tmp_path, capsys):
     for ours, theirs in zip(given.values, without.values, strict=True):
         assert np.array_equal(ours, theirs)
     reports = []
-    for more in ((), ("--schema", str(draft))):
-        _, out, _ = run(
-            capsys, "discover", "--csv", str(path), *more, "--seed", "3", "--epsilon", "5", "--json"
-        )
-        report = json.loads(out)
-        reports.append({k: v for k, v in report.items() if k not in ("seconds", "left_out")})
+    for more in ("", f"--schema {draft}"):
+        found = report(f"discover --csv {path} {more} --seed 3 --epsilon 5 --json")
+        reports.append({k: v for k, v in found.items() if k not in ("seconds", "left_out")})
     assert reports[0] == reports[1]

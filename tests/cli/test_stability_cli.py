@@ -1,12 +1,9 @@
 """`discover --stability` from a shell, and the note on a column of nearly one level."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cli.test_cli import refused, run
 from tests.messages import shows
 
 
@@ -24,10 +21,9 @@ def path(tmp_path_factory):
 
 
 @pytest.mark.long
-def test_figures_and_frequencies_are_printed(capsys, path):
-    asked = ("discover", "--csv", path, "--epsilon", "5", "--stability", "4")
-    code, out, err = run(capsys, *asked)
-    assert (code, err) == (0, "")
+def test_figures_and_frequencies_are_printed(printed, run, path):
+    asked = f"discover --csv {path} --epsilon 5 --stability 4"
+    out = printed(asked)
     lines = out.splitlines()
     edges = [line for line in lines if " -- " in line]
     assert len(edges) == 2
@@ -40,36 +36,35 @@ def test_figures_and_frequencies_are_printed(capsys, path):
     )
     assert any(line.startswith("Not private: ") for line in lines)
     assert shows(lines, "note-of-one-level", name="rare", share=97)
-    assert run(capsys, *asked)[1].splitlines()[:3] == lines[:3]
+    assert run(asked)[1].splitlines()[:3] == lines[:3]
 
 
 @pytest.mark.long
-def test_json_has_them_and_only_where_they_were_requested(capsys, path):
-    asked = ("discover", "--csv", path, "--epsilon", "5", "--json")
-    report = json.loads(run(capsys, *asked, "--stability", "4")[1])
-    judged = report["stability"]
+def test_json_has_them_and_only_where_they_were_requested(report, path):
+    asked = f"discover --csv {path} --epsilon 5 --json"
+    found = report(f"{asked} --stability 4")
+    judged = found["stability"]
     assert judged["rolls"] == {"runs": 4, "same": 4, "f1": 1.0}
     assert judged["halves"] == {"halvings": 2, "f1": 1.0, "refused": []}
     assert [pair["pair"] for pair in judged["pairs"]] == [["a", "b"], ["b", "c"]]
-    assert report["one_level"] == {"rare": pytest.approx(0.97, abs=0.01)}
-    plain = json.loads(run(capsys, *asked)[1])
+    assert found["one_level"] == {"rare": pytest.approx(0.97, abs=0.01)}
+    plain = report(asked)
     assert "stability" not in plain
-    assert plain["pairs"] == report["pairs"]
+    assert plain["pairs"] == found["pairs"]
 
 
-def test_pc_has_halves_and_no_note(capsys, path):
-    code, out, err = run(capsys, "discover", "--csv", path, "--algorithm", "pc", "--stability", "4")
-    assert (code, err) == (0, "")
+def test_pc_has_halves_and_no_note(printed, path):
+    out = printed(f"discover --csv {path} --algorithm pc --stability 4")
     assert shows(out, "share-of-halves", halves=100)
     assert "noise draws" not in out
     assert not shows(out, "note-of-one-level")
 
 
 @pytest.mark.parametrize("number", ["1", "x", "2.5", "-3", "100000"])
-def test_a_number_of_runs_that_is_none_is_refused(capsys, path, number):
-    assert "stability" in refused(capsys, "discover", "--csv", path, f"--stability={number}")
+def test_a_number_of_runs_that_is_none_is_refused(refused, path, number):
+    assert "stability" in refused(f"discover --csv {path} --stability={number}")
 
 
-def test_the_graph_alone_has_no_room_for_it(capsys, path):
-    said = refused(capsys, "discover", "--csv", path, "--stability", "4", "--format", "dot")
+def test_the_graph_alone_has_no_room_for_it(refused, path):
+    said = refused(f"discover --csv {path} --stability 4 --format dot")
     assert shows(said, "omit-or-drop", option="--stability")

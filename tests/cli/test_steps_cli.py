@@ -10,9 +10,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from privcore.faces.cli import build_parser
 from privcore.releases.release_file import file_text, read_release_file
 from privcore.releases.signing import signed
+from tests.cli.calling import refused, run
 from tests.cli.fuzz import USUAL, options_of
 from tests.cli.schemas import confirmed
-from tests.cli.test_cli import refused, run
 from tests.messages import shows
 
 TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(600))

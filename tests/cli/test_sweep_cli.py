@@ -7,71 +7,28 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from privcore.extras.lab.sweeps.sweep import Journal, NetworkData, SweepPlan, read_sweep
-from privcore.faces.cli import main
+from tests.cli.test_cli import TEXT
 from tests.messages import begins, reads, says, shows
 
 SMALL = (
-    "sweep",
-    "--network",
-    "cancer,survey",
-    "--rows",
-    "300",
-    "--algorithms",
-    "pc,priv-pc,svt-pc",
-    "--epsilons",
-    "0.5,5",
-    "--seeds",
-    "3",
-    "--workers",
-    "0",
+    "sweep --network cancer,survey --rows 300 --algorithms pc,priv-pc,svt-pc"
+    " --epsilons 0.5,5 --seeds 3 --workers 0"
 )
 
 
-def run(capsys, *arguments):
-    code = main(arguments)
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
-def refused(capsys, *arguments):
-    """Exit code 2 and exactly one sentence on stderr."""
-    try:
-        code = main(arguments)
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capsys.readouterr()
-    assert code == 2
-    assert out == ""
-    assert err.count("\n") == 1
-    assert err.strip().endswith((".", "--help."))
-    return err
-
-
 @pytest.mark.long
-def test_the_issue_s_command(capsys, tmp_path):
+def test_a_table_of_means_is_printed(printed, tmp_path):
     path = tmp_path / "sweep.parquet"
-    arguments = (
-        "sweep",
-        "--network",
-        "asia",
-        "--rows",
-        "100000",
-        "--algorithms",
-        "pc,priv-pc",
-        "--epsilons",
-        "0.1,1,10",
-        "--seeds",
-        "20",
-        "--out",
-        str(path),
+    out = printed(
+        "sweep --network asia --rows 100000 --algorithms pc,priv-pc --epsilons 0.1,1,10"
+        f" --seeds 20 --out {path}"
     )
-    code, out, err = run(capsys, *arguments)
-    assert (code, err) == (0, "")
     found = read_sweep(path)
     assert len(found.rows) == 1 + 3 * 20
     assert found.command.startswith("python -m privcore sweep --network asia --rows 100000")
@@ -88,23 +45,11 @@ def test_the_issue_s_command(capsys, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["csv", "json"])
-def test_grids_settings_and_endings(capsys, tmp_path, ending):
+def test_grids_settings_and_endings(run, tmp_path, ending):
     path = tmp_path / f"a.{ending}"
     code, out, err = run(
-        capsys,
-        *SMALL,
-        "--out",
-        str(path),
-        "--grid",
-        "threshold=0.01,0.05",
-        "--set",
-        "max-order=1",
-        "--set",
-        "priv-pc.sieve-share=0.3",
-        "--set",
-        "radius=0.5",
-        "--calibrations",
-        "proven,published",
+        f"{SMALL} --out {path} --grid threshold=0.01,0.05 --set max-order=1"
+        " --set priv-pc.sieve-share=0.3 --set radius=0.5 --calibrations proven,published"
     )
     assert code == 0
     assert reads(err, "no-parameter-in-sweep", name="radius")
@@ -121,18 +66,18 @@ def test_grids_settings_and_endings(capsys, tmp_path, ending):
 
 
 @pytest.mark.long
-def test_rows_do_not_depend_on_the_workers(capsys, tmp_path):
+def test_rows_do_not_depend_on_the_workers(run, tmp_path):
     tables = []
     for workers in ("0", "2"):
         path = tmp_path / f"{workers}.parquet"
-        assert run(capsys, *SMALL[:-1], workers, "--out", str(path))[0] == 0
+        assert run(f"{SMALL} --workers {workers} --out {path}").code == 0
         tables.append(pd.read_parquet(path).drop(columns="seconds"))
     assert tables[0].equals(tables[1])
 
 
-def test_resuming(capsys, tmp_path):
+def test_resuming(run, tmp_path):
     path = tmp_path / "a.parquet"
-    run(capsys, *SMALL, "--out", str(path))
+    run(f"{SMALL} --out {path}")
     whole = read_sweep(path)
     plan = SweepPlan(
         (NetworkData("cancer"), NetworkData("survey")),
@@ -148,7 +93,7 @@ def test_resuming(capsys, tmp_path):
     for row in marked:
         journal.add(row)
     journal.close()
-    code, _, err = run(capsys, *SMALL, "--out", str(path))
+    code, _, err = run(f"{SMALL} --out {path}")
     assert code == 0
     assert reads(err, "going-on", done=7, runs=plan.size)
     again = read_sweep(path).rows
@@ -161,26 +106,8 @@ def test_resuming(capsys, tmp_path):
 def test_interrupted_and_resumed(tmp_path):
     """Ctrl-C as a terminal sends it, then the same command again."""
     path = tmp_path / "a.csv"
-    command = [
-        sys.executable,
-        "-m",
-        "privcore",
-        "sweep",
-        "--network",
-        "asia",
-        "--rows",
-        "2000",
-        "--algorithms",
-        "svt-pc",
-        "--epsilons",
-        "1",
-        "--seeds",
-        "1000",
-        "--workers",
-        "2",
-        "--out",
-        str(path),
-    ]
+    words = "sweep --network asia --rows 2000 --algorithms svt-pc --epsilons 1 --seeds 1000"
+    command = [sys.executable, "-m", "privcore", *words.split(), "--workers", "2", "--out", path]
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -204,63 +131,29 @@ def test_interrupted_and_resumed(tmp_path):
     assert len(pd.read_csv(path)) == 1000
 
 
-def test_a_table_of_one_s_own(capsys, tmp_path):
-    table = tmp_path / "table.csv"
-    table.write_text(
-        "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(60))
-    )
-    truth = tmp_path / "truth.csv"
-    truth.write_text("a,b\n")
-    arguments = (
-        "sweep",
-        "--csv",
-        str(table),
-        "--algorithms",
-        "svt-pc",
-        "--seeds",
-        "2",
-        "--workers",
-        "0",
-        "--epsilons",
-        "1",
-        "--out",
-    )
-    code, out, _ = run(capsys, *arguments, str(tmp_path / "a.json"))
-    assert code == 0
+def test_a_table_of_one_s_own(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("table.csv").write_text(TEXT)
+    Path("truth.csv").write_text("a,b\n")
+    asked = "sweep --csv table.csv --algorithms svt-pc --seeds 2 --workers 0 --epsilons 1"
+    out = run(f"{asked} --out a.json").out
     assert shows(out, "sweep-compared")
-    rows = read_sweep(tmp_path / "a.json").rows
+    rows = read_sweep("a.json").rows
     assert {row["rows"] for row in rows} == {60}
     assert {row["truth_skeleton_f1"] for row in rows} == {None}
-    code, out, _ = run(
-        capsys, *arguments, str(tmp_path / "b.json"), "--truth", str(truth), "--rows", "30,61"
-    )
-    assert code == 0
+    out = run(f"{asked} --out b.json --truth truth.csv --rows 30,61").out
     assert shows(out, "sweep-against-truth")
     assert shows(out, "runs-refused", runs=2)
     assert "refused" in next(line for line in out.splitlines() if line.startswith("61"))
 
 
-def test_an_example(capsys, tmp_path):
+def test_an_example(run, tmp_path):
     path = tmp_path / "a.parquet"
-    code, _, _ = run(
-        capsys,
-        "sweep",
-        "--example",
-        "linear-gaussian",
-        "--nodes",
-        "4",
-        "--rows",
-        "200,400",
-        "--algorithms",
-        "notears,privpc-star",
-        "--seeds",
-        "2",
-        "--workers",
-        "0",
-        "--out",
-        str(path),
+    ran = run(
+        "sweep --example linear-gaussian --nodes 4 --rows 200,400"
+        f" --algorithms notears,privpc-star --seeds 2 --workers 0 --out {path}"
     )
-    assert code == 0
+    assert ran.code == 0
     found = read_sweep(path)
     assert found.plan["data"][0]["nodes"] == 4
     assert len(found.rows) == 2 * (1 + 3 * 2)
@@ -269,64 +162,62 @@ def test_an_example(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("--out", "a.xlsx"), says("must-end-in", ends=".parquet, .csv or .json")),
-        (("--network", "asiaa"), says("no-such-network", name="asiaa")),
-        (("--network", ""), says("no-data-set")),
-        (("--algorithms", "pc,privpc"), says("no-such-algorithm", name="privpc")),
-        (("--epsilons", "0.1,x"), says("out-of-range", name="epsilon", value="x")),
-        (("--epsilons", ","), says("grid-is-empty", name="epsilon")),
-        (("--grid", "epsilon=1"), says("grid-has-its-option", option="--epsilons")),
-        (("--grid", "tweak"), says("not-name-value")),
-        (("--grid", "tweaks=1"), says("no-algorithm-has", name="tweaks")),
-        (("--set", "calibration=published"), says("calibrations-have-a-list")),
-        (("--set", "em-pc.threshold=0.1"), says("not-among-the-algorithms")),
-        (("--seeds", "x"), says("out-of-range", name="seeds", value="x")),
-        (("--workers", "-1"), says("out-of-range", name="workers", value="-1")),
-        (("--rows", "1"), says("out-of-range", name="rows", value=1)),
-        (("--calibrations", "best"), says("no-such-calibration", name="best")),
-        (("--truth", "t.csv"), says("option-is-for", option="--truth", source="--csv")),
-        (("--intervals", "3"), says("leave-option-out", option="--intervals")),
-        (("--csv", "t.csv"), says("either-source")),
-        (("--nodes", "4"), says("option-is-for", option="--nodes", source="--example")),
+        ("--out a.xlsx", says("must-end-in", ends=".parquet, .csv or .json")),
+        ("--network asiaa", says("no-such-network", name="asiaa")),
+        ("--network ''", says("no-data-set")),
+        ("--algorithms pc,privpc", says("no-such-algorithm", name="privpc")),
+        ("--epsilons 0.1,x", says("out-of-range", name="epsilon", value="x")),
+        ("--epsilons ,", says("grid-is-empty", name="epsilon")),
+        ("--grid epsilon=1", says("grid-has-its-option", option="--epsilons")),
+        ("--grid tweak", says("not-name-value")),
+        ("--grid tweaks=1", says("no-algorithm-has", name="tweaks")),
+        ("--set calibration=published", says("calibrations-have-a-list")),
+        ("--set em-pc.threshold=0.1", says("not-among-the-algorithms")),
+        ("--seeds x", says("out-of-range", name="seeds", value="x")),
+        ("--workers -1", says("out-of-range", name="workers", value="-1")),
+        ("--rows 1", says("out-of-range", name="rows", value=1)),
+        ("--calibrations best", says("no-such-calibration", name="best")),
+        ("--truth t.csv", says("option-is-for", option="--truth", source="--csv")),
+        ("--intervals 3", says("leave-option-out", option="--intervals")),
+        ("--csv t.csv", says("either-source")),
+        ("--nodes 4", says("option-is-for", option="--nodes", source="--example")),
     ],
 )
-def test_wrong_options_are_one_sentence(capsys, tmp_path, monkeypatch, change, message):
+def test_wrong_options_are_one_sentence(refused, tmp_path, monkeypatch, change, message):
     monkeypatch.chdir(tmp_path)
-    assert re.search(message, refused(capsys, *SMALL, "--out", "a.csv", *change))
+    assert re.search(message, refused(f"{SMALL} --out a.csv {change}"))
     assert os.listdir(tmp_path) == []
 
 
-def test_another_plan_s_journal_is_refused(capsys, tmp_path):
+def test_another_plan_s_journal_is_refused(refused, tmp_path):
     path = tmp_path / "a.csv"
     Journal(path, SweepPlan((NetworkData("cancer"),), ("pc",))).close()
-    assert shows(refused(capsys, *SMALL, "--out", str(path)), "unfinished-sweep")
+    assert shows(refused(f"{SMALL} --out {path}"), "unfinished-sweep")
     assert os.listdir(tmp_path) == ["a.csv.journal"]
 
 
-def test_a_scheduler_that_is_not_there(capsys, tmp_path, monkeypatch):
+def test_a_scheduler_that_is_not_there(refused, tmp_path, monkeypatch):
     monkeypatch.setattr("privcore.extras.lab.sweeps.dask.JOIN_SECONDS", 0.5)
     path = tmp_path / "a.csv"
-    message = refused(capsys, *SMALL, "--out", str(path), "--scheduler", "tcp://127.0.0.1:9")
+    message = refused(f"{SMALL} --out {path} --scheduler tcp://127.0.0.1:9")
     assert shows(message, "no-scheduler", address="tcp://127.0.0.1:9")
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.long
-def test_many_budgets_make_a_short_table(capsys, tmp_path):
+def test_many_budgets_make_a_short_table(run, tmp_path):
     epsilons = ",".join(str(e) for e in range(1, 30))
-    path = str(tmp_path / "a.csv")
-    few = ("--algorithms", "svt-pc", "--seeds", "1", "--out", path)
-    _, out, _ = run(capsys, *SMALL, "--epsilons", epsilons, *few)
-    head = out.splitlines()[1]
+    few = f"--epsilons {epsilons} --algorithms svt-pc --seeds 1"
+    head = run(f"{SMALL} {few} --out {tmp_path / 'a.csv'}").out.splitlines()[1]
     assert head.count("ε") == 7
     assert "ε 1 " in head
     assert head.endswith("ε 29")
 
 
-def test_progress_on_a_terminal(capsys, tmp_path, monkeypatch):
+def test_progress_on_a_terminal(run, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setattr("privcore.faces.cli.sweep._SHOWN_EVERY", 0.0)
-    code, _, err = run(capsys, *SMALL, "--out", str(tmp_path / "a.csv"))
+    code, _, err = run(f"{SMALL} --out {tmp_path / 'a.csv'}")
     assert code == 0
     lines = err.split("\r")
     assert lines[1].startswith("1 of 26 runs, ")

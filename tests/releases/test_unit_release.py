@@ -23,8 +23,8 @@ from privcore.releases.release import release
 from privcore.releases.release_check import check_release
 from privcore.releases.verification import verify
 from privcore.unit import ADDED, REPLACED, Unit, understood
+from tests.cli.calling import refused, run
 from tests.cli.schemas import confirmed
-from tests.cli.test_cli import refused, run
 from tests.examples import few
 from tests.messages import begins, says, shows
 from tests.releases.test_certificate import resigned
