@@ -65,16 +65,6 @@ def test_grids_settings_and_endings(run, tmp_path, ending):
     assert "threshold" in out.splitlines()[1]
 
 
-@pytest.mark.long
-def test_rows_do_not_depend_on_the_workers(run, tmp_path):
-    tables = []
-    for workers in ("0", "2"):
-        path = tmp_path / f"{workers}.parquet"
-        assert run(f"{SMALL} --workers {workers} --out {path}").code == 0
-        tables.append(pd.read_parquet(path).drop(columns="seconds"))
-    assert tables[0].equals(tables[1])
-
-
 def test_resuming(run, tmp_path):
     path = tmp_path / "a.parquet"
     run(f"{SMALL} --out {path}")
@@ -187,13 +177,6 @@ def test_wrong_options_are_one_sentence(refused, tmp_path, monkeypatch, change, 
     monkeypatch.chdir(tmp_path)
     assert re.search(message, refused(f"{SMALL} --out a.csv {change}"))
     assert os.listdir(tmp_path) == []
-
-
-def test_another_plan_s_journal_is_refused(refused, tmp_path):
-    path = tmp_path / "a.csv"
-    Journal(path, SweepPlan((NetworkData("cancer"),), ("pc",))).close()
-    assert shows(refused(f"{SMALL} --out {path}"), "unfinished-sweep")
-    assert os.listdir(tmp_path) == ["a.csv.journal"]
 
 
 def test_a_scheduler_that_is_not_there(refused, tmp_path, monkeypatch):

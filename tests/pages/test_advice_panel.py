@@ -51,21 +51,21 @@ def test_what_limits_weak_edges_is_said_without_asking_and_follows_the_budget():
         ("0.1", label("algorithm-is-the-limit")),
         ("1", label("nothing-in-the-way")),
     ):
-        app = clean(start(data="asia", discover_tab="What to expect", epsilon=epsilon))
+        app = start(data="asia", discover_tab="What to expect", epsilon=epsilon)
         assert len(limits(app)) == 2
         assert all(message in sentence for sentence in limits(app))
     few = {"data": "asia", "rows": "1000", "discover_tab": "What to expect"}
     for algorithm, many in (("moment-search", 2), ("svt-pc", 1)):
-        app = clean(start(algorithm=algorithm, **few))
+        app = start(algorithm=algorithm, **few)
         assert len(limits(app)) == many
         assert all(shows(sentence, "no-test-sees-one", rows="1,000") for sentence in limits(app))
-    app = clean(start(data="asia", discover_tab=label("what-to-expect")))
+    app = start(data="asia", discover_tab=label("what-to-expect"))
     assert len(limits(app)) == 2
 
 
 @pytest.mark.long
 def test_numbers_have_limits_too_and_a_mixed_table_has_none_stated():
-    app = clean(start(data="linear-gaussian", rows="2000", discover_tab="What to expect"))
+    app = start(data="linear-gaussian", rows="2000", discover_tab="What to expect")
     assert len(limits(app)) == 2
     assert all(shows(sentence, "correlation-seen") for sentence in limits(app))
     app = open_table(MIXED, use=False, algorithm="moment-search", discover_tab="What to expect")
@@ -78,5 +78,5 @@ def test_numbers_have_limits_too_and_a_mixed_table_has_none_stated():
 
 
 def test_a_run_that_is_not_private_needs_no_advice():
-    app = clean(start(data="cancer", rows="1000", algorithm="pc", discover_tab="What to expect"))
+    app = start(data="cancer", rows="1000", algorithm="pc", discover_tab="What to expect")
     assert label("what-to-expect") not in [tab.label for tab in app.tabs]

@@ -37,7 +37,7 @@ from tests.pages.opening import (
 
 
 def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
-    app = clean(start())
+    app = start()
     # As most re-rolls give it, and not the rare noise that finds little.
     assert reads(app.title[0].value, "private-finds-first", pc=6)
     assert titles(app) == ["Private graph", label("graph-without-privacy")]
@@ -47,13 +47,13 @@ def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
 
 def test_the_kernels_are_asked_for_after_the_page_is_drawn(monkeypatch):
     monkeypatch.setattr(kernels, "start", lambda: st.text("compiling") and Thread())
-    app = clean(start())
+    app = start()
     assert list(app.main.children.values())[-1].value == "compiling"
 
 
 @pytest.mark.parametrize("name", few(ALGORITHMS, 7))
 def test_every_algorithm_runs_from_its_generated_controls(name):
-    app = clean(start(algorithm=name, data="cancer", rows="2000"))
+    app = start(algorithm=name, data="cancer", rows="2000")
     assert not app.error
     drawn = {
         w.key
@@ -85,16 +85,16 @@ def test_published_is_shown_as_not_proven():
 
 
 def test_the_address_sets_the_parameters_and_bad_values_fall_back():
-    app = clean(start(epsilon="0.5", data="cancer", rows="1000"))
+    app = start(epsilon="0.5", data="cancer", rows="1000")
     assert app.select_slider(key="epsilon").value == "0.5"
-    app = clean(start(epsilon="-3", delta="2", data="atlantis", rows="0", tweak="nan"))
+    app = start(epsilon="-3", delta="2", data="atlantis", rows="0", tweak="nan")
     assert app.select_slider(key="epsilon").value == "1"
     assert app.selectbox(key="data").value == "asia"
 
 
 @pytest.mark.long
 def test_the_list_of_data_says_what_each_is_about_and_the_address_its_name():
-    app = clean(start(data="cancer", rows="1000"))
+    app = start(data="cancer", rows="1000")
     data = app.selectbox(key="data")
     assert data.options[0] == "cancer – lung cancer, 5 columns"
     assert data.options[-1] == "your table"
@@ -106,7 +106,7 @@ def test_the_list_of_data_says_what_each_is_about_and_the_address_its_name():
 
 
 def test_moving_epsilon_changes_the_run_but_not_the_layout():
-    app = clean(start(data="asia", rows="10000"))
+    app = start(data="asia", rows="10000")
     before = scenes(app)[0]
     app.select_slider(key="epsilon").set_value("0.1").run()
     clean(app)
@@ -118,7 +118,7 @@ def test_moving_epsilon_changes_the_run_but_not_the_layout():
 
 @pytest.mark.long
 def test_re_rolling_draws_other_noise():
-    app = clean(start(data="asia", rows="1000", epsilon="0.2"))
+    app = start(data="asia", rows="1000", epsilon="0.2")
     first = graphs(app)[0]
     next(b for b in app.button if b.label == label("re-roll")).click().run()
     clean(app)
@@ -127,13 +127,13 @@ def test_re_rolling_draws_other_noise():
 
 
 def test_pc_alone_is_compared_with_the_truth():
-    app = clean(start(algorithm="pc", data="survey"))
+    app = start(algorithm="pc", data="survey")
     assert len(graphs(app)) == 1
     assert metric(app, "Skeleton F1") == "0.909"
 
 
 def test_only_scores_that_can_run_are_offered():
-    app = clean(start(algorithm="priv-pc", rows="1000"))
+    app = start(algorithm="priv-pc", rows="1000")
     assert label("kendall-published") not in app.selectbox(key="score").options
     app.selectbox(key="calibration").set_value("published").run()
     clean(app)
@@ -147,7 +147,7 @@ def test_only_scores_that_can_run_are_offered():
 
 def test_another_algorithm_brings_its_own_defaults():
     """laplace-pc's order 1 must not follow to priv-pc, whose default the address leaves out."""
-    app = clean(start(rows="1000", algorithm="laplace-pc"))
+    app = start(rows="1000", algorithm="laplace-pc")
     assert app.select_slider(key="max_order_laplace_pc").value == "1"
     app.selectbox(key="algorithm").set_value("priv-pc").run()
     clean(app)
@@ -172,26 +172,26 @@ def test_each_widget_belongs_to_one_declaration():
 
 @pytest.mark.long
 def test_a_large_delta_is_warned_of():
-    app = clean(start(data="sachs", rows="1000", delta="0.001"))
+    app = start(data="sachs", rows="1000", delta="0.001")
     assert any(shows(w.value, "random-row") for w in app.warning)
-    app = clean(start(data="sachs", rows="10000", delta="1e-06"))
+    app = start(data="sachs", rows="10000", delta="1e-06")
     assert not any("random row" in w.value for w in app.warning)
 
 
 def test_a_sub_sample_too_small_is_one_sentence():
-    app = clean(start(algorithm="priv-pc", data="cancer", rows="1000"))
+    app = start(algorithm="priv-pc", data="cancer", rows="1000")
     app.slider(key="rate").set_value(0.05).run()
     clean(app)
     assert not app.error
 
 
 def test_without_a_table_the_way_is_shown():
-    app = clean(start(data="your table"))
+    app = start(data="your table")
     assert shows(app.info[0].value, "load-on-data")
 
 
 def test_the_list_of_data_names_the_file_that_is_loaded():
-    app = clean(open_table(TABLE, "mine.csv"))
+    app = open_table(TABLE, "mine.csv")
     app.switch_page("pages/discover.py").run()
     assert app.selectbox(key="data").options[-1] == "mine.csv"
     assert app.session_state["data"] == "your table"
@@ -200,12 +200,10 @@ def test_the_list_of_data_names_the_file_that_is_loaded():
 
 def test_a_table_can_be_loaded_and_discovered():
     app = open_table(TABLE)
-    clean(app)
     assert not app.error
     assert metric(app, "Rows") == "200"
     assert any(shows(m.value, "were-read") for m in app.markdown)
-    app.switch_page("pages/discover.py").run()
-    clean(app)
+    clean(app.switch_page("pages/discover.py").run())
     assert not app.error
     assert any(shows(m.value, "levels-not-covered") for m in app.markdown)
     # Confirming the values that are shown closes the gap; another value opens it again.
@@ -272,7 +270,6 @@ def test_a_confirmed_schema_file_is_a_confirmation_of_these_values():
     uploader.upload("s.json", schema_json(drafted, confirmed=True).encode(), "application/json")
     app.run()
     press(app, label("use-table"))
-    clean(app)
     assert not app.error
     assert any(begins(m.value, "public-rows") for m in app.markdown)
     other = [replace(c, name=f"{c.name}s") for c in drafted]
@@ -285,8 +282,7 @@ def test_a_confirmed_schema_file_is_a_confirmation_of_these_values():
 def test_the_table_and_its_schema_outlive_a_visit_to_another_page():
     app = open_table(TABLE)
     app.switch_page("pages/discover.py").run()
-    app.switch_page("pages/data.py").run()
-    clean(app)
+    clean(app.switch_page("pages/data.py").run())
     assert metric(app, "Rows") == "200"
     assert any(b.label == label("use-table") for b in app.button)
     next(b for b in app.button if b.label == label("forget-table")).click().run()
@@ -298,8 +294,7 @@ def test_the_table_and_its_schema_outlive_a_visit_to_another_page():
 
 def test_a_bad_table_does_not_lose_the_good_one():
     app = open_table(TABLE)
-    app.file_uploader[0].upload("bad.csv", b"a,b\n1,2\n3\n", "text/csv").run()
-    clean(app)
+    clean(app.file_uploader[0].upload("bad.csv", b"a,b\n1,2\n3\n", "text/csv").run())
     assert shows(app.error[0].value, "wrong-cells-in-line", line=3, cells=1)
     assert metric(app, "Rows") == "200"
 
@@ -321,7 +316,7 @@ def test_a_bad_table_does_not_lose_the_good_one():
     ],
 )
 def test_bad_files_are_one_sentence_on_the_page(content, sentence):
-    app = clean(open_table(content))
+    app = open_table(content)
     assert len(app.error) == 1
     assert re.search(sentence, app.error[0].value.replace("\\", ""))
 
@@ -331,9 +326,8 @@ def test_markup_in_names_reaches_the_page_as_text():
     frame = pd.DataFrame(
         {name: ["a", "b"] * 20, "🙂": ["x", "x", "y", "y"] * 10, 'q"': ["1", "2"] * 20}
     )
-    app = clean(open_table(frame.to_csv(index=False).encode()))
-    app.switch_page("pages/discover.py").run()
-    clean(app)
+    app = open_table(frame.to_csv(index=False).encode())
+    clean(app.switch_page("pages/discover.py").run())
     assert not app.error
     assert scenes(app)[0]["names"][0] == name
     assert not any(name in m.value for m in app.markdown)
@@ -343,7 +337,7 @@ def test_markup_in_names_reaches_the_page_as_text():
 def test_parquet_upload():
     buffer = io.BytesIO()
     pd.DataFrame({"a": ["x", "y"] * 30, "b": [1, 2, 3] * 20}).to_parquet(buffer)
-    app = clean(open_table(buffer.getvalue(), "t.parquet"))
+    app = open_table(buffer.getvalue(), "t.parquet")
     assert not app.error
     assert metric(app, "Columns") == "2"
 
@@ -405,14 +399,14 @@ def test_schedules_of_budgets_are_drawn(calibration):
 @pytest.mark.long
 def test_one_dag_is_not_called_a_cpdag():
     """NOTEARS and its kin give every edge a direction: labels and captions say so."""
-    app = clean(start(algorithm="moment-notears", data="asia", rows="2000", discover_truth="true"))
+    app = start(algorithm="moment-notears", data="asia", rows="2000", discover_truth="true")
     assert [m.label for m in app.metric][3] == "DAG F1"
     captions = " ".join(c.value for c in app.caption)
     undirected = linked(texts.UNDIRECTED, cpdag=label("line-without-arrow"))
     assert texts.ALL_DIRECTED in captions
     assert undirected not in captions
     assert "Truth (DAG)" in [g["title"] for g in graphs(app)]
-    app = clean(start(algorithm="privpc-star", data="asia", rows="2000", discover_truth="true"))
+    app = start(algorithm="privpc-star", data="asia", rows="2000", discover_truth="true")
     assert [m.label for m in app.metric][3] == "CPDAG F1"
     captions = " ".join(c.value for c in app.caption)
     assert undirected in captions

@@ -76,8 +76,7 @@ def test_whose_rows_they_are_is_asked_and_nothing_is_taken_for_granted():
 
 def test_the_page_release_says_what_is_to_be_said_on_data():
     app = open_table(SURVEY)
-    app.switch_page("pages/release.py").run()
-    clean(app)
+    clean(app.switch_page("pages/release.py").run())
     assert any("person" in warning.value for warning in app.warning)
     assert not any("--" in warning.value for warning in app.warning)
 
@@ -142,8 +141,7 @@ def test_what_was_edited_is_called_so():
 
 def test_a_file_loaded_beside_a_network_is_the_data_and_goes_to_discover():
     app = open_page("data", data="cancer")
-    app.file_uploader[0].upload("t.csv", TABLE, "text/csv").run()
-    clean(app)
+    clean(app.file_uploader[0].upload("t.csv", TABLE, "text/csv").run())
     assert app.session_state["data"] == "your table"
     press(app, label("discover-graph"))
     assert app.session_state["upload"].dataset.names == ("sex", "age", "ill")
@@ -159,8 +157,7 @@ def test_a_file_loaded_beside_a_network_is_the_data_and_goes_to_discover():
 
 def test_a_failed_upload_leaves_the_table_before_it_in_use():
     app = press(open_table(SURVEY, use=False), label("use-table"))
-    app.file_uploader[0].upload("bad.csv", b"a,b\n1,2\n3\n", "text/csv").run()
-    clean(app)
+    clean(app.file_uploader[0].upload("bad.csv", b"a,b\n1,2\n3\n", "text/csv").run())
     assert len(app.error) == 1
     assert app.session_state["upload"].dataset.names == ("q1", "q2", "mood")
 

@@ -12,7 +12,7 @@ from privcore.extras.pairs import PairGenerator, infer
 from privcore.extras.pairs.report import undecided
 from tests.examples import few
 from tests.messages import label, says, shows
-from tests.pages.opening import open_page
+from tests.pages.opening import clean, open_page
 
 
 def start(**query):
@@ -100,8 +100,7 @@ def table(rows, make):
 
 def upload(content, filename="t.csv"):
     app = start(pair_source=label("columns-of-a-file"))
-    app.file_uploader[0].upload(filename, content, "text/csv").run()
-    assert not app.exception
+    clean(app.file_uploader[0].upload(filename, content, "text/csv").run())
     return app
 
 

@@ -100,7 +100,7 @@ def test_runs_of_the_strip_and_of_the_next_values_are_made(monkeypatch, data):
     wanted = []
     monkeypatch.setattr(Background, "want", lambda self, first, more: wanted.append((first, more)))
     monkeypatch.setattr(epsilon, "background_runs_allowed", lambda: True, {})
-    app = clean(start(data="cancer", rows="1000", epsilon="10"))
+    app = start(data="cancer", rows="1000", epsilon="10")
     grid = [float(text) for text in app.select_slider(key="epsilon").options]
     first, more = wanted[-1]
     here = grid.index(10)
@@ -112,7 +112,7 @@ def test_runs_of_the_strip_and_of_the_next_values_are_made(monkeypatch, data):
 
 def test_where_runs_are_not_made_unasked_a_button_says_what_it_makes(monkeypatch):
     monkeypatch.setattr(epsilon, "background_runs_allowed", lambda: False, {})
-    app = clean(start(data="cancer", rows="1000", algorithm="svt-pc"))
+    app = start(data="cancer", rows="1000", algorithm="svt-pc")
     label = app.button(key="make-strip").label
     assert begins(label, "strip-to-be-made", graphs=4)
 
@@ -139,15 +139,15 @@ def warnings(app):
 
 
 def test_unknown_words_in_the_address_are_named():
-    app = clean(start(data="cancer", rows="1000", colour="blue", epsilon="77"))
+    app = start(data="cancer", rows="1000", colour="blue", epsilon="77")
     (said,) = warnings(app)
     assert "“colour=blue” and “epsilon=77”" in said.replace("\\", "")
-    app = clean(start(data="cancer", rows="1000", epsilon="0.3", discover_tab="Guarantee & budget"))
+    app = start(data="cancer", rows="1000", epsilon="0.3", discover_tab="Guarantee & budget")
     assert warnings(app) == []
 
 
 def test_an_algorithm_is_chosen_by_its_title_and_addressed_by_its_name():
-    app = clean(start(algorithm="em-pc", data="cancer", rows="1000"))
+    app = start(algorithm="em-pc", data="cancer", rows="1000")
     box = app.selectbox(key="algorithm")
     assert (box.value, box.label) == ("em-pc", "Algorithm")
     assert any(option.startswith("EM-PC – Xu et al. 2017: ") for option in box.options)
@@ -158,7 +158,7 @@ def test_an_algorithm_is_chosen_by_its_title_and_addressed_by_its_name():
 
 
 def test_the_graphs_say_of_which_run_they_are():
-    app = clean(start(algorithm="em-pc", data="cancer", rows="1000", epsilon="0.3"))
+    app = start(algorithm="em-pc", data="cancer", rows="1000", epsilon="0.3")
     assert [drawing["run"] for drawing in drawings(app)] == ["em-pc 0.3"]
     app.select_slider(key="epsilon").set_value("1").run()
     assert [drawing["run"] for drawing in drawings(clean(app))] == ["em-pc 1.0"]
@@ -168,7 +168,7 @@ def test_the_graphs_say_of_which_run_they_are():
 
 @pytest.mark.long
 def test_two_pinned_runs_are_compared():
-    app = clean(start(data="cancer", rows="1000", epsilon="10", discover_tab="Pinned"))
+    app = start(data="cancer", rows="1000", epsilon="10", discover_tab="Pinned")
     assert any(shows(c.value, "nothing-pinned") for c in app.caption)
     app.button(key="pin").click().run()
     clean(app).button(key="pin").click().run()
@@ -190,7 +190,7 @@ def test_two_pinned_runs_are_compared():
 
 
 def test_without_privacy_there_is_no_epsilon():
-    app = clean(start(algorithm="pc", data="cancer", rows="1000"))
+    app = start(algorithm="pc", data="cancer", rows="1000")
     assert not [s for s in app.select_slider if "epsilon" in (s.key or "")]
     assert begins(app.title[0].value, "pc-finds")
 

@@ -62,7 +62,7 @@ def test_the_sidebar_and_the_address_choose_the_model():
 
 
 def test_networks_have_no_controls_of_examples():
-    app = clean(start(data="cancer", rows="1000"))
+    app = start(data="cancer", rows="1000")
     keys = {w.key for w in (*app.slider, *app.select_slider, *app.number_input)}
     assert not keys & {"nodes", "density", "table_density", "intervals"}
     app.selectbox(key="data").set_value("random-categorical").run()
@@ -104,7 +104,7 @@ def test_numbers_are_shown_within_their_bounds():
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_an_example_can_be_discovered(kind):
     query = {"intervals": "4"} if kind in NUMERIC_EXAMPLES else {}
-    app = clean(start(data=kind, rows="2000", nodes="5", discover_tab="Export & code", **query))
+    app = start(data=kind, rows="2000", nodes="5", discover_tab="Export & code", **query)
     assert not app.error
     assert len(graphs(app)) == 2
     command, script = (c.value for c in app.code)
@@ -114,7 +114,7 @@ def test_an_example_can_be_discovered(kind):
 
 
 def test_numbers_go_to_algorithms_for_numbers():
-    app = clean(start(data="linear-gaussian", rows="2000", nodes="5", algorithm="pc"))
+    app = start(data="linear-gaussian", rows="2000", nodes="5", algorithm="pc")
     assert not app.error
     assert len(graphs(app)) == 1
     app.selectbox(key="algorithm").set_value("laplace-pc").run()
@@ -134,7 +134,6 @@ def test_numbers_go_to_algorithms_for_numbers():
 
 def test_a_model_too_large_is_one_sentence():
     app = start(data="random-categorical", rows="1000", nodes="50", table_density="1.0")
-    clean(app)
     assert len(app.error) == 1
     assert shows(app.error[0].value, "tables-too-large")
 
@@ -143,7 +142,6 @@ def test_a_table_of_numbers_can_be_used_uncut():
     app = open_table(NUMBERS, use=False, algorithm="pc")
     app.toggle(key="upload_uncut").set_value(True).run()
     press(app, label("use-table"))
-    clean(app)
     assert not app.error
     assert metric(app, label("true-edges")) == "unknown"
     assert any(shows(m.value, "bounds-of-columns-read", read=2, columns=2) for m in app.markdown)

@@ -14,7 +14,7 @@ def captions(app):
 
 @pytest.mark.long
 def test_edges_say_how_sure_they_are_and_unclear_pairs_are_drawn_when_asked():
-    app = clean(start(**POOR))
+    app = start(**POOR)
     assert shows(captions(app), "verdict-unclear")
     assert "percentage points" in captions(app)
     own = [p for p in graphs(app)[0]["pairs"] if "probability: " in p.get("text", "")]
@@ -28,19 +28,19 @@ def test_edges_say_how_sure_they_are_and_unclear_pairs_are_drawn_when_asked():
 
 @pytest.mark.long
 def test_pairs_and_what_can_be_seen_have_tabs():
-    app = clean(start(**POOR, discover_tab="Edges"))
+    app = start(**POOR, discover_tab="Edges")
     table = next(d.value for d in app.dataframe if "verdict" in d.value)
     assert len(table) == 28
     either = table["first → second"].astype(float) + table["second → first"].astype(float)
     assert either.to_numpy() == pytest.approx(table["probability"].astype(float), abs=2e-3)
     assert any(shows(m.value, "verdict-unclear") for m in app.markdown)
-    app = clean(start(**POOR, discover_tab=label("what-to-expect")))
+    app = start(**POOR, discover_tab=label("what-to-expect"))
     assert any("90 % probability" in m.value for m in app.markdown)
     assert app.get("plotly_chart")
 
 
 def test_other_algorithms_say_nothing_of_pairs():
-    app = clean(start(algorithm="priv-pc", data="cancer", rows="1000"))
+    app = start(algorithm="priv-pc", data="cancer", rows="1000")
     assert len(app.tabs) == 7
     assert not app.get("plotly_chart")
     assert not any("discover_unclear" in str(t.key) for t in app.toggle)

@@ -13,7 +13,7 @@ from privcore.algorithms.registry import RECOMMENDED
 from privcore.data import load_network
 from privcore.extras.lab.sweeps.cells import graph_of
 from privcore.graphs import PDAG
-from tests.pages.opening import clean, start
+from tests.pages.opening import start
 
 
 def held(app):
@@ -22,14 +22,14 @@ def held(app):
 
 
 def test_curve_and_strip_are_complete_at_once():
-    background = held(clean(start()))
+    background = held(start())
     wanted = {(e, SEED + k) for e in STRIP for k in range(ROLLS + 1 if e == 1 else FEW)}
     assert wanted <= set(background.answers)
 
 
 @pytest.mark.parametrize("other", [{"rows": "10000"}, {"hide": "smoke"}, {"false_edges": "0.1"}])
 def test_other_data_or_settings_have_runs_of_their_own(other):
-    assert set(held(clean(start(**other))).answers) == {(1.0, SEED)}
+    assert set(held(start(**other)).answers) == {(1.0, SEED)}
 
 
 @pytest.mark.parametrize(("epsilon", "seed"), [(0.1, SEED), (1.0, SEED + 30), (10.0, SEED + 7)])

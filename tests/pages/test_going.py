@@ -65,8 +65,7 @@ def test_one_place_switches_pages():
 def test_a_second_table_is_not_shown_over_the_first():
     app = open_table(TABLE)
     assert any("data_tab" in str(tabs.proto) for tabs in app.get("tab_container")) or app.tabs
-    app.file_uploader[0].upload("other.csv", OTHER, "text/csv").run()
-    clean(app)
+    clean(app.file_uploader[0].upload("other.csv", OTHER, "text/csv").run())
     assert not app.tabs
     assert app.session_state["upload"].dataset.names == ("sex", "age", "ill")
     press_key(app, "Use this table")

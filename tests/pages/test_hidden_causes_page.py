@@ -114,8 +114,7 @@ def test_another_network_and_an_own_table_hide_nothing():
     assert len(scenes(app)[0]["names"]) == 5
     app = open_table(TABLE, hide="sex", algorithm="pc", hidden_causes="true")
     assert "hide" not in app.session_state
-    app.switch_page("pages/discover.py").run()
-    clean(app)
+    clean(app.switch_page("pages/discover.py").run())
     assert len(scenes(app)[0]["names"]) == 3
     assert graphs(app)[0]["pag"]
 

@@ -28,7 +28,7 @@ def text_of(value):
 
 
 def test_an_order_is_switched_on_obeyed_undone_and_stands_in_the_address():
-    app = clean(start(**QUICK, discover_tab=label("what-is-known")))
+    app = start(**QUICK, discover_tab=label("what-is-known"))
     assert not known_of(app)
     app = press(app, label("order-from-literature"))
     assert known_of(app) == TIERS
@@ -41,7 +41,7 @@ def test_an_order_is_switched_on_obeyed_undone_and_stands_in_the_address():
 
 
 def test_a_rule_of_two_columns_is_added_and_a_contradiction_told():
-    app = clean(start(**QUICK, discover_tab=label("what-is-known"), knowledge=TIERS.text))
+    app = start(**QUICK, discover_tab=label("what-is-known"), knowledge=TIERS.text)
     assert known_of(app) == TIERS
     app.selectbox(key="known_first").set_value("xray")
     app.selectbox(key="known_rule").set_value(label("is-parent"))
@@ -61,7 +61,7 @@ def test_a_rule_of_two_columns_is_added_and_a_contradiction_told():
 
 
 def test_each_graph_of_the_page_obeys():
-    app = clean(start(**QUICK, knowledge=Knowledge.of(require="asia->dysp").text))
+    app = start(**QUICK, knowledge=Knowledge.of(require="asia->dysp").text)
     (scene,) = scenes(app)
     ends = sorted(scene["names"].index(name) for name in ("asia", "dysp"))
     for graph in scene["graphs"]:
@@ -118,7 +118,7 @@ def test_names_of_a_table_stay_out_of_the_address_and_what_is_gone_is_left_out()
 
 @pytest.mark.long
 def test_a_pin_puts_back_its_own_data_and_leaves_others_alone():
-    app = clean(start(**QUICK, knowledge=TIERS.text))
+    app = start(**QUICK, knowledge=TIERS.text)
     app = press(app, "Pin")
     app = clean(app.selectbox(key="data").set_value("cancer").run())
     cancer = Knowledge.of(tiers="Smoker;Cancer")
@@ -131,27 +131,27 @@ def test_a_pin_puts_back_its_own_data_and_leaves_others_alone():
 
 
 def test_an_address_that_cannot_be_read_is_told():
-    app = clean(start(**QUICK, discover_tab=label("what-is-known"), knowledge="tiers"))
+    app = start(**QUICK, discover_tab=label("what-is-known"), knowledge="tiers")
     assert not known_of(app)
     assert any(shows(e.value, "bad-knowledge-json") for e in app.error)
 
 
 def test_names_of_other_columns_in_an_address_are_left_out():
     other = Knowledge.of(tiers="asia;nobody;dysp", forbid="asia--nobody")
-    app = clean(start(**QUICK, knowledge=other.text))
+    app = start(**QUICK, knowledge=other.text)
     assert known_of(app) == Knowledge.of(tiers="asia;dysp")
 
 
 @pytest.mark.long
 def test_expected_quality_and_advice_take_it_along():
-    app = clean(start(**QUICK, discover_tab=label("what-is-known"), knowledge=TIERS.text))
+    app = start(**QUICK, discover_tab=label("what-is-known"), knowledge=TIERS.text)
     app = press(app, label("what-worth"))
     assert any(shows(m.value, "knowledge-is-worth") for m in app.markdown)
 
 
 @pytest.mark.long
 def test_trade_off_takes_it_into_the_plan():
-    app = clean(start(data="asia", rows="5000", knowledge=TIERS.text))
+    app = start(data="asia", rows="5000", knowledge=TIERS.text)
     app = clean(app.switch_page("pages/tradeoff.py").run())
     assert shows(captions(app), "known-beforehand-caption", statements="asia, smoke before")
 

@@ -20,7 +20,7 @@ from privcore.extras.teaching.sensitivity import PRESETS
 from privcore.extras.teaching.sparse_vector import BROKEN
 from tests.examples import few
 from tests.messages import label, reads, shows
-from tests.pages.opening import open_page, scenes
+from tests.pages.opening import clean, open_page, press, scenes
 
 TASKS = [(name, k + 1) for name, lesson in LESSONS.items() for k in range(len(lesson.tasks))]
 MISSING = """{} has no picture.
@@ -76,8 +76,7 @@ def test_a_lesson_is_walked_through_and_progress_is_kept():
             next(b for b in app.button if b.label == "Next task").click().run()
     assert any(shows(i.value, "all-done") for i in app.info)
     app.switch_page("pages/glossary.py").run()
-    app.switch_page("pages/learn.py").run()
-    assert not app.exception
+    clean(app.switch_page("pages/learn.py").run())
     assert app.session_state["lessons_done"] == {("sieving", k) for k in (1, 2, 3, 4)}
 
 
@@ -234,9 +233,7 @@ def test_values_too_far_apart_are_warned_of():
 def test_a_broken_variant_is_told_and_leads_to_its_audit(variant):
     app = start(panel="sparse-vector", sparse_vector_variant=variant)
     assert app.error[0].value.startswith("Broken: ")
-    button = next(b for b in app.button if b.label == label("catch-on-audit"))
-    button.click().run()
-    assert not app.exception
+    press(app, label("catch-on-audit"))
     assert app.title[0].value == "Audit"
     assert any(m.value == f"**The bug:** {PLANTED[variant].flaw}" for m in app.markdown)
 

@@ -5,7 +5,7 @@ import pytest
 from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
 from privcore.data.samples import SAMPLES
 from tests.messages import label, shows
-from tests.pages.opening import metric, open_page, press
+from tests.pages.opening import clean, metric, open_page, press
 
 
 def start():
@@ -35,8 +35,7 @@ def test_a_sample_goes_from_a_choice_to_a_table_with_its_true_graph(uploads, mon
     assert [element.value for element in app.info].count(NO_UPLOADS) == (uploads == "off")
     press(app, label("use-table"))
     assert (metric(app, "Rows"), metric(app, label("true-edges"))) == ("12,000", "11")
-    app.switch_page("pages/discover.py").run()
-    assert not app.exception
+    clean(app.switch_page("pages/discover.py").run())
     app.switch_page("pages/data.py").run()
     assert SAMPLES["clinic"].story in said(app)
     press(app, label("forget-table"))

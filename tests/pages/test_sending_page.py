@@ -11,7 +11,7 @@ def button(app):
 
 
 def test_a_page_of_a_network_can_be_saved_at_once():
-    assert not button(clean(start(data="cancer", rows="1000", algorithm="svt-pc"))).disabled
+    assert not button(start(data="cancer", rows="1000", algorithm="svt-pc")).disabled
 
 
 def test_a_table_of_ones_own_is_confirmed_in_words():

@@ -71,13 +71,13 @@ def test_data_asks_about_a_column_of_nearly_one_level():
 
 
 def test_a_network_has_a_truth_and_needs_no_button():
-    app = clean(start(**SMALL))
+    app = start(**SMALL)
     assert button(app, label("judge-graph")) is None
 
 
 @pytest.mark.long
 def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
-    app = clean(start(**SMALL, epsilon="10", algorithm="moment-search", discover_tab="Stability"))
+    app = start(**SMALL, epsilon="10", algorithm="moment-search", discover_tab="Stability")
     assert shows(said(app), "rolls", rolls=20)
     assert shows(said(app), "halves-agree")
     assert shows(said(app), "verdict-unclear")
@@ -93,7 +93,7 @@ def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
 @pytest.mark.long
 def test_edges_that_halves_seldom_have_are_named():
     shown = {"data": "survey", "rows": "5000", "epsilon": "0.2", "measured": "levels"}
-    app = clean(start(**shown, discover_tab="Stability"))
+    app = start(**shown, discover_tab="Stability")
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
     seldom = table[(table["verdict"] == "edge") & (table["over halves"] < 0.5)]
     assert len(seldom)
@@ -102,7 +102,7 @@ def test_edges_that_halves_seldom_have_are_named():
 
 
 def test_pc_has_halves_only():
-    app = clean(start(**SMALL, algorithm="pc", discover_tab="Stability"))
+    app = start(**SMALL, algorithm="pc", discover_tab="Stability")
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
     assert label("over-rolls") not in table
     assert any(shows(c.value, "no-noise-to-roll") for c in app.caption)

@@ -22,7 +22,7 @@ from privcore.algorithms.search.parameters import EPSILON
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan
 from tests.examples import few
 from tests.messages import begins, label, shows
-from tests.pages.opening import open_page
+from tests.pages.opening import open_page, press
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 FEW = {"sweep_algorithms": ["Laplace-PC", "Priv-PC"], "sweep_seeds": "3", "sweep_density": "1"}
@@ -273,8 +273,7 @@ def test_a_cancelled_sweep_keeps_its_rows_and_can_be_resumed():
         del sweep.rows[cell]
     sweep.cancel()
     app.run()
-    button = next(b for b in app.button if b.label == "Resume")
-    button.click().run()
+    press(app, "Resume")
     finished(app)
     assert sweep.complete
 

@@ -10,7 +10,7 @@ from pages.ui.texts import ONE_ROW, odds_sentence
 from privcore.algorithms.protecting import Protection
 from privcore.unit import ADDED, Unit
 from tests.messages import label, says, shows
-from tests.pages.opening import metric, open_page, open_table, press
+from tests.pages.opening import clean, metric, open_page, open_table, press
 from tests.pages.test_samples_page import said
 
 PERSONS = label("rows-of-persons")
@@ -80,8 +80,7 @@ def test_a_column_of_persons_goes_from_data_to_discover_and_release():
     assert metric(app, "Rows") == f"{dataset.n:,}"
     told = said(app).replace("\\", "")
     assert shows(told, "protected-plain", unit="patient", rows=3)
-    app.switch_page("pages/discover.py").run()
-    assert not app.exception
+    clean(app.switch_page("pages/discover.py").run())
     assert shows(app.title[0].value, "for-one-unit", unit="patient", rows=3)
     assert shows(captions(app), "about-rows-of", unit="patient")
     app.switch_page("pages/data.py").run()
@@ -89,8 +88,7 @@ def test_a_column_of_persons_goes_from_data_to_discover_and_release():
     assert next(r for r in app.radio if r.label == label("who-is-protected")).value == PERSONS
     assert shows(captions(app), "rows-are-protected", rows=3)
     assert app.session_state["upload"].dataset.unit == Unit("patient", 3)
-    app.switch_page("pages/release.py").run()
-    assert not app.exception
+    clean(app.switch_page("pages/release.py").run())
     assert shows(said(app), "every-unit", unit="patient", rows=3)
 
 
@@ -123,8 +121,7 @@ def test_rows_of_nobody_are_refused_in_one_sentence():
 
 def test_another_table_begins_anew():
     app = choose(loaded())
-    app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run()
-    assert not app.exception
+    clean(app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run())
     assert next(r for r in app.radio if r.label == label("who-is-protected")).value != PERSONS
     assert names(app) == ["a", "b"]
     press(app, label("forget-table"))
@@ -166,7 +163,6 @@ def test_odds_are_about_whoever_is_protected(whom, delta, words):
 @pytest.mark.long
 def test_the_release_page_says_that_its_figures_are_exact_where_rows_are_hidden():
     app = open_page("release", neighbours="added or removed")
-    assert not app.exception
     assert shows(captions(app), "exact-number-of-rows")
     assert shows(said(app), "rows-private")
     assert shows(said(app), "presence-protected")
@@ -177,7 +173,6 @@ def test_more_rows_of_a_person_show_less():
     sentences = []
     for rows in ("auto", "5"):
         app = open_page("discover", data="asia", rows_per_unit=rows)
-        assert not app.exception
         tab = "\n".join(element.value for element in (*app.markdown, *app.caption))
         sentences += [line for line in tab.splitlines() if label("moment-search-sees") in line][:1]
     assert len(sentences) == 2

@@ -26,6 +26,7 @@ from privcore.extras.lab.sweeps.sweep import (
     run_sweep,
 )
 from privcore.faces.cli import main
+from tests.extras.lab.test_sweep import untimed
 from tests.messages import says
 
 ROOT = Path(__file__).parents[3]
@@ -37,11 +38,6 @@ PLAN = SweepPlan(
     seeds=4,
     settings={"max_order": 2},
 )
-
-
-def untimed(rows):
-    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
-    return sorted(rows, key=lambda row: row["cell"])
 
 
 @pytest.fixture(scope="module")
@@ -122,10 +118,11 @@ def test_the_page_on_clusters_runs(cluster, tmp_path, monkeypatch, capsys):
     exec(sweep, names)
     here = privcore.sweep(names["data"], ["svt-pc"], seeds=3)
     drop = [name for name in here.columns if "seconds" in name]
-    there = names["rows"].sort_values("cell", ignore_index=True).drop(columns=drop)
-    pd.testing.assert_frame_equal(
-        there, here.sort_values("cell", ignore_index=True).drop(columns=drop)
+    here, there = (
+        rows.sort_values("cell", ignore_index=True).drop(columns=drop)
+        for rows in (here, names["rows"])
     )
+    pd.testing.assert_frame_equal(there, here)
     exec(counting, names)
     in_memory = count(privcore.read_table(frame, schema=names["schema"]))
     result = discover(in_memory, "priv-pc", {"epsilon": 1.0}, seed=1)

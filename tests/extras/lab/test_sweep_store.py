@@ -34,6 +34,15 @@ def rows():
     return list(run_sweep(PLAN, workers=0))
 
 
+def journal_of(path, rows):
+    """A journal with these rows, closed."""
+    journal = Journal(path, PLAN)
+    for row in rows:
+        journal.add(row)
+    journal.close()
+    return journal
+
+
 def in_order(rows):
     return sorted(rows, key=lambda row: row["cell"])
 
@@ -111,10 +120,7 @@ def test_files_that_are_none(tmp_path):
 def test_resuming_after_a_kill(tmp_path, rows, kept, cut):
     """Killed after `kept` rows, with the last `cut` bytes not on disk."""
     path = tmp_path / "sweep.parquet"
-    journal = Journal(path, PLAN)
-    for row in rows[:kept]:
-        journal.add(row)
-    journal.close()
+    journal = journal_of(path, rows[:kept])
     content = journal.path.read_bytes()
     journal.path.write_bytes(content[: len(content) - cut])
 
@@ -133,10 +139,7 @@ def test_resuming_after_a_kill(tmp_path, rows, kept, cut):
 
 def test_damage_in_the_middle_loses_only_what_follows(tmp_path, rows):
     path = tmp_path / "a.csv"
-    journal = Journal(path, PLAN)
-    for row in rows[:5]:
-        journal.add(row)
-    journal.close()
+    journal = journal_of(path, rows[:5])
     lines = journal.path.read_bytes().splitlines(keepends=True)
     for damage in (b"\0" * 40 + b"\n", b"3\n", b'{"cell": "x"}\n', b"\xff\n"):
         journal.path.write_bytes(b"".join([*lines[:3], damage, *lines[4:]]))
@@ -146,28 +149,18 @@ def test_damage_in_the_middle_loses_only_what_follows(tmp_path, rows):
         assert journal.path.read_bytes() == b"".join(lines[:3])
 
 
-def test_another_plan_s_journal_is_refused_and_kept(tmp_path, rows):
-    path = tmp_path / "a.parquet"
-    journal = Journal(path, PLAN)
-    journal.add(rows[0])
-    journal.close()
+@pytest.mark.parametrize("whose", ["another plan's", "another version's", "nobody's"])
+def test_another_journal_is_refused_and_kept(tmp_path, rows, monkeypatch, whose):
+    path, plan = tmp_path / "a.csv", PLAN
+    journal = journal_of(path, rows[:1])
+    if whose == "another plan's":
+        plan = SweepPlan((NetworkData("cancer"),), ("pc",), rows=(300,))
+    elif whose == "another version's":
+        monkeypatch.setattr("privcore.extras.lab.sweeps.plan.__version__", "999")
+    else:
+        journal.path.write_text("my notes\nmore\n")
     before = journal.path.read_bytes()
-    other = SweepPlan((NetworkData("cancer"),), ("pc",), rows=(300,))
     with pytest.raises(ParameterError, match=says("unfinished-sweep")) as caught:
-        Journal(path, other)
+        Journal(path, plan)
     assert str(caught.value).count("\n") == 0
     assert journal.path.read_bytes() == before
-
-
-def test_a_file_that_is_no_journal_is_refused_and_kept(tmp_path):
-    (tmp_path / "a.csv.journal").write_text("my notes\nmore\n")
-    with pytest.raises(ParameterError, match=says("unfinished-sweep")):
-        Journal(tmp_path / "a.csv", PLAN)
-    assert (tmp_path / "a.csv.journal").read_text() == "my notes\nmore\n"
-
-
-def test_another_version_s_journal_is_refused(tmp_path, monkeypatch):
-    Journal(tmp_path / "a.csv", PLAN).close()
-    monkeypatch.setattr("privcore.extras.lab.sweeps.plan.__version__", "999")
-    with pytest.raises(ParameterError, match=says("unfinished-sweep")):
-        Journal(tmp_path / "a.csv", PLAN)

@@ -69,22 +69,20 @@ def test_groups_that_are_asked_for(rows):
     assert found.equals(summarise(pd.DataFrame(rows), F1, ("algorithm",)))
 
 
+ROW = {
+    "cell": 0, "data": "d", "data_seed": 1, "rows": 9, "algorithm": "a", "calibration": "proven",
+    "epsilon": 1.0, "delta": 0.0, "replicate": 0, "edges": "", "error": None,
+}  # fmt: skip
+
+
 def made(means, metric=F1, refused=()):
     """One algorithm with two rows at each ε, 1, 2, 4, …, whose mean is as given."""
     return [
         {
-            "cell": 0,
-            "data": "d",
-            "data_seed": 1,
-            "rows": 9,
-            "algorithm": "a",
-            "calibration": "proven",
+            **ROW,
             "epsilon": 2.0**i,
-            "delta": 0.0,
             "replicate": k,
             metric: None if k == 0 and i in refused else mean + (0.25 if k else -0.25),
-            "edges": "",
-            "error": None,
         }
         for i, mean in enumerate(means)
         for k in range(2)
@@ -139,11 +137,8 @@ def test_the_least_budget_where_less_is_better():
     found = smallest_epsilon(made([6, 1, 5, 3, 2], metric), metric, 3)
     assert found["epsilon"].iloc[0] == 8
     assert np.isnan(smallest_epsilon(made([6, 1], metric), metric, 0)["epsilon"].iloc[0])
-
-
-def test_a_budget_at_which_runs_are_refused_reaches_nothing():
-    found = smallest_epsilon(made([1, 1, 1], refused=(1,)), F1, 0.5)
-    assert found["epsilon"].iloc[0] == 4
+    # A budget at which runs are refused reaches nothing.
+    assert smallest_epsilon(made([1, 1, 1], refused=(1,)), F1, 0.5)["epsilon"].iloc[0] == 4
 
 
 def test_least_budgets_by_algorithm(rows):
@@ -169,19 +164,7 @@ def test_the_frontier_of_one_metric_is_the_best(rows):
 def test_the_frontier_of_two_metrics():
     points = {"a": (0.9, 5.0), "b": (0.8, 1.0), "c": (0.8, 2.0), "d": (0.1, 1.0), "e": (0.9, 5.0)}
     rows = [
-        {
-            "cell": 0,
-            "data": "d",
-            "data_seed": 1,
-            "rows": 9,
-            "algorithm": name,
-            "calibration": "proven",
-            "epsilon": 1.0,
-            "delta": 0.0,
-            "replicate": 0,
-            F1: f1,
-            "seconds": seconds,
-        }
+        {**ROW, "algorithm": name, F1: f1, "seconds": seconds}
         for name, (f1, seconds) in points.items()
     ]
     assert set(frontier(rows, (F1, "seconds"))["algorithm"]) == {"a", "b", "e"}
@@ -218,10 +201,7 @@ def test_edges_by_hand(rows):
 
 
 def test_refused_runs_have_no_edges():
-    rows = made([0.5])
-    rows[0]["edges"] = None
-    rows[1]["edges"] = "a->b"
-    (line,) = edge_recovery(rows, [("a", "b")]).to_dict("records")
-    assert (line["runs"], line["adjacent"], line["directed"]) == (1, 1.0, 1.0)
-    (line,) = edge_recovery(rows, [("b", "a")]).to_dict("records")
-    assert (line["runs"], line["adjacent"], line["directed"]) == (1, 1.0, 0.0)
+    rows = [{**ROW, "edges": edges} for edges in (None, "a->b")]
+    for wanted, directed in ((("a", "b"), 1.0), (("b", "a"), 0.0)):
+        (line,) = edge_recovery(rows, [wanted]).to_dict("records")
+        assert (line["runs"], line["adjacent"], line["directed"]) == (1, 1.0, directed)
