@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import charts, session
+from pages.ui.controls.algorithm import chosen_algorithm
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
 from pages.ui.data import charts as data_charts
 from pages.ui.data import public_domain, upload
@@ -39,7 +40,7 @@ def what_is_public(loaded: Loaded) -> str:
             "cut points are bought with part of the budget; the rows are private."
         )
     noun = dataset.public_noun
-    whom = protection_of(dataset, st.session_state.get("parameters", {}))
+    whom = protection_of(dataset, chosen_algorithm()[1])
     rows = "" if whom.relation == ADDED else "the number of rows, "
     known = f"{rows}the column names and the {noun} of every column"
     if noun != "bounds":

@@ -20,9 +20,8 @@ require_frame("pages/direction.py")
 def results(pair: Pair, key: Key) -> None:
     with st.sidebar:
         st.divider()
-        values = declared_controls(PARAMETERS, lambda p, calibration: f"direction_{p.name}")
-        choose_seed()
-    seed = int(st.session_state.get("seed", 1))
+        values = declared_controls(PARAMETERS, lambda p, _: f"direction_{p.name}")
+        seed = choose_seed()
     result = cached_result(
         ("direction", key, settings_key(values), seed),
         "Inferring the direction",

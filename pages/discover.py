@@ -11,13 +11,14 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.ui import session, texts
 from pages.ui.charts import set_foot
 from pages.ui.controls import known
-from pages.ui.controls.algorithm import SEED
+from pages.ui.controls.algorithm import SEED, chosen_algorithm
 from pages.ui.controls.data import (
     Loaded,
     current_data,
     positions_of,
     say_no_table,
 )
+from pages.ui.controls.params import control, epsilon_of, widget_key
 from pages.ui.controls.states import current_address
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, knowledge, panels, pins, stability
@@ -108,8 +109,7 @@ def refuse(loaded: Loaded, algorithm: Algorithm) -> None:
 
 
 def results(loaded: Loaded) -> None:
-    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
-    algorithm = ALGORITHMS[name]
+    algorithm = ALGORITHMS[st.session_state["algorithm"]]
     if not accepts(algorithm, loaded.source):
         st.title("Discover")
         refuse(loaded, algorithm)
@@ -121,14 +121,14 @@ def results(loaded: Loaded) -> None:
         handle, numbers = epsilon.places(algorithm)
     with handle:
         curve = st.container(gap=None)
-        if epsilon.declared(algorithm) is not None:
-            values["epsilon"] = epsilon.slider(algorithm, values)
-            key = epsilon.key_of(algorithm, values)
-    epsilon.numbers(algorithm, values, numbers)
+        if declared := epsilon_of(algorithm):
+            key = widget_key(algorithm, declared)
+            control(declared, key, bare=True)
+    epsilon.numbers(algorithm, numbers)
     if algorithm.private:
         with numbers[0]:
             reroll_button()
-    st.session_state["parameters"] = values
+    name, values = chosen_algorithm()
     place = st.container(key="graphs-place", gap="xxsmall")
     with st.container(key="after"):
         choices, after = st.container(), st.container()

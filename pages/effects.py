@@ -32,7 +32,7 @@ STYLE = """
 
 def results(loaded: Loaded) -> None:
     with st.sidebar:
-        values, seed = settings()
+        seed = settings()
     st.html(f"<style>{STYLE}</style>")
     with st.container(key="effect-choices", gap="xsmall"):
         question = choose_question(loaded)
@@ -43,8 +43,7 @@ def results(loaded: Loaded) -> None:
                 "another table on the Data page."
             )
             return
-        values["epsilon"], share, width = budget(loaded, question)
-    st.session_state["parameters"] = values
+        values, share, width = budget(loaded, question)
     words = st.container(key="answer", gap="xxsmall")
     answer = run(loaded, question, values, share, seed)
     if answer is None:

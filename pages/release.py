@@ -8,6 +8,7 @@ data owner confirms or changes them.
 import streamlit as st
 
 from pages.ui import expectation
+from pages.ui.controls.algorithm import chosen_algorithm
 from pages.ui.controls.data import Loaded, current_data, say_no_table
 from pages.ui.data import private_domain, public_domain
 from pages.ui.frame import require_frame
@@ -36,7 +37,7 @@ def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check |
 
     own: the data in use. loaded: the data that may be shown. subject: the data to release.
     """
-    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    name, values = chosen_algorithm()
     accepted = tuple(
         caveat
         for caveat in loaded.dataset.notes
@@ -114,7 +115,7 @@ def confirm(
     free = agreed and not chosen.refused
     if not st.button("Release", type="primary", disabled=not free, icon=":material/publish:"):
         return
-    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    name, values = chosen_algorithm()
     budget = chosen.budget
     with st.spinner("Charging the budget, then running with secure noise"):
         # If the release is refused, the new total remains and nothing of it is spent.
@@ -145,7 +146,7 @@ def steps(own: Loaded) -> None:
     ledger = Ledger()
     in_short = st.container()
     st.header("1. Privacy cost and expected quality")
-    loaded, subject = private_domain.to_release(own, dict(st.session_state["parameters"]))
+    loaded, subject = private_domain.to_release(own, chosen_algorithm()[1])
     check = plan(own, loaded, subject)
     if check is None:
         with in_short:
@@ -169,7 +170,7 @@ st.caption(
     f"{term_link('public-domain', 'treated as public')}: the number of rows, and the columns with "
     "their levels or bounds."
 )
-if st.session_state["parameters"].get("neighbours") == ADDED:
+if chosen_algorithm()[1].get("neighbours") == ADDED:
     st.caption(
         "This release hides the number of rows. The figures on this page use the exact number and "
         "are for you only; the certificate states a noisy number."

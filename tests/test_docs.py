@@ -163,7 +163,7 @@ def test_discover_opens_as_the_readme_and_the_tour_say():
     assert not app.exception
     state = app.session_state
     assert (state["data"], state["rows"], state["algorithm"]) == ("asia", "5000", "moment-search")
-    assert state["parameters"]["epsilon"] == 1.0
+    assert state["epsilon"] == "1"
     for page in (README, ROOT / "docs" / "tutorials" / "presenter.md"):
         text = " ".join(page.read_text("utf-8").replace("*", "").split())
         assert shows(

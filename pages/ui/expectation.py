@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 
 import streamlit as st
 
+from pages.ui.controls.algorithm import chosen_algorithm
 from pages.ui.controls.data import Loaded
 from pages.ui.controls.known import known_text
 from pages.ui.glossary import glossary_note
@@ -19,7 +20,7 @@ from privcore.extras.lab.planning.targets import Reached, epsilon_for_noise
 
 def quality(loaded: Loaded) -> None:
     """On request, show the quality expected from surrogates; this takes up to a minute."""
-    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    name, values = chosen_algorithm()
     key = ("release-quality", loaded.key, name, settings_key(values))
     if not wished("Simulate the expected quality", key, "release_quality"):
         return
@@ -66,7 +67,7 @@ def surrogates(loaded: Loaded) -> Surrogates:
 
 
 def wishes(loaded: Loaded) -> None:
-    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    name, values = chosen_algorithm()
     settings = settings_key({**values, "epsilon": 0})
     left, right = st.columns(2)
     with left:

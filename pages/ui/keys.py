@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.controls.params import number_text
+from pages.ui.controls.params import epsilon_of, number_text, values_of, widget_key
 from pages.ui.discover import pins
-from pages.ui.discover.epsilon import STRIP, key_of
+from pages.ui.discover.epsilon import STRIP
 from privcore.algorithms import ALGORITHMS
 
 _HERE = Path(__file__).parent
@@ -71,11 +71,11 @@ def _step() -> None:
         pins.step(step // 2)
         return
     algorithm = ALGORITHMS[st.session_state["algorithm"]]
-    values = st.session_state.get("parameters", {})
-    if step not in (-1, 1) or "epsilon" not in values:
+    epsilon = epsilon_of(algorithm)
+    if step not in (-1, 1) or epsilon is None:
         return
-    held = values["epsilon"]
+    held = values_of(algorithm)["epsilon"]
     # The right arrow goes to stronger privacy, as in the strip.
     after = [e for e in STRIP if e < held] if step > 0 else [e for e in STRIP[::-1] if e > held]
     if after:
-        st.session_state[key_of(algorithm, values)] = number_text(after[0])
+        st.session_state[widget_key(algorithm, epsilon)] = number_text(after[0])

@@ -42,7 +42,7 @@ def test_a_table_leads_to_its_graph_with_changed_settings(algorithm):
     clean(app.run())
     press_key(app, "Discover its graph")
     assert app.session_state["upload"].dataset.names == ("sex", "age", "ill")
-    assert app.session_state["parameters"]["epsilon"] == 0.1
+    assert app.session_state["epsilon"] == "0.1"
     assert app.title[0].value != "Data"
 
 

@@ -1,9 +1,12 @@
 """What is known beforehand on the pages: the panel, the address, other tables, and what is told."""
 
 from itertools import pairwise
+from unittest.mock import patch
 
 import pytest
 
+from pages.ui.controls.data import current_data
+from pages.ui.controls.known import held
 from pages.ui.discover.knowledge import changed, described, with_rule
 from privcore.errors import ParameterError
 from privcore.graphs.knowledge import Knowledge, Statement, statement
@@ -16,7 +19,8 @@ TIERS = Knowledge.of(tiers="asia,smoke;tub,lung,bronc,either;xray,dysp")
 
 
 def known_of(app):
-    return Knowledge.read(app.session_state["parameters"]["knowledge"])
+    with patch("streamlit.session_state", app.session_state):
+        return held(current_data())
 
 
 def captions(app):

@@ -471,7 +471,7 @@ def test_the_picture_shows_what_the_page_shows(kind, monkeypatch):
     private, beside = graphs(app)[:2]
     dataset = load_network("asia").sample(5_000, app.session_state["data_seed"])
     loaded = prepare(dataset, is_network=True, seed=1)
-    asked = app.session_state["parameters"]
+    asked = {"epsilon": 3.0}
     result = discover(loaded.source, "priv-pc", asked, seed=app.session_state["seed"])
     references = references_of(
         dataset, result, non_private=non_private_reference(loaded.source, result)

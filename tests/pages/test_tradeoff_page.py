@@ -319,4 +319,4 @@ def test_an_opened_run_has_the_settings_of_the_point(name):
     app.run()
     assert not app.exception
     assert app.session_state["algorithm"] == name
-    assert app.session_state["parameters"]["epsilon"] == 5
+    assert app.session_state["epsilon"] == "5"

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.ui.controls.address import choose
 from pages.ui.controls.data import current_data
 from pages.ui.controls.known import held_text
-from pages.ui.controls.params import controls, main_numbers
+from pages.ui.controls.params import controls, main_numbers, values_of
 from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence, protection_of
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.engine import planned_delta
@@ -57,25 +57,30 @@ def short_citation(citation: str) -> str:
     return f"{first}{' et al.' if more else ''} {year}"
 
 
+def chosen_algorithm() -> tuple[str, dict[str, Any]]:
+    """The name of the chosen algorithm, and its parameters' values as their controls hold them."""
+    name = st.session_state["algorithm"]
+    return name, {**values_of(ALGORITHMS[name]), "knowledge": held_text()}
+
+
 def set_algorithm(*, seeded: bool = True, with_numbers: bool = True) -> None:
-    """Draw the chosen algorithm's controls; their values are stored in the session as "parameters".
+    """Draw the chosen algorithm's controls.
 
     seeded: whether the page simulates noise from a seed. with_numbers: whether to draw the controls
-    of `main_numbers` too; if not, the page draws them and stores their values.
+    of `main_numbers` too; if not, the page draws them.
     """
     name = st.session_state["algorithm"]
     algorithm = ALGORITHMS[name]
     # An asterisk in a title would be read as markup.
     title = algorithm.title.replace("*", "\\*")
     st.markdown(f"**{title}**", help=algorithm.summary)
-    elsewhere = () if with_numbers else [p.name for p in main_numbers(algorithm)]
-    st.session_state["parameters"] = {**controls(algorithm, elsewhere), "knowledge": held_text()}
+    controls(algorithm, () if with_numbers else [p.name for p in main_numbers(algorithm)])
     if algorithm.private:
         if seeded:
             choose_seed()
-        chosen = st.session_state["parameters"]
         if not with_numbers:
             return
+        chosen = values_of(algorithm)
         if chosen.get("calibration") != "published":
             odds = odds_sentence(chosen["epsilon"], _delta(name, chosen), whom=_whom(chosen))
             st.caption(odds)
@@ -102,9 +107,9 @@ def _delta(name: str, chosen: dict[str, Any]) -> float:
     return float(chosen.get("delta", 0.0))
 
 
-def choose_seed() -> None:
-    """Draw the field for the seed of the simulated noise, which all pages share."""
-    st.number_input(
+def choose_seed() -> int:
+    """Draw the field for the seed of the simulated noise, which all pages share; returns it."""
+    return st.number_input(
         "Noise seed",
         0,
         2**53 - 1,

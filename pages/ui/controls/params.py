@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -43,7 +45,7 @@ def number_text(value: float) -> str:
     return text if float(text) == value else repr(float(value))
 
 
-def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str) -> str:
+def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str = "none") -> str:
     """The key of a parameter's widget, which is also its name in the URL.
 
     Algorithms that declare a parameter identically share a key, so that a value survives a change
@@ -81,22 +83,30 @@ def _shape(parameter: Parameter) -> tuple[object, ...]:
     )
 
 
+def epsilon_of(algorithm: Algorithm) -> Parameter | None:
+    """The algorithm's parameter ε; None for an algorithm without ε."""
+    return next((p for p in algorithm.parameters if p.name == "epsilon"), None)
+
+
 def main_numbers(algorithm: Algorithm) -> list[Parameter]:
     """The numbers that stand together on Discover: ε, δ, thresholds and the like."""
     return [p for p in algorithm.parameters if p.kind in ("float", "int") and not p.advanced]
 
 
-def controls(algorithm: Algorithm, elsewhere: Sequence[str] = ()) -> dict[str, Any]:
-    """Draw the controls of an algorithm; returns their values by parameter name.
+def controls(algorithm: Algorithm, elsewhere: Sequence[str] = ()) -> None:
+    """Draw the controls of an algorithm, except of the parameters that the page draws itself."""
+    declared_controls(algorithm.parameters, partial(widget_key, algorithm), elsewhere)
 
-    elsewhere: parameters whose controls the page draws itself; here these parameters get their
-    defaults.
-    """
-    return declared_controls(
-        algorithm.parameters,
-        lambda p, calibration: widget_key(algorithm, p, calibration),
-        elsewhere,
-    )
+
+def values_of(algorithm: Algorithm) -> dict[str, Any]:
+    """The values of an algorithm's parameters by name, read from the controls that hold them."""
+    values = {p.name: p.default for p in algorithm.parameters}
+    for parameter, key in _with_effect(
+        algorithm.parameters, values, partial(widget_key, algorithm)
+    ):
+        if key in st.session_state:
+            values[parameter.name] = _value(parameter, st.session_state[key])
+    return values
 
 
 def declared_controls(
@@ -109,35 +119,35 @@ def declared_controls(
     Parameters without a control keep their defaults. key_of: returns a widget's key for a parameter
     and a calibration. elsewhere: names of parameters to leave out.
     """
-    values: dict[str, Any] = {p.name: p.default for p in parameters}
-    declared = next((p for p in parameters if p.name == "calibration"), None)
-    if declared and _has_choice(declared):
-        values["calibration"] = control(declared, key_of(declared, ""))
-    shown = [p for p in parameters if p is not declared and p.name not in elsewhere]
-    _draw([p for p in shown if not p.advanced], values, key_of)
-    if any(p.advanced for p in shown):
-        with st.expander("More settings"):
-            _draw([p for p in shown if p.advanced], values, key_of)
+    values = {p.name: p.default for p in parameters}
+    more = None
+    for parameter, key in _with_effect(parameters, values, key_of):
+        if parameter.name in elsewhere:
+            continue
+        if parameter.advanced and more is None:
+            more = st.expander("More settings")
+        with more if more is not None else nullcontext():
+            values[parameter.name] = control(parameter, key)
     return values
 
 
-def _draw(
-    parameters: list[Parameter], values: dict[str, Any], key_of: Callable[[Parameter, str], str]
-) -> None:
-    """Draw the parameters that have an effect given the values so far, and store their values."""
-    calibration = values.get("calibration", "none")
-    for parameter in parameters:
+def _with_effect(
+    parameters: Sequence[Parameter],
+    values: Mapping[str, Any],
+    key_of: Callable[[Parameter, str], str],
+) -> Iterator[tuple[Parameter, str]]:
+    """Yield the parameters that have an effect given the values so far, each with its key.
+
+    The calibration comes first, for others depend on it; the advanced parameters come last.
+    """
+    for parameter in sorted(parameters, key=lambda p: (p.name != "calibration", p.advanced)):
+        calibration = values.get("calibration", "none")
         # Text is not entered here: the page has a panel for it.
         if parameter.matters(values) and parameter.kind != "text":
             offered = dict(parameter.limited).get(calibration, parameter.choices)
             narrowed = parameter.offering(offered)
-            if _has_choice(narrowed):
-                values[parameter.name] = control(narrowed, key_of(parameter, calibration))
-
-
-def _has_choice(parameter: Parameter) -> bool:
-    """Whether the parameter has more than one value to choose from."""
-    return parameter.kind != "choice" or len(parameter.choices) + parameter.optional > 1
+            if narrowed.kind != "choice" or len(narrowed.choices) + narrowed.optional > 1:
+                yield narrowed, key_of(parameter, calibration)
 
 
 def control(parameter: Parameter, key: str | None = None, *, bare: bool = False) -> Any:
@@ -161,32 +171,36 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
         "label": label,
         "help": _help(parameter),
         "key": key or parameter.name,
-        "bind": "query-params",
         "persist_state": "session",
         **({"label_visibility": "collapsed"} if bare else {}),
     }
+    options = options_of(parameter)
+    if parameter.kind == "choice":
+        state = choose(options or [], parameter.label, parameter.default or _AUTO, **common)
+        return _value(parameter, state)
+    common["bind"] = "query-params"
     if parameter.kind == "bool":
         return st.toggle(value=parameter.default, **common)
-    if parameter.kind == "choice":
-        return _choice(parameter, common)
-    if parameter.optional:
-        return _optional(parameter, common)
-    if parameter.scale == "log":
-        grid = [number_text(v) for v in _with_current(log_grid(parameter), common["key"])]
-        value = number_text(float(parameter.default))
-        text = st.select_slider(options=grid, value=value, **common)
-        return int(float(text)) if parameter.kind == "int" else float(text)
+    if options is not None:
+        options = _with_current(options, common["key"])
+        default = _AUTO if parameter.default is None else number_text(parameter.default)
+        return _value(parameter, st.select_slider(options=options, value=default, **common))
+    kind = int if parameter.kind == "int" else float
     low, high = parameter.slider or (parameter.low, parameter.high)
-    if parameter.kind == "int":
-        return st.slider(min_value=int(low), max_value=int(high), value=parameter.default, **common)
-    step = float(f"{(high - low) / 100:.0e}")
     return st.slider(
-        min_value=float(low),
-        max_value=float(high),
-        value=float(parameter.default),
-        step=step,
+        min_value=kind(low),
+        max_value=kind(high),
+        value=kind(parameter.default),
+        step=1 if kind is int else float(f"{(high - low) / 100:.0e}"),
         **common,
     )
+
+
+def _value(parameter: Parameter, state: Any) -> Any:
+    """The value of a parameter, from the state of its control."""
+    if parameter.kind in ("bool", "choice") or state == _AUTO:
+        return None if state == _AUTO else state
+    return int(float(state)) if parameter.kind == "int" else float(state)
 
 
 def options_of(parameter: Parameter) -> list[str] | None:
@@ -221,19 +235,14 @@ def value_from(parameter: Parameter, text: str) -> Any:
     return number
 
 
-def _choice(parameter: Parameter, common: dict[str, Any]) -> str | None:
-    """Draw the choice of a name, shown by its title; returns the name, or None for "auto"."""
-    names = options_of(parameter) or []
-    default = parameter.default or _AUTO
-    name = choose(names, parameter.label, default, **{**common, "bind": None})
-    return None if name == _AUTO else name
-
-
-def _with_current(grid: list[float], key: str) -> list[float]:
-    """The grid, plus the value in the URL or the session if it lies between two grid points."""
+def _with_current(options: list[str], key: str) -> list[str]:
+    """The options, plus the number in the URL or the session if it lies between two of them."""
+    numbers = [option for option in options if option != _AUTO]
+    ends = float(numbers[0]), float(numbers[-1])
     held = st.query_params.get(key, ""), str(st.session_state.get(key, ""))
-    values = {value for text in held if (value := number_of(text)) is not None}
-    return sorted({*grid, *(value for value in values if grid[0] <= value <= grid[-1])})
+    found = [value for text in held if (value := number_of(text)) is not None]
+    within = {number_text(value) for value in found if ends[0] <= value <= ends[1]}
+    return [*options[: -len(numbers)], *sorted({*numbers, *within}, key=float)]
 
 
 def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
@@ -257,17 +266,6 @@ def _address_text(parameter: Parameter, value: Any) -> str:
     if parameter.kind == "bool":
         return str(value).lower()
     return number_text(value) if parameter.kind == "float" else str(value)
-
-
-def _optional(parameter: Parameter, common: dict[str, Any]) -> float | None:
-    """Draw a slider over round numbers and "auto"; returns the number, or None for "auto"."""
-    grid = _with_current(optional_grid(parameter), common["key"])
-    options = [_AUTO, *map(number_text, grid)]
-    default = _AUTO if parameter.default is None else number_text(parameter.default)
-    text = st.select_slider(options=options, value=default, **common)
-    if text == _AUTO:
-        return None
-    return int(text) if parameter.kind == "int" else float(text)
 
 
 def optional_grid(parameter: Parameter) -> list[float]:

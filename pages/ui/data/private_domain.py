@@ -9,7 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui.controls.data import Loaded
+from pages.ui.controls.params import values_of
 from pages.ui.texts import plain
+from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
 from privcore.data.domain import domain_lines, domain_of
 from privcore.intake import ColumnSchema
@@ -58,7 +60,7 @@ def kind_alone(column: ColumnSchema) -> ColumnSchema:
 
 def plan_of(table: StatedTable) -> DomainPlan:
     """The plan for buying the domain with the chosen share of the ε and δ in the sidebar."""
-    parameters: dict[str, Any] = st.session_state.get("parameters", {})
+    parameters = values_of(ALGORITHMS[st.session_state["algorithm"]])
     share = table.purchase.share
     epsilon = share * float(parameters.get("epsilon", 1.0))
     delta = share * float(parameters.get("delta", 0.0) or _DELTA)

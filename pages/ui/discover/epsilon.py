@@ -18,14 +18,16 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.ui.controls.data import Loaded, positions_of
 from pages.ui.controls.params import (
     control,
+    epsilon_of,
     log_grid,
     main_numbers,
     number_text,
+    values_of,
     widget_key,
 )
 from pages.ui.discover.background import Answer, Background
 from pages.ui.theme import EDGES, PALETTES, current
-from privcore.algorithms import Algorithm, Discovery, Parameter
+from privcore.algorithms import Algorithm, Discovery
 from privcore.display.answer import count_text, typical_sentence
 from privcore.display.drawing import curve_css, curve_script
 from privcore.display.sentences import link_count
@@ -66,22 +68,10 @@ def background_runs_allowed() -> bool:
     return os.environ.get("CAUSALVEIL_BESIDE", "").lower() not in ("off", "0", "no", "false")
 
 
-def declared(algorithm: Algorithm) -> Parameter | None:
-    """The algorithm's parameter ε; None for an algorithm without ε."""
-    return next((p for p in algorithm.parameters if p.name == "epsilon"), None)
-
-
-def key_of(algorithm: Algorithm, values: dict[str, Any]) -> str:
-    """The key of the ε slider, which is also its URL parameter."""
-    parameter = declared(algorithm)
-    assert parameter is not None
-    return widget_key(algorithm, parameter, values.get("calibration", "none"))
-
-
 def places(algorithm: Algorithm) -> tuple[DeltaGenerator, list[DeltaGenerator]]:
     """The place of ε and its curve, and next to it the columns of the algorithm's other numbers."""
     others = len(main_numbers(algorithm)) - 1
-    if declared(algorithm) is None:
+    if epsilon_of(algorithm) is None:
         first, *rest = st.columns(4)
         return first, [first, *rest]
     columns = 1 + (others > _ONE_BELOW_ANOTHER)
@@ -89,20 +79,13 @@ def places(algorithm: Algorithm) -> tuple[DeltaGenerator, list[DeltaGenerator]]:
     return first, rest
 
 
-def numbers(algorithm: Algorithm, values: dict[str, Any], places: Sequence[DeltaGenerator]) -> None:
-    """Draw the algorithm's numbers other than ε, and store them in `values`."""
+def numbers(algorithm: Algorithm, places: Sequence[DeltaGenerator]) -> None:
+    """Draw the controls of the algorithm's numbers other than ε."""
+    values = values_of(algorithm)
     shown = [p for p in main_numbers(algorithm) if p.name != "epsilon" and p.matters(values)]
     for k, parameter in enumerate(shown):
         with places[k % len(places)]:
-            key = widget_key(algorithm, parameter, values.get("calibration", "none"))
-            values[parameter.name] = control(parameter, key)
-
-
-def slider(algorithm: Algorithm, values: dict[str, Any]) -> float:
-    """Draw the slider; returns the chosen ε."""
-    parameter = declared(algorithm)
-    assert parameter is not None
-    return float(control(parameter, key_of(algorithm, values), bare=True))
+            control(parameter, widget_key(algorithm, parameter))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +110,7 @@ class Around:
     @cached_property
     def grid(self) -> list[float]:
         """The slider's values of ε, in ascending order."""
-        parameter = declared(self.algorithm)
+        parameter = epsilon_of(self.algorithm)
         assert parameter is not None
         return sorted({*log_grid(parameter), self.epsilon})
 

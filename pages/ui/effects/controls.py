@@ -11,10 +11,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.controls.address import choose
-from pages.ui.controls.algorithm import SEED, choose_seed
+from pages.ui.controls.algorithm import choose_seed
 from pages.ui.controls.data import UPLOAD, Loaded
 from pages.ui.controls.known import held_text
-from pages.ui.controls.params import control, controls, widget_key
+from pages.ui.controls.params import control, controls, epsilon_of, values_of, widget_key
 from pages.ui.layout import wrapping_columns
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
@@ -23,13 +23,12 @@ from privcore.effects import ALGORITHM, SHARE, Effects, Question, expected_width
 from privcore.text import short
 
 
-def settings() -> tuple[dict[str, Any], int]:
-    """Draw the controls of the search (except ε) and the noise seed; returns their values."""
+def settings() -> int:
+    """Draw the controls of the search (except ε) and the noise seed; returns the seed."""
     algorithm = ALGORITHMS[ALGORITHM]
     st.markdown(f"**{algorithm.title}**", help=algorithm.summary)
-    values = {**controls(algorithm, ["epsilon"]), "knowledge": held_text()}
-    choose_seed()
-    return values, int(st.session_state.get("seed", SEED))
+    controls(algorithm, ["epsilon"])
+    return choose_seed()
 
 
 def choose_question(loaded: Loaded) -> Question | None:
@@ -158,22 +157,24 @@ class _NoWidth(Width):
         """Show nothing: numeric columns have no second release."""
 
 
-def budget(loaded: Loaded, question: Question) -> tuple[float, float, Width]:
+def budget(loaded: Loaded, question: Question) -> tuple[dict[str, Any], float, Width]:
     """Draw the controls of ε and of the share of ε for measuring the effect.
 
-    Returns ε, the share, and the line below the controls.
+    Returns the values of all parameters of the search, the share, and the line below the controls.
     """
     algorithm = ALGORITHMS[ALGORITHM]
-    declared = next(p for p in algorithm.parameters if p.name == "epsilon")
+    declared = epsilon_of(algorithm)
+    assert declared is not None
     # A second release counts levels.
     counted = all(column.is_categorical for column in loaded.dataset.columns)
     places = wrapping_columns("effect-budget", 2 if counted else 1, least=280)
     with places[0]:
-        epsilon = float(control(declared, widget_key(algorithm, declared, "none")))
+        epsilon = control(declared, widget_key(algorithm, declared))
+    values = {**values_of(algorithm), "knowledge": held_text()}
     if not counted:
-        return epsilon, 0.0, _NoWidth(st.empty(), loaded.dataset, question, epsilon, 0.0)
+        return values, 0.0, _NoWidth(st.empty(), loaded.dataset, question, epsilon, 0.0)
     with places[1]:
         share = float(control(SHARE))
         width = Width(st.empty(), loaded.dataset, question, epsilon, share)
     width.say(1)
-    return epsilon, share, width
+    return values, share, width

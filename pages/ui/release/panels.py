@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui import charts, expectation
+from pages.ui.controls.algorithm import chosen_algorithm
 from pages.ui.controls.data import Loaded
 from pages.ui.glossary import glossary_note, term_link
 from pages.ui.running import cached_result, settings_key
@@ -128,7 +129,7 @@ def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None =
 
 
 def _whom(dataset: Described) -> Protection:
-    return protection_of(dataset, dict(st.session_state["parameters"]))
+    return protection_of(dataset, chosen_algorithm()[1])
 
 
 def _each(dataset: Described) -> str:
