@@ -10,10 +10,10 @@ from tests.browser.conftest import graph, press, settle
 from tests.messages import label
 
 pytestmark = pytest.mark.browser
-ADDRESS = "?data=cancer&rows=5000"
+ADDRESS = "?data=cancer"
 PATIENCE = 90_000
 GRAPHS = ("private-graph", "reference-graph")
-PARTS = ("answer", "settings", "epsilon-strip")
+PARTS = ("answer", "settings")
 
 
 def bottom(place):
@@ -38,9 +38,10 @@ def opened(visit, server):
 def test_the_first_screen_tells_the_story_without_scrolling(lively_server, visit):
     page = opened(visit, lively_server)
     view = page.viewport_size
-    for width, height in ((1280, 800), (1920, 1080)):
+    # On a low screen the graphs keep a height at which they are read, and the strip is below.
+    for width, height, parts in ((1280, 800, PARTS), (1920, 1080, (*PARTS, "epsilon-strip"))):
         page.set_viewport_size({"width": width, "height": height})
-        for part in (*map(".st-key-{}".format, PARTS), *(f"[data-key={key}]" for key in GRAPHS)):
+        for part in (*map(".st-key-{}".format, parts), *(f"[data-key={key}]" for key in GRAPHS)):
             place = page.locator(part).first
             expect(place).to_be_visible()
             deadline = time.monotonic() + PATIENCE / 1000
@@ -83,7 +84,7 @@ def test_one_step_back_undoes_one_choice_with_all_that_it_changed(server, visit)
     calibration = page.get_by_label("Calibration", exact=True)
 
     def choose(label, words):
-        option = page.get_by_role("option", name=words, exact=True)
+        option = page.get_by_role("option", name=re.compile(f"^{re.escape(words)}( – |$)"))
         press(page.get_by_label(label, exact=True).first, option)
         option.click()
         settle(page, "Discover")

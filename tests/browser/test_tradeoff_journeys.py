@@ -13,7 +13,8 @@ from tests.messages import label
 
 pytestmark = pytest.mark.browser
 
-SMALL = "data=cancer&sweep_seeds=3&sweep_density=1"
+# With these rows, a part of the runs is shipped.
+SMALL = "data=cancer&rows=100000&sweep_seeds=3&sweep_density=1"
 
 
 @pytest.mark.long
@@ -90,7 +91,7 @@ def _saved(page):
 @pytest.mark.long
 def test_rows_can_be_saved_while_a_sweep_runs(server, visit):
     page = visit(
-        f"{server.url}/tradeoff?data=child&sweep_seeds=20&sweep_density=6"
+        f"{server.url}/tradeoff?data=child&rows=100000&sweep_seeds=20&sweep_density=6"
         "&sweep_view=Table+%26+download"
     )
     # Rows that come in draw the table again.

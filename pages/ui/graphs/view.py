@@ -13,10 +13,15 @@ from pages.ui.controls.address import news, write
 from pages.ui.theme import current
 from privcore.display.drawing import graph_css, graph_script
 
+# What else a screen shows is --graph-around high; without it, `graph_css` says.
+_HEIGHTS = """
+@media (min-width: 641px) { .cv:not(.large) { --pane: var(--graph-height,
+  clamp(250px, calc(100vh - var(--graph-around, 545px)), 1000px)); } }
+"""
 _drawn = st.components.v2.component(
     "causalveil_graphs",
     html='<div class="root"></div>\n<!-- drawn by graph.js -->\n',
-    css=graph_css(),
+    css=graph_css() + _HEIGHTS,
     js=graph_script() + Path(__file__).with_name("component.js").read_text("utf-8"),
 )
 # The view as the URL has it: defaults and alternatives.
