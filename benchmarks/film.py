@@ -18,9 +18,11 @@ from PIL import Image
 
 from benchmarks import parsed
 from pages.ui.controls.data import layout_of
-from pages.ui.pictures import RunPictures, graph_picture
+from pages.ui.pictures.graphs import graph_picture
+from pages.ui.pictures.run import RunPictures
 from privcore.algorithms import count, discover
 from privcore.data import load_network
+from privcore.display.drawing import Pane
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.measures import compare
 
@@ -40,15 +42,14 @@ def film(epsilons: tuple[float, ...] = EPSILONS) -> bytes:
     for epsilon in epsilons:
         result = discover(source, "moment-search", {"epsilon": epsilon}, seed=SEED)
         against = compare(result.graph, truth, "truth")
+        kinds = {(pair.i, pair.j): pair.kind for pair in against.pairs}
+        widths = RunPictures(result, data, places, {"truth": truth}, SEED).widths
         drawn = graph_picture(
-            result.graph,
+            [Pane("graph", "", result.graph, "", kinds, truth, widths=widths)],
             places,
             title=f"Private graph of asia, ε = {epsilon:g}",
             lines=["Thicker lines are more probable.", f"{ROWS:,} rows, noise seed {SEED}."],
-            classes={(pair.i, pair.j): pair.kind for pair in against.pairs},
-            reference=truth,
             reference_name="truth",
-            widths=RunPictures(result, data, places, {"truth": truth}, SEED).widths,
             form="png",
         )
         frame = Image.open(BytesIO(drawn)).convert("RGB").resize(_SIZE, Image.Resampling.LANCZOS)

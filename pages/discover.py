@@ -41,7 +41,8 @@ from pages.ui.glossary import linked
 from pages.ui.graphs import findings
 from pages.ui.layout import tabbed
 from pages.ui.messages import problem
-from pages.ui.pictures import RunPictures, picture_buttons, run_lines
+from pages.ui.pictures.buttons import picture_buttons
+from pages.ui.pictures.run import RunPictures, run_lines
 from privcore.algorithms import ALGORITHMS, Algorithm, Discovery
 from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import DELTA

@@ -15,7 +15,7 @@ from pages.ui.effects.runs import compared, run
 from pages.ui.frame import require_frame
 from pages.ui.layout import tabbed
 from pages.ui.messages import problem
-from pages.ui.pictures import run_lines
+from pages.ui.pictures.run import run_lines
 from privcore.errors import PrivcoreError
 
 require_frame("pages/effects.py")

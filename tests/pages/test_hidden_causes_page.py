@@ -4,8 +4,8 @@ import pytest
 
 from pages.ui import tables
 from pages.ui.controls.data import sampled_without
-from pages.ui.pictures import RunPictures
 from pages.ui.pictures.notebook import notebook
+from pages.ui.pictures.run import RunPictures
 from pages.ui.tradeoff.controls import data_of
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.data import load_network

@@ -19,16 +19,11 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import texts
 from pages.ui.controls.data import prepare
-from pages.ui.pictures import (
-    RunPictures,
-    chart_picture,
-    graph_picture,
-    notebook,
-    pair_picture,
-    run_lines,
-    run_page,
-)
 from pages.ui.pictures import graphs as drawing
+from pages.ui.pictures.graphs import graph_picture
+from pages.ui.pictures.notebook import notebook
+from pages.ui.pictures.plots import chart_picture
+from pages.ui.pictures.run import RunPictures, run_lines, run_page
 from pages.ui.pictures.sheet import FORMS
 from pages.ui.theme import PALETTES
 from privcore.algorithms import discover
@@ -65,13 +60,16 @@ TITLE = "A graph of $x^2$ <b>and more"
 
 
 def drawn(form, **options):
-    return graph_picture(GRAPH, PLACES, title=TITLE, lines=LINES, form=form, **options)
+    pane = Pane("a", "", GRAPH, **options)
+    return graph_picture([pane], PLACES, title=TITLE, lines=LINES, form=form)
 
 
 def both(form):
-    return pair_picture(
-        Pane("a", "Private graph", GRAPH, "", CLASSES, OTHER, [(4, 5)], widths={(0, 1): 1.5}),
-        Pane("b", "Non-private PC", OTHER),
+    return graph_picture(
+        [
+            Pane("a", "Private graph", GRAPH, "", CLASSES, OTHER, [(4, 5)], widths={(0, 1): 1.5}),
+            Pane("b", "Non-private PC", OTHER),
+        ],
         PLACES,
         title=TITLE,
         lines=LINES,
@@ -116,7 +114,7 @@ def words(made):
 @pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
 def test_pictures_are_whole_files_and_say_their_title_and_guarantee(form):
-    check(form, drawn(form, classes=CLASSES, reference=OTHER), TITLE, LINES[0], LINES[1])
+    check(form, drawn(form, kinds=CLASSES, reference=OTHER), TITLE, LINES[0], LINES[1])
     check(form, both(form), TITLE, LINES[0], LINES[1])
 
 
@@ -133,9 +131,8 @@ def test_the_legend_names_the_classes_that_occur():
     told = " ".join(words(both("svg")))
     kinds = {*CLASSES.values(), "unclear"}
     assert {k for k, said in CLASS_WORDS["non_private"].items() if said in told} == kinds
-    judged = graph_picture(
-        GRAPH, PLACES, title="", lines=(), classes=CLASSES, reference_name="truth", form="svg"
-    )
+    pane = Pane("a", "", GRAPH, kinds=CLASSES)
+    judged = graph_picture([pane], PLACES, title="", lines=(), reference_name="truth", form="svg")
     assert "invented" in " ".join(words(judged))
     assert label("reference-pc") in told
     alone = " ".join(words(drawn("svg")))
@@ -208,7 +205,8 @@ def test_names_without_room_are_short_and_a_legend_has_them_whole():
         within = (np.abs(path[:, None] - boxes.centre) < boxes.half).all(axis=2).any(axis=0)
         assert not within[[k for k in range(25) if k not in (i, j)]].any()
     graph = PDAG(names, frozenset(dag))
-    made = graph_picture(graph, shared_layout(names, dag=dag), title=TITLE, lines=[], form="svg")
+    panes, places = [Pane("a", "", graph)], shared_layout(names, dag=dag)
+    made = graph_picture(panes, places, title=TITLE, lines=[], form="svg")
     text = made.decode()
     assert all(f"({k})" in text for k in range(25))
 
@@ -228,11 +226,11 @@ def test_an_edge_bends_around_a_node_in_its_way_and_stays_on_the_sheet():
 
 def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match=says("positions-of-other-nodes", positions=5, nodes=6)):
-        graph_picture(GRAPH, PLACES[:-1], title="", lines=[], form="svg")
+        graph_picture([Pane("a", "", GRAPH)], PLACES[:-1], title="", lines=[], form="svg")
     with pytest.raises(ValueError, match=says("different-nodes")):
         drawn("svg", reference=PDAG(("a", "b")))
     with pytest.raises(ValueError, match=says("no-such-class-of-edges", name="odd")):
-        drawn("svg", classes={(0, 1): "odd"})
+        drawn("svg", kinds={(0, 1): "odd"})
     with pytest.raises(
         ValueError, match=says("no-such-picture", name="gif", names="png, svg, pdf")
     ):
@@ -423,14 +421,14 @@ def test_a_notebook_reads_a_table_from_its_path_with_its_schema(stated, missing,
 
 @pytest.mark.long
 def test_nothing_is_drawn_before_a_picture_is_wanted():
-    code = "import sys, pages.ui.pictures; print('matplotlib' in sys.modules)"
+    code = "import sys, pages.ui.charts, pages.ui.pictures.run; print('matplotlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
     assert run.stdout.decode().strip() == "False"
 
 
 def test_a_popover_has_a_button_for_each_form_and_makes_none_before():
     def page():
-        from pages.ui.pictures import picture_buttons
+        from pages.ui.pictures.buttons import picture_buttons
 
         def make(form):
             raise AssertionError(f"{form} was not requested")
@@ -483,11 +481,11 @@ def test_the_picture_shows_what_the_page_shows(kind, monkeypatch):
     made = RunPictures(result, dataset, loaded.positions, references, 1, kind)
     drawn = {}
 
-    def seen(left, right, *_, title, **__):
-        drawn.update(left=left, right=right, title=title)
+    def seen(panes, *_, title, **__):
+        drawn.update(left=panes[0], right=panes[1], title=title)
         return b""
 
-    monkeypatch.setattr("pages.ui.pictures.run.pair_picture", seen)
+    monkeypatch.setattr("pages.ui.pictures.run.graph_picture", seen)
     made.pair("svg")
     assert app.title[0].value.startswith(texts.marked(drawn["title"]))
     for graph, picture in ((private, drawn["left"]), (beside, drawn["right"])):

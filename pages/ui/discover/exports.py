@@ -11,7 +11,9 @@ import streamlit as st
 from pages.ui import tables
 from pages.ui.controls.data import Loaded
 from pages.ui.graphs.networks import offered
-from pages.ui.pictures import RunPictures, notebook, picture_buttons, run_networks, run_page
+from pages.ui.pictures.buttons import picture_buttons
+from pages.ui.pictures.notebook import notebook
+from pages.ui.pictures.run import RunPictures, run_networks, run_page
 from pages.ui.pictures.sheet import FORMS
 from pages.ui.texts import plain
 from privcore.algorithms import Discovery

@@ -8,7 +8,7 @@ from pages.ui import charts, tables, texts
 from pages.ui.controls.data import Loaded
 from pages.ui.discover import charts as run_charts
 from pages.ui.discover import exports
-from pages.ui.pictures import RunPictures
+from pages.ui.pictures.run import RunPictures
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.display.sentences import protected
 from privcore.measures import Comparison

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -71,59 +71,23 @@ class _Line(NamedTuple):
 
 
 def graph_picture(
-    graph: PDAG,
-    positions: Sequence[tuple[float, float]],
-    *,
-    title: str,
-    lines: Sequence[str],
-    classes: Mapping[Edge, str] | None = None,
-    reference: PDAG | None = None,
-    reference_name: str = "",
-    unclear: Iterable[Edge] = (),
-    widths: Mapping[Edge, float] | None = None,
-    tiers: Sequence[int | None] = (),
-    form: Form,
-) -> bytes:
-    """A picture of one graph, with a legend of the classes that occur.
-
-    positions: a point in [-1, 1]² for each node; y increases downwards. lines: settings and
-    guarantee, in plain text. tiers: as in `shared_layout`; earlier tiers are above later ones. For
-    the other arguments see `Pane`, whose `kinds` are the classes.
-
-    Raises ValueError for a wrong number of positions, an unknown class, or a reference with other
-    nodes.
-    """
-    pane = Pane("", "", graph, "", classes or {}, reference, unclear, widths=widths or {})
-    return _drawn([pane], positions, tiers, title, lines, reference_name, form)
-
-
-def pair_picture(
-    left: Pane,
-    right: Pane,
-    positions: Sequence[tuple[float, float]],
-    *,
-    title: str,
-    lines: Sequence[str],
-    reference_name: str = "",
-    tiers: Sequence[int | None] = (),
-    form: Form,
-) -> bytes:
-    """A picture of two graphs over the same nodes side by side, with headings and one legend.
-
-    Arguments and errors as in `graph_picture`.
-    """
-    return _drawn([left, right], positions, tiers, title, lines, reference_name, form)
-
-
-def _drawn(
     drawings: Sequence[Pane],
     positions: Sequence[tuple[float, float]],
-    tiers: Sequence[int | None],
+    *,
     title: str,
     lines: Sequence[str],
-    reference_name: str,
+    reference_name: str = "",
+    tiers: Sequence[int | None] = (),
     form: Form,
 ) -> bytes:
+    """A picture of graphs over the same nodes side by side, with a legend of what occurs.
+
+    positions: a point in [-1, 1]² for each node; y increases downwards. lines: settings and
+    guarantee, in plain text. tiers: as in `shared_layout`; earlier tiers are above later ones.
+
+    Raises ValueError for a wrong number of positions, an unknown class, or a graph with other
+    nodes.
+    """
     nodes = drawings[0].graph.nodes
     if len(positions) != len(nodes):
         raise ValueError(

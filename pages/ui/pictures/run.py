@@ -1,19 +1,23 @@
-"""The pictures of a run, and their common footer."""
+"""A run as pictures, as a page to print and as networks to drag, and their common footer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pages.ui.pictures.graphs import graph_picture, pair_picture
+from pages.ui.controls.data import Loaded
+from pages.ui.graphs.networks import networks_page
+from pages.ui.pictures.graphs import graph_picture
 from pages.ui.pictures.sheet import Form
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.data.model import Described
 from privcore.display import sentences
 from privcore.display.answer import answer_sentence, class_words, columns_words
+from privcore.display.commands import command_line, python_code
 from privcore.display.drawing import Pane
 from privcore.display.findings import line_texts, line_widths
 from privcore.display.sentences import NOT_PRIVATE, SIMULATED
+from privcore.display.shown import Shown, details
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import PAG, Positions
 from privcore.measures import Comparison, compare
@@ -67,11 +71,10 @@ class RunPictures:
     def graph(self, form: Form) -> bytes:
         """A picture of the graph alone, made only from the run."""
         return graph_picture(
-            self.result.graph,
+            [Pane("graph", "", self.result.graph, widths=self.widths)],
             self.positions,
             title=self.title,
             lines=run_lines(self.result, self.dataset, seed=self.seed),
-            widths=self.widths,
             tiers=self.result.tiers,
             form=form,
         )
@@ -112,10 +115,8 @@ class RunPictures:
 
     def pair(self, form: Form) -> bytes:
         """A picture of both graphs of `panes`, with the finding as its title."""
-        left, right = self.panes()
-        return pair_picture(
-            left,
-            right,
+        return graph_picture(
+            self.panes(),
             self.positions,
             title=self.finding(),
             lines=run_lines(self.result, self.dataset, seed=self.seed, compared=True),
@@ -205,3 +206,42 @@ def _value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def run_page(pictures: RunPictures, loaded: Loaded) -> str:
+    """A self-contained HTML file: graphs, guarantee, settings, edges, and the command."""
+    result, dataset = pictures.result, loaded.dataset
+    algorithm, comparisons = ALGORITHMS[result.algorithm], pictures.comparisons()
+    seed = 1 if pictures.seed is None else pictures.seed
+    again = [
+        write(result, dataset, network=loaded.is_network, data_seed=loaded.seed, seed=seed)
+        for write in (command_line, python_code)
+    ]
+    settings = [("Data", f"{dataset.name}: {dataset.n:,} rows, {columns_words(dataset)}")]
+    if pictures.private:
+        settings.append(("Noise seed", str(seed)))
+    return Shown(
+        pictures.title,
+        (
+            *([pictures.finding()] if pictures.private else []),
+            *(f"Against {c.reference_name}: {c.summary()}." for c in comparisons),
+        ),
+        tuple(run_lines(result, dataset, seed=pictures.seed, compared=pictures.private)),
+        pictures.panes(),
+        pictures.positions,
+        pictures.words,
+        details(result, algorithm, result.parameters, comparisons, settings=settings, again=again),
+    ).page()
+
+
+def run_networks(pictures: RunPictures) -> str:
+    """A self-contained HTML file with the run's graphs as networks to drag."""
+    return networks_page(
+        pictures.panes(),
+        pictures.positions,
+        pictures.words,
+        title=pictures.title,
+        lines=run_lines(
+            pictures.result, pictures.dataset, seed=pictures.seed, compared=pictures.private
+        ),
+    )
