@@ -22,6 +22,8 @@ from privcore.text import short
 _FOOT = "_foot_of_pictures"
 # Letters of an axis title that fit on one line of a phone.
 _TITLE_LINE = 44
+# Size of the names at the ends of lines, and the margin for these names, in pixels.
+_END_SIZE, _END_ROOM = 11, 118
 # Lines and bars of a chart that are described in words.
 _MOST_DESCRIBED = 8
 
@@ -185,21 +187,18 @@ def name_ends(
     *,
     y_range: tuple[float, float],
     height: float,
-    log_x: bool,
-    room: int = 118,
-    size: int = 11,
 ) -> None:
     """Label lines at their right ends without overlap, and connect each label to its line.
 
-    y_range: limits of the y axis. height: height of the plot in pixels, without margins. room:
-    width of the right margin in pixels.
+    The x axis is logarithmic. y_range: limits of the y axis. height: height of the plot in pixels,
+    without margins.
     """
-    gap = (size + 3) * (y_range[1] - y_range[0]) / height
+    gap = (_END_SIZE + 3) * (y_range[1] - y_range[0]) / height
     heights = spread([end.y for end in ends], gap, *y_range)
     for end, place in zip(ends, heights, strict=True):
         figure.add_annotation(
             # On a logarithmic axis annotations are placed by the logarithm.
-            x=math.log10(end.x) if log_x else end.x,
+            x=math.log10(end.x),
             y=end.y,
             axref="pixel",
             ayref="y",
@@ -207,17 +206,16 @@ def name_ends(
             ay=place,
             xanchor="left",
             text=label(end.name, 30),
-            font={"color": end.colour, "size": size},
+            font={"color": end.colour, "size": _END_SIZE},
             arrowhead=0,
             arrowwidth=1,
             arrowcolor=end.colour,
             standoff=5,
             borderpad=0,
         )
-    figure.update_layout(margin={"r": room}, yaxis={"range": list(y_range)})
+    figure.update_layout(margin={"r": _END_ROOM}, yaxis={"range": list(y_range)})
     if ends:
         # The plot ends where the lines end, so that nothing crosses a label.
         starts = [x for trace in figure.data for x in trace.x if x is not None]
-        low, high = min(starts), max(end.x for end in ends)
-        low, high = (math.log10(low), math.log10(high)) if log_x else (low, high)
+        low, high = math.log10(min(starts)), math.log10(max(end.x for end in ends))
         figure.update_xaxes(range=[low - 0.03 * (high - low or 1), high + 0.02 * (high - low or 1)])

@@ -37,14 +37,6 @@ def term_link(name: str, text: str = "") -> str:
     return f"[{text or small}]({address(name)})"
 
 
-def term_help(name: str) -> str:
-    """A term's meaning with a link, as the `help` text of an element.
-
-    Raises ParameterError if the glossary has no such term.
-    """
-    return f"{plain(get_term(name).text)} [Glossary]({address(name)})"
-
-
 def glossary_note(name: str) -> str:
     """A link to a term, or an empty text if the glossary does not have the term."""
     return f"[Glossary]({address(name)})" if name in glossary() else ""

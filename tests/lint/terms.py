@@ -53,7 +53,7 @@ def links() -> Iterator[tuple[str, str]]:
     for path in [*(ROOT / "pages").rglob("*.py"), *(ROOT / "docs").rglob("*.md")]:
         text = path.read_text(encoding="utf-8")
         for pattern in (
-            r'(?:term_link|term_help|glossary_note)\(\s*"([^"]*)"',
+            r'(?:term_link|glossary_note)\(\s*"([^"]*)"',
             r"glossary\?term=([\w-]+)",
         ):
             for name in re.findall(pattern, text):

@@ -132,9 +132,7 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
         {"one": (X + 2, X**2, 0.1 + 0 * X), NASTY: (X + 2, X**2 / 2, None)},
         x_title="ε",
         y_title="share",
-        log=True,
         marker=2.0,
-        level=0.5,
     ),
     "data/charts.py:marginal": lambda: data.marginal(("no", NASTY, "maybe"), [5, 7, 9], NASTY),
     "data/charts.py:conditional": lambda: data.conditional(
@@ -218,9 +216,6 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
         bounded=True,
     ),
     "papers/charts.py:reproduction_figure": _reproduction,
-    "papers/charts.py:sweep_figure": lambda: papers.sweep_figure(
-        SWEEP[SWEEP["order"] == 1], "F1", {"asia": "asia", "alarm": "alarm"}
-    ),
     "release/panels.py:rounds_figure": lambda: release.rounds_figure(
         Event("pure", 0.1, count=50), 1e-5
     ),
@@ -231,7 +226,7 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
         target=0.8,
     ),
     "tradeoff/charts.py:network": lambda: tradeoff.network(
-        SWEEP[(SWEEP["data"] == "asia") & (SWEEP["order"] == 1)], NASTY, "F1", ()
+        SWEEP[(SWEEP["data"] == "asia") & (SWEEP["order"] == 1)], NASTY, ()
     ),
     "tradeoff/charts.py:pair_map": lambda: tradeoff.pair_map(
         SWEEP[SWEEP["epsilon"].notna()], "order", "order", "F1", True

@@ -26,24 +26,15 @@ REPEATS = 100
 def epsilon_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> None:
     """Plot how often simulated releases find the direction, against ε."""
     points = curve(
+        pair,
         "Simulating releases",
         ("direction-epsilon", key, settings_key({**values, "epsilon": 0}), seed),
         lambda tick: against_epsilon(pair, values, EPSILONS, REPEATS, seed, tick),
+        "privacy budget ε",
+        values["epsilon"],
     )
     if points is None:
         return
-    charts.show(
-        pair_charts.curves(
-            series(points),
-            x_title="privacy budget ε",
-            log=True,
-            marker=values["epsilon"],
-            level=0.5,
-            y_title=f"share of runs that find {wanted_words(pair)}",
-        ),
-        key="pair-epsilon",
-        alt="Share of runs that find the direction, against ε",
-    )
     st.caption(
         f"{REPEATS} simulated releases at each ε on one split of these records. Band: two "
         "standard errors; dotted line: chance (Kusner et al. 2016, Figure 1). Not private."
@@ -69,24 +60,15 @@ def epsilon_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> No
 def penalty_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> None:
     """Plot how often simulated releases find the direction, against λ."""
     points = curve(
+        pair,
         "Simulating releases at each λ",
         ("direction-penalty", key, settings_key({**values, "penalty": 0}), seed),
         lambda tick: against_penalty(pair, values, PENALTIES, REPEATS, seed, tick),
+        "ridge penalty λ",
+        values.get("penalty"),
     )
     if points is None:
         return
-    charts.show(
-        pair_charts.curves(
-            series(points),
-            x_title="ridge penalty λ",
-            log=True,
-            marker=values.get("penalty"),
-            level=0.5,
-            y_title=f"share of runs that find {wanted_words(pair)}",
-        ),
-        key="pair-penalty",
-        alt="Share of runs that find the direction, against λ",
-    )
     st.caption(
         "With a small λ, single training records influence the fit strongly, so the published "
         "bounds require more noise; with a large λ, the fit is poor. Accuracy is highest in "
@@ -130,23 +112,27 @@ def accuracy_panel() -> None:
 
 
 def curve(
-    title: str, key: Key, make: Callable[..., Any]
+    pair: Pair,
+    title: str,
+    key: Key,
+    make: Callable[..., Any],
+    x_title: str,
+    marker: float | None,
 ) -> list[tuple[float, dict[str, Share]]] | None:
-    """The points of a curve, from the cache or computed with a progress bar; None if cancelled.
+    """Plot the share of runs that find the direction, from the cache or computed with progress.
 
-    Each point is an x value with the share for every score.
+    Returns the points, each an x value with the share for every score; None if cancelled.
     """
 
     def compute(hooks: LiveHooks) -> list[tuple[float, dict[str, Share]]]:
         return list(make(tick=lambda share: hooks.update(share, f"{100 * share:.0f} % done")))
 
-    return cached_result(key, title, compute)
-
-
-def series(points: list[tuple[float, dict[str, Share]]]) -> dict[str, Any]:
-    """Arrays by score title: x values, shares, and half-widths of the shares' 95 % intervals."""
+    points = cached_result(key, title, compute)
+    if points is None:
+        return None
     x = np.array([value for value, _ in points])
-    return {
+    # With the half-widths of the shares' 95 % intervals.
+    series = {
         score_title(score): (
             x,
             np.array([proportions[score].correct for _, proportions in points]),
@@ -154,8 +140,16 @@ def series(points: list[tuple[float, dict[str, Share]]]) -> dict[str, Any]:
         )
         for score in points[0][1]
     }
-
-
-def wanted_words(pair: Pair) -> str:
-    """Name the direction that a run must find to count as correct."""
-    return "the true direction" if pair.direction else "the direction that the exact scores give"
+    wanted = "the true direction" if pair.direction else "the direction that the exact scores give"
+    name = str(key[0]).removeprefix("direction-")
+    charts.show(
+        pair_charts.curves(
+            series,
+            x_title=x_title,
+            marker=marker,
+            y_title=f"share of runs that find {wanted}",
+        ),
+        key=f"pair-{name}",
+        alt=f"Share of runs that find the direction, against {x_title[-1]}",
+    )
+    return points

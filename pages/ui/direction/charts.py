@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pages.ui.charts import label
 from pages.ui.direction.texts import score_title
 from pages.ui.theme import PALETTES, current
+from pages.ui.tradeoff.styles import DASHES
 from privcore.arrays import Vector
 from privcore.extras.pairs import ScoreRelease
 
@@ -172,19 +173,15 @@ def curves(
     *,
     x_title: str,
     y_title: str,
-    log: bool,
-    marker: float | None = None,
-    level: float | None = None,
+    marker: float | None,
 ) -> go.Figure:
-    """Chart of curves with y between 0 and 1.
+    """Chart of curves with y between 0 and 1 over a logarithmic axis, and a line at one half.
 
     series: for each curve's name, its x values, its y values, and the half-widths of a band around
-    the curve (or None). marker: the page's current setting, on the x axis. level: the height of a
-    horizontal reference line.
+    the curve (or None). marker: the page's current setting, on the x axis, if there is one.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
-    dashes = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
     for number, (name, (x, y, band)) in enumerate(series.items()):
         colour = palette.series[number % len(palette.series)]
         if band is not None:
@@ -203,12 +200,11 @@ def curves(
             y=y,
             name=name,
             mode="lines+markers",
-            line={"color": colour, "width": 2, "dash": dashes[number % len(dashes)]},
+            line={"color": colour, "width": 2, "dash": DASHES[number % len(DASHES)]},
             marker={"size": 5},
             hovertemplate="%{x:.3g}: %{y:.3f}<extra>%{fullData.name}</extra>",
         )
-    if level is not None:
-        figure.add_hline(y=level, line={"color": palette.border, "width": 1, "dash": "dot"})
+    figure.add_hline(y=0.5, line={"color": palette.border, "width": 1, "dash": "dot"})
     if marker is not None:
         # Unlike annotations, shapes take the value itself on a logarithmic axis too.
         figure.add_shape(
@@ -220,14 +216,14 @@ def curves(
             yref="paper",
             line={"color": palette.muted, "width": 1, "dash": "dot"},
         )
-    if log and series:
+    if series:
         grid = next(iter(series.values()))[0]
         figure.update_xaxes(tickvals=grid, ticktext=[f"{v:g}" for v in grid])
     figure.update_layout(
         height=380,
         showlegend=True,
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
-        xaxis={"title": x_title, "type": "log" if log else "linear"},
+        xaxis={"title": x_title, "type": "log"},
         yaxis={"title": y_title, "range": [-0.02, 1.02]},
     )
     return figure

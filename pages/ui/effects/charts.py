@@ -15,11 +15,6 @@ from pages.ui.theme import PALETTES, current
 _ROW, _AROUND = 50, 96
 
 
-def height_of(rows: int) -> int:
-    """Approximate height in pixels of a chart with this number of rows."""
-    return _AROUND + _ROW * rows
-
-
 Kind = Literal["shown", "other", "whole", "exact"]
 
 

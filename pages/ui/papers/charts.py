@@ -1,54 +1,37 @@
-"""Plotly figures in several panels: reproductions, and sweeps over several data sets."""
+"""Plotly figures of the Papers page: reproductions in several panels, and calibration."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
-from pages.ui.tradeoff.charts import series_name
-from pages.ui.tradeoff.styles import DASHES, style_of
+from pages.ui.tradeoff.styles import DASHES, SYMBOLS
 from privcore.extras.lab.reliability import Reliability
 from privcore.extras.lab.reproductions import Item, Line
 
 _PANEL_HEIGHT = 270
 _DASH = {"proven": "solid", "published": "dash", "exact": "dot"}
 _WIDTH = {"proven": 2.5, "published": 1.5, "exact": 1.0}
-_SYMBOLS = (
-    "circle",
-    "square",
-    "diamond",
-    "triangle-up",
-    "cross",
-    "star",
-    "x",
-    "pentagon",
-    "hexagon",
-    "triangle-down",
-    "bowtie",
-    "hourglass",
-)
+_SYMBOLS = (*SYMBOLS, "x", "pentagon", "hexagon", "triangle-down", "bowtie", "hourglass")
 
 
 @dataclass(frozen=True)
 class Curve:
     """One line of a figure: its panel, name and points (x, y).
 
-    series: the kind of line: proven, published or exact. algorithm: the algorithm whose line style
-    is used; None for the next colour.
+    series: the kind of line: proven, published or exact.
     """
 
     panel: str
     name: str
     series: str
     points: Sequence[tuple[float, float]]
-    algorithm: str | None = None
 
 
 def small_panels(
@@ -87,9 +70,6 @@ def small_panels(
             "dash": DASHES[number // len(palette.series)] if alike else _DASH[curve.series],
             "width": _WIDTH[curve.series],
         }
-        if curve.algorithm is not None:
-            style = style_of(curve.algorithm, palette)
-            line = {"color": style.colour, "dash": style.dash, "width": style.width}
         figure.add_scatter(
             x=[x for x, _ in points],
             y=[y for _, y in points],
@@ -149,24 +129,6 @@ def reproduction_figure(item: Item, lines: Iterable[Line], series: Sequence[str]
         log_y=drawn.log_y,
         x_range=drawn.x_range,
     )
-
-
-def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> go.Figure:
-    """Draw the means of a sweep over several data sets against ε, one panel per data set.
-
-    table: the result of `summarise`. names: titles of the data sets, in order.
-    """
-    private = table[table["epsilon"].notna()]
-    groups = private.groupby(["algorithm", "calibration", "data"], sort=False)
-    curves = []
-    for key, part in groups:
-        algorithm, calibration, data = map(str, key)
-        name = series_name(algorithm, calibration)
-        points = list(zip(part["epsilon"], part["mean"], strict=True))
-        curves.append(Curve(names[data], name, calibration, points, algorithm))
-    panels = list(names.values())
-    curves.sort(key=lambda curve: panels.index(curve.panel))
-    return small_panels(curves, x_title="total ε", y_title=title, bounded=True)
 
 
 def reliability_figure(edges: Reliability, arrows: Reliability) -> go.Figure:

@@ -114,15 +114,13 @@ def quality(
     if ends and not log:
         # The axis covers a large distance with its band.
         y_range = (-0.02, 1.05) if bounded else (0.0, 1.05 * max(1.0, table["q95"].max()))
-        name_ends(figure, ends, y_range=y_range, height=_HEIGHT - _AROUND, log_x=True)
+        name_ends(figure, ends, y_range=y_range, height=_HEIGHT - _AROUND)
     _ticks(figure, private["epsilon"])
     return figure
 
 
-def network(
-    means: pd.DataFrame, title: str, y_title: str, highlighted: Collection[str]
-) -> go.Figure:
-    """Chart of each private algorithm's mean on one network, plotted against ε.
+def network(means: pd.DataFrame, title: str, highlighted: Collection[str]) -> go.Figure:
+    """Chart of each private algorithm's mean skeleton F1 on one network, plotted against ε.
 
     Labels are at line ends. means: the result of `summarise` for one data set. highlighted: names
     of algorithms. If there are any, all other algorithms are grey and have no label.
@@ -157,9 +155,9 @@ def network(
         hovermode="closest",
         showlegend=False,
         xaxis={"title": "total ε", "type": "log"},
-        yaxis={"title": y_title},
+        yaxis={"title": "skeleton F1"},
     )
-    name_ends(figure, ends, y_range=(-0.02, 1.05), height=_NETWORK_HEIGHT - _AROUND, log_x=True)
+    name_ends(figure, ends, y_range=(-0.02, 1.05), height=_NETWORK_HEIGHT - _AROUND)
     figure.update_xaxes(tickvals=[0.1, 1, 10], ticktext=["0.1", "1", "10"], minor={"ticks": ""})
     return figure
 

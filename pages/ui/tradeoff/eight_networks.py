@@ -85,7 +85,6 @@ def eight_networks_view() -> None:
                 tradeoff_charts.network(
                     means[means["data"] == name],
                     f"{name}, {len(load_network(name).names)} columns",
-                    "skeleton F1",
                     highlighted,
                 ),
                 key=f"eight-networks-{name}",

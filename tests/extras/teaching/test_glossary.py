@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.ui.glossary import address, glossary_note, term_help, term_link, terms_of_panel
+from pages.ui.glossary import address, glossary_note, term_link, terms_of_panel
 from privcore.algorithms import ALGORITHMS
 from privcore.errors import ParameterError
 from privcore.extras.teaching.glossary import get_term, glossary
@@ -49,7 +49,6 @@ def test_links_name_a_term_or_are_refused():
     assert term_link("epsilon") == "[privacy budget](glossary?term=epsilon)"
     assert term_link("epsilon", "ε") == "[ε](glossary?term=epsilon)"
     assert term_link("f1").startswith("[F1]")
-    assert term_help("skeleton").endswith("[Glossary](glossary?term=skeleton)")
     assert glossary_note("tweak") == "[Glossary](glossary?term=tweak)"
     assert glossary_note("no-such-term") == ""
     for name in ("", "no-such-term"):
