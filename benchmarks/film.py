@@ -19,10 +19,10 @@ from PIL import Image
 from benchmarks import parsed
 from pages.ui.controls.data import layout_of
 from pages.ui.pictures.graphs import graph_picture
-from pages.ui.pictures.run import RunPictures
 from privcore.algorithms import count, discover
 from privcore.data import load_network
 from privcore.display.drawing import Pane
+from privcore.display.findings import line_widths
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.measures import compare
 
@@ -43,7 +43,7 @@ def film(epsilons: tuple[float, ...] = EPSILONS) -> bytes:
         result = discover(source, "moment-search", {"epsilon": epsilon}, seed=SEED)
         against = compare(result.graph, truth, "truth")
         kinds = {(pair.i, pair.j): pair.kind for pair in against.pairs}
-        widths = RunPictures(result, data, places, {"truth": truth}, SEED).widths
+        widths = line_widths(result.findings)
         drawn = graph_picture(
             [Pane("graph", "", result.graph, "", kinds, truth, widths=widths)],
             places,

@@ -145,7 +145,7 @@ def results(loaded: Loaded) -> None:
         with actions():
             picture_buttons(
                 "graphs",
-                pictures_of(loaded, shown, seed).pair,
+                shown.pair,
                 "save-graphs",
                 label="Save",
                 more=partial(further_files, loaded, shown.result, values, seed, background),
@@ -184,37 +184,19 @@ def further_files(
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The run on the page, its non-private counterpart, and the reference graphs for both.
+class Shown(RunPictures):
+    """The run on the page; base: the run that is drawn next to it, with its title."""
 
-    references: one graph for each kind of reference. "non_private" is always present, "truth" only
-    if the true graph is known, and the others only on request.
-    """
-
-    result: Discovery
     base: Discovery
     base_title: str
-    references: dict[str, PDAG]
-    kind: Reference
 
     @property
-    def names(self) -> dict[Reference, str]:
-        return reference_names(ALGORITHMS[self.result.algorithm])
-
-    @property
-    def choices(self) -> list[Reference]:
-        """The kinds of reference to compare with.
-
-        A non-private run with a known truth is compared only with the truth. All other runs are
-        compared with all references.
-        """
-        if not ALGORITHMS[self.result.algorithm].private and "truth" in self.references:
-            return ["truth"]
-        return [r for r in REFERENCES if r in self.references]
-
-    @property
-    def comparisons(self) -> list[Comparison]:
-        return [compare(self.result.graph, self.references[r], self.names[r]) for r in self.choices]
+    def compared(self) -> list[Comparison]:
+        """Comparisons with all references; a run without privacy only with the truth, if known."""
+        only_truth = not self.private and "truth" in self.references
+        kinds: list[Reference] = ["truth"] if only_truth else list(REFERENCES)
+        graph, names = self.result.graph, self.names
+        return [compare(graph, self.references[r], names[r]) for r in kinds if r in self.references]
 
 
 def choose_view(
@@ -320,15 +302,19 @@ def show_run(
         with waiting:
             same = further_run(loaded, result, "same")
         price = price_sentence(result, {**references, "same": same.graph}) if same else ""
-    shown = Shown(result, base, title, references, kind)
-    comparisons = shown.comparisons
-    against = next(c for c in comparisons if c.reference_name == shown.names[kind])
-    before = None
-    if kind == "truth" and algorithm.private:
-        before = compare(base.graph, references["truth"], "truth")
+    shown = Shown(
+        result,
+        loaded.dataset,
+        positions_of(loaded, result),
+        references,
+        seed if algorithm.private else None,
+        kind,
+        base,
+        title,
+    )
+    against, before = shown.against_and_before()
     with words:
-        pag = isinstance(references[kind], PAG)
-        header(result, loaded, shown.base_title, against, before, kind, price, pag=pag)
+        header(result, loaded, shown.finding(), price)
         if not result.graph.skeleton:
             more = "No test found a dependence."
             if result.findings:
@@ -342,7 +328,7 @@ def show_run(
         if loaded.dataset.hidden:
             columns = columns_words(loaded.dataset)
             about.append(texts.plain(f"{loaded.dataset.name}, {columns}."))
-        if pag and kind == "truth":
+        if isinstance(references[kind], PAG) and kind == "truth":
             about.append(linked(texts.TRUE_PAG, pag="true PAG"))
         if loaded.dataset.hidden and (supposed := texts.assumed(result)):
             about.append(supposed)
@@ -366,7 +352,7 @@ def show_run(
         loaded,
         drawn,
         references[kind],
-        selected_edge(comparisons),
+        selected_edge(shown.compared),
         result,
         faint,
         kind,
@@ -384,19 +370,6 @@ def show_run(
         )
     )
     return shown
-
-
-def pictures_of(loaded: Loaded, shown: Shown, seed: int) -> RunPictures:
-    """Collect the data for the pictures of a run."""
-    result = shown.result
-    return RunPictures(
-        result,
-        loaded.dataset,
-        positions_of(loaded, result),
-        shown.references,
-        seed if ALGORITHMS[result.algorithm].private else None,
-        shown.kind,
-    )
 
 
 def pin_name(loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int) -> str:
@@ -447,7 +420,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         if narrow:
             st.caption(f":material/warning: {texts.plain(narrow)}")
         judged = st.container()
-    comparisons = shown.comparisons
+    comparisons = shown.compared
     has_findings = bool(result.findings)
 
     def edges() -> None:
@@ -478,9 +451,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         "Guarantee & budget": promise,
         stability.TAB: lambda: stability.panel(loaded, result, reference, label),
         **({"What to expect": expectation} if private else {}),
-        "Export & code": lambda: panels.export_panel(
-            pictures_of(loaded, shown, seed), loaded, seed
-        ),
+        "Export & code": lambda: panels.export_panel(shown, loaded, seed),
         "Pinned": pins.pinned_panel,
     }
     opened = tabbed(contents, "discover_tab")

@@ -176,7 +176,9 @@ def test_pictures_and_notebooks_of_a_pag():
     assert data_of(loaded).describe()["hide"] == ["smoke"]
     result = discover(loaded.source, "pc", {"hidden_causes": True})
     truth = true_graph(ALGORITHMS["pc"], loaded.dataset.names, loaded.dataset.true_edges)
-    pictures = RunPictures(result, loaded.dataset, loaded.positions, {"truth": truth}, None)
+    pictures = RunPictures(
+        result, loaded.dataset, loaded.positions, {"truth": truth}, None, "truth"
+    )
     # Circles have a curve; arrowheads and boxes with round corners have theirs in both.
     assert pictures.graph("svg")
     assert pictures.graph("png")

@@ -325,7 +325,8 @@ def made_run(algorithm="moment-search", folder=None, missing="level", **paramete
     base = non_private_reference(loaded.source, result)
     references = references_of(dataset, result, non_private=base)
     seed = 3 if private else None
-    return RunPictures(result, dataset, loaded.positions, references, seed), loaded, schema
+    made = RunPictures(result, dataset, loaded.positions, references, seed, "non_private")
+    return made, loaded, schema
 
 
 @pytest.mark.long

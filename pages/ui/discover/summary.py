@@ -12,11 +12,10 @@ from pages.ui.glossary import glossary_note, linked, term_link
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.algorithms.engine import cut_sentence
 from privcore.counts import MixedRows
-from privcore.display.answer import answer_sentence, promise_sentence
+from privcore.display.answer import promise_sentence
 from privcore.display.sentences import effect_sentence, link_count, protected
 from privcore.graphs import PDAG
-from privcore.measures import Comparison, Metrics, compare, cpdag_metrics, skeleton_metrics
-from privcore.measures.references import Reference
+from privcore.measures import Metrics, compare, cpdag_metrics, skeleton_metrics
 from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.text import counted
 
@@ -52,24 +51,18 @@ def introduction() -> None:
 def header(
     result: Discovery,
     loaded: Loaded,
-    base_title: str,
-    against: Comparison,
-    before: Comparison | None,
-    kind: Reference,
-    price: str = "",
-    *,
-    pag: bool = False,
+    answer: str,
+    price: str,
 ) -> None:
-    """Show the answer in a sentence, the guarantee, and the button for the next noise seed.
+    """Show the answer in a sentence, and the guarantee.
 
-    price: a sentence on the cost of noise, if any. pag: whether the reference is a PAG.
+    price: a sentence on the cost of noise, if any.
     """
     algorithm = ALGORITHMS[result.algorithm]
     guarantee = result.guarantee
     if loaded.content is None:
         introduction()
-    sentence = answer_sentence(guarantee, against, before, base_title, kind, pag=pag)
-    st.title(texts.marked(f"{sentence} {price}".rstrip()), anchor=False)
+    st.title(texts.marked(f"{answer} {price}".rstrip()), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(texts.plain(promise_sentence(guarantee)), width="content")
         with st.popover("What is promised", type="tertiary", key="promise"):

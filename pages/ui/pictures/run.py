@@ -39,7 +39,7 @@ class RunPictures:
     positions: Positions
     references: Mapping[str, PDAG]
     seed: int | None
-    kind: Reference = "non_private"
+    kind: Reference
 
     @property
     def title(self) -> str:
@@ -91,7 +91,7 @@ class RunPictures:
         """
         if not self.private:
             return (Pane("graph", "", self.result.graph),)
-        against, before = self._compared()
+        against, before = self.against_and_before()
         reference, texts = self.references[self.kind], line_texts(self.result.findings)
         base = self.names[self._beside]
         return (
@@ -129,20 +129,21 @@ class RunPictures:
     def _beside(self) -> Reference:
         return "non_private" if self.kind == "truth" else self.kind
 
-    def _compared(self) -> tuple[Comparison, Comparison | None]:
+    def against_and_before(self) -> tuple[Comparison, Comparison | None]:
         """The graph compared with the page's reference, and the one without privacy with the truth.
 
-        The second comparison is None if the truth is not the reference.
+        The second comparison is None if the truth is not the reference, or for a run without
+        privacy.
         """
         reference, name = self.references[self.kind], self.names[self.kind]
         before = None
-        if self.kind == "truth":
+        if self.kind == "truth" and self.private:
             before = compare(self.references[self._beside], reference, name)
         return compare(self.result.graph, reference, name), before
 
     def finding(self) -> str:
         """The page's answer in one sentence."""
-        against, before = self._compared()
+        against, before = self.against_and_before()
         algorithm = ALGORITHMS[self.result.algorithm]
         names = {"same": algorithm.title, "own_test": own_test_title(algorithm)}
         name = names.get(self.kind, self.base_name)
