@@ -28,6 +28,7 @@ from privcore.counts import (
     available_cases,
     gaps_of,
     has_levels,
+    has_numbers,
     require_levels,
 )
 from privcore.data import Dataset, constant_columns
@@ -46,6 +47,7 @@ MISSING_AT_RANDOM = (
     "columns have values"
 )
 NO_NOISE = "this run has no noise: it is not private, and its output may reveal any record"
+LIKE = "an earlier release: what it measured, and in which units"
 TEST_LIMIT = Parameter(
     name="test_limit",
     title="Maximum number of tests",
@@ -73,6 +75,7 @@ def discover(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
     test_limit: int | None = None,
+    like: Keepable | None = None,
 ) -> Discovery:
     """Run an algorithm on a data set, or on counts or moments of a data set (see `source_of`).
 
@@ -81,6 +84,8 @@ def discover(
         algorithms need one of the two. With `NoNoise()` there is no guarantee (see `no_noise`).
     test_limit: maximum number of tests for a search by tests, None for no limit; edges that are not
         tested within the limit stay (see `work`).
+    like: the numbers of an earlier release (`Released.statistics`) of the same columns: this run
+        measures the same sums in the same units, so that both can be pooled.
 
     Raises ParameterError if a parameter is not allowed, DataError if the algorithm cannot use the
     data, and Cancelled if `hooks.cancelled` returns True.
@@ -106,7 +111,7 @@ def discover(
     if noisy:
         counted = protection.sized(counted, checked["epsilon"], noise)
     source = levelled(counted, chosen, checked)
-    parameters, planned = _on_rows(chosen, checked, source, protection)
+    parameters, planned = _on_rows(chosen, checked, source, protection, like)
 
     # Algorithms that need only moments use nothing else of the source.
     run = Run(
@@ -116,6 +121,7 @@ def discover(
         hooks or NoHooks(),
         keep_trace,
         TEST_LIMIT.parse(test_limit),
+        like,
     )
     _ = run.known  # Knowledge about an unknown column is refused before anything is spent.
     start = time.perf_counter()
@@ -134,7 +140,9 @@ def discover(
             guarantee = replace(guarantee, public=(*guarantee.public, MISSING_AT_RANDOM))
         else:
             guarantee = replace(guarantee, caveats=(*guarantee.caveats, MISSING_AT_RANDOM))
-    if isinstance(counted, MixedRows):
+    if like is not None:
+        guarantee = replace(guarantee, public=(*guarantee.public, LIKE))
+    elif isinstance(counted, MixedRows):
         guarantee = replace(
             guarantee, public=(*guarantee.public, cut_sentence(counted, chosen, parameters))
         )
@@ -330,16 +338,18 @@ def planned_events(
     algorithm: str,
     parameters: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
+    like: Keepable | None = None,
 ) -> tuple[Event, ...]:
     """The steps that a proven run would take; empty if they are not fixed before the run.
 
     The steps follow from public facts of the source alone: the number of rows and the columns'
     names, levels or bounds.
+    like: see `discover`.
 
     Raises ParameterError or DataError if the algorithm cannot run with these parameters on this
     source.
     """
-    return _row_level(algorithm, parameters, source)[1]
+    return _row_level(algorithm, parameters, source, like)[1]
 
 
 def row_parameters(
@@ -358,11 +368,12 @@ def _row_level(
     algorithm: str,
     parameters: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
+    like: Keepable | None = None,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
     protection = of_source(chosen, checked, source)
-    return _on_rows(chosen, checked, counts, protection)
+    return _on_rows(chosen, checked, counts, protection, like)
 
 
 def _on_rows(
@@ -370,16 +381,17 @@ def _on_rows(
     checked: dict[str, Any],
     source: MomentSource | PublicColumns,
     protection: Protection,
+    like: Keepable | None,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     """Parameters of the run on rows, and the steps of a proven run at their cost per person."""
 
     def planned(tried: Mapping[str, Any]) -> tuple[Event, ...]:
-        return _planned(chosen, _public_run(chosen, tried, source))
+        return _planned(chosen, _public_run(chosen, tried, source, like))
 
     if protection.plain:
         return checked, planned(checked)
-    checked = _fixed(chosen, checked, source, protection)
-    delta = _delta_of(chosen, checked, source)
+    checked = _fixed(chosen, checked, source, protection, like)
+    delta = _delta_of(chosen, checked, source, like)
     return protection.row_parameters(checked, delta, planned)
 
 
@@ -388,9 +400,10 @@ def _fixed(
     checked: Mapping[str, Any],
     source: MomentSource | PublicColumns,
     protection: Protection,
+    like: Keepable | None,
 ) -> dict[str, Any]:
     """The parameters, with all values filled in that must be fixed before the budget is split."""
-    run = _public_run(chosen, checked, source)
+    run = _public_run(chosen, checked, source, like)
     private = protection.relation == ADDED
     return {**checked, **chosen.fixed(run, protection.unit.rows, private)}
 
@@ -399,24 +412,26 @@ def planned_delta(
     algorithm: str,
     parameters: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
+    like: Keepable | None = None,
 ) -> float:
     """Total δ of a proven run, computed from the same public facts as `planned_events`.
 
-    Raises the same errors as `planned_events`.
+    like: see `discover`.  Raises the same errors as `planned_events`.
     """
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
     protection = of_source(chosen, checked, source)
-    return _delta_of(chosen, _fixed(chosen, checked, counts, protection), counts)
+    return _delta_of(chosen, _fixed(chosen, checked, counts, protection, like), counts, like)
 
 
 def _delta_of(
     chosen: Algorithm,
     checked: Mapping[str, Any],
     source: MomentSource | PublicColumns,
+    like: Keepable | None,
 ) -> float:
     if chosen.planned_delta is not None:
-        return chosen.planned_delta(_public_run(chosen, checked, source))
+        return chosen.planned_delta(_public_run(chosen, checked, source, like))
     declared = {parameter.name: parameter for parameter in chosen.parameters}
     matters = "delta" in declared and declared["delta"].matters(checked)
     return float(checked["delta"]) if matters else 0.0
@@ -426,7 +441,13 @@ def _public_run(
     chosen: Algorithm,
     checked: Mapping[str, Any],
     source: MomentSource | PublicColumns,
+    like: Keepable | None,
 ) -> Run[GraphParameters]:
+    if like is not None and (chosen.again is None or not like.fits(_own_levels(source))):
+        raise DataError(
+            "The earlier release has other columns, levels or bounds, or another algorithm; "
+            "prepare the table and choose the algorithm as for that release."
+        )
     # A plan uses public facts only.
     return Run(
         cast(CountSource, source),
@@ -434,7 +455,15 @@ def _public_run(
         SimulatedNoise(0),
         NoHooks(),
         keep_trace=False,
+        like=like,
     )
+
+
+def _own_levels(source: MomentSource | PublicColumns) -> tuple[int, ...]:
+    """Number of levels of each column, 0 for numeric columns."""
+    if isinstance(source, PublicColumns) or has_numbers(source):
+        return tuple(source.own_levels)
+    return tuple(source.levels) if has_levels(source) else ()
 
 
 def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -38,7 +38,7 @@ from privcore.releases.ledger.signing_key import load_key
 from privcore.releases.ledger.sums import Charge, protected_by
 from privcore.releases.private_domain import UnboughtTable, with_purchase
 from privcore.releases.release_check import Check, check_release, size_warnings
-from privcore.releases.release_file import check_keeps, keep_file
+from privcore.releases.release_file import ReleaseFile, check_keeps, keep_file
 from privcore.releases.release_file import content_of as numbers_of
 from privcore.releases.signing import signed
 from privcore.showing import Shows
@@ -96,6 +96,7 @@ def release(
     accepted: Sequence[str] = (),
     effect: EffectPlan | None = None,
     keep_numbers: bool = False,
+    like: ReleaseFile | None = None,
     checkpoint: Callable[[str], None] = lambda step: None,
 ) -> Release:
     """Charge `budget`, run once with secure noise, and sign a certificate.
@@ -106,7 +107,7 @@ def release(
     prepared from this file is then charged to the same budget.  Parquet tables need no content.
     effect: an effect of a cause on an outcome to release with the graph, from the same ε.
     keep_numbers: whether to return the released numbers, signed, and keep them next to the
-    certificate.
+    certificate.  like: as for `check_release`.
     checkpoint: called with the name of each of `STEPS` when it is reached.
 
     The signing key and a copy of the certificate are kept next to the ledger.
@@ -115,7 +116,9 @@ def release(
     charged; in these cases nothing is charged.  Raises ReleaseError if the run fails after the
     charge, which then stays.
     """
-    check = check_release(dataset, algorithm, parameters, accepted=accepted, effect=effect)
+    check = check_release(
+        dataset, algorithm, parameters, accepted=accepted, effect=effect, like=like
+    )
     key = load_key(ledger.path.parent)
     if keep_numbers:
         check_keeps(algorithm)
@@ -139,7 +142,7 @@ def release(
     try:
         # Sums have the same last bits, however many threads other runs of this process use.
         with one_thread():
-            described, result, answer = _computed(dataset, algorithm, settings, check)
+            described, result, answer = _computed(dataset, algorithm, settings, check, like)
         checkpoint("computed")
         note = _ENDED[result.stopped] if result.stopped else ""
         made = certificate(
@@ -237,6 +240,7 @@ def _computed(
     algorithm: str,
     settings: Mapping[str, Any],
     check: Check,
+    like: ReleaseFile | None,
 ) -> tuple[Described, Discovery, Effects | None]:
     """Run with secure noise; returns the data set, the result and the effects, if any."""
     noise = SecureNoise()
@@ -248,7 +252,10 @@ def _computed(
             )
             result = answer.result
         else:
-            result = discover(dataset, algorithm, settings, noise=noise, keep_trace=False)
+            statistics = None if like is None else like.statistics
+            result = discover(
+                dataset, algorithm, settings, noise=noise, keep_trace=False, like=statistics
+            )
         _check_result(result, check)
         return dataset, result, answer
     wanted = check.split

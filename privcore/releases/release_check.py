@@ -13,9 +13,10 @@ from privcore.algorithms.engine import (
     planned_events,
     source_of,
 )
-from privcore.algorithms.protecting import of_source
+from privcore.algorithms.protecting import Protection, of_source
 from privcore.counts import StoredTable
 from privcore.data import Dataset
+from privcore.data.domain import domain_of
 from privcore.data.model import Described
 from privcore.effects.model import ALGORITHM as EFFECTS
 from privcore.effects.model import EffectPlan
@@ -25,6 +26,7 @@ from privcore.privacy.accounting.composition import Event, rho_of_pure, total_rh
 from privcore.privacy.accounting.guarantee import large_delta_sentence
 from privcore.releases.private_domain import Split, UnboughtTable, bought_facts, split
 from privcore.releases.rehearsal import least_rows, rehearsal_rows
+from privcore.releases.release_file import ReleaseFile
 from privcore.text import short
 from privcore.unit import ADDED
 
@@ -72,12 +74,14 @@ def check_release(
     *,
     accepted: Sequence[str] = (),
     effect: EffectPlan | None = None,
+    like: ReleaseFile | None = None,
 ) -> Check:
     """Check a release from public facts, so that any refusal comes before anything is spent.
 
     accepted: the caveats of the data set (`Dataset.caveats`) that the owner accepts, word for word;
     levels and bounds that were read from the rows cannot be accepted.  effect: an effect to release
-    with the graph, from the numbers of moment search.
+    with the graph, from the numbers of moment search.  like: an earlier release; this one measures
+    the same in the same units, so that their numbers can be pooled.
 
     The run is rehearsed on rows drawn from the public domain, so that settings that the algorithm
     refuses are refused before the charge.  If the number of rows is private, no refusal depends on
@@ -89,6 +93,8 @@ def check_release(
     owner knows and has not stated, and for caveats that are not accepted.  Raises DataError for
     files whose rows may not fit into the memory allowed, and whatever the rehearsal raises.
     """
+    if like is not None:
+        _check_like(dataset, algorithm, parameters, effect, like)
     _check_questions(dataset, parameters)
     if effect is not None:
         _check_effect(dataset, algorithm, parameters, effect)
@@ -118,17 +124,25 @@ def check_release(
         dataset.check_memory()
     source = source_of(dataset)
     of_graph = checked if effect is None else effect.of_graph(checked)
-    planned = planned_events(algorithm, of_graph, source)
+    statistics = None if like is None else like.statistics
+    planned = planned_events(algorithm, of_graph, source, statistics)
     planned += () if effect is None else effect.second_events(checked)
 
     public: tuple[str, ...] = ()
 
     def rehearse(rows: int) -> None:
         nonlocal public
-        run = discover(rehearsal_rows(dataset, rows), algorithm, of_graph, seed=1, keep_trace=False)
+        run = discover(
+            rehearsal_rows(dataset, rows),
+            algorithm,
+            of_graph,
+            seed=1,
+            keep_trace=False,
+            like=statistics,
+        )
         public = run.guarantee.public
 
-    delta = planned_delta(algorithm, of_graph, source)
+    delta = planned_delta(algorithm, of_graph, source, statistics)
     epsilon = float(checked["epsilon"])
     private = of_source(chosen, checked, source).relation == ADDED
     if private:
@@ -170,6 +184,35 @@ def _check_effect(
         )
     effect.check(dataset)
     effect.check_protection(dataset, parameters)
+
+
+def _check_like(
+    dataset: Dataset | StoredTable | UnboughtTable,
+    algorithm: str,
+    parameters: Mapping[str, Any] | None,
+    effect: EffectPlan | None,
+    like: ReleaseFile,
+) -> None:
+    """Raises ReleaseError if the numbers could not be pooled with those of the earlier release."""
+    if effect is not None or isinstance(dataset, UnboughtTable):
+        raise ReleaseError(
+            "A release like an earlier one has the levels and bounds of that release and no "
+            "effect; buy no domain, and leave the effect out."
+        )
+    different = ReleaseError(
+        "The earlier release has another algorithm, other columns, levels or bounds, or protects "
+        "another unit; state all of them as for that release."
+    )
+    if (algorithm, domain_of(dataset.columns)) != (like.algorithm, list(like.columns)):
+        raise different
+    protection = Protection.of(checked_parameters(algorithm, parameters), source_of(dataset).unit)
+    if protection.sentence != like.guarantee.neighbours:
+        raise different
+    if protection.relation == ADDED:
+        raise ReleaseError(
+            "Releases that hide the number of rows use different rows, so they cannot be pooled; "
+            "make a release that is like no other."
+        )
 
 
 def size_warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ from privcore.releases.release_check import check_release
 from privcore.unit import ADDED, REPLACED
 from tests.examples import few
 from tests.releases.steps_of import (
+    kept_release,
+    ledger_in,
     levels_table,
     mixed_table,
     numbers_table,
@@ -121,6 +123,16 @@ def test_a_check_with_an_effect_reads_no_row(share, public_sources):
     data, plan = levels_table(), EffectPlan(Question("c0", "c1"), share)
     checked = check_release(public_sources(data), "moment-search", effect=plan)
     assert checked == check_release(data, "moment-search", effect=plan)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_check_of_a_release_like_another_reads_no_row(kind, public_sources, tmp_path):
+    data = TABLES[kind]()
+    _, like = kept_release(ledger_in(tmp_path), data)
+    asked = {"epsilon": 3.0, "measured": "levels"}
+    checked = check_release(public_sources(data), "moment-search", asked, like=like)
+    assert checked == check_release(data, "moment-search", asked, like=like)
+    assert checked.epsilon == 3.0
 
 
 def test_a_check_of_a_purchase_reads_no_row():

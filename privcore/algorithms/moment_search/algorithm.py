@@ -11,20 +11,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from privcore.algorithms.moment_search.budget import (
     MomentPlan,
     Plan,
     RowsPlan,
     WholePlan,
+    plan_lines,
     plan_numbers,
+    plan_tables,
 )
-from privcore.algorithms.moment_search.lines import PROOFS, run_on_rows, searched_lines
+from privcore.algorithms.moment_search.lines import (
+    PROOFS,
+    run_in_units,
+    run_on_rows,
+    searched_lines,
+)
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import (
     ReleasedRows,
     ReleasedStatistics,
+    ReleasedSums,
     ReleasedTable,
 )
 from privcore.algorithms.moment_search.report import outcome
@@ -35,8 +45,10 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent
 from privcore.counts import has_levels, has_numbers
+from privcore.counts.cutting import cut_numbers
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.composition import Event
+from privcore.privacy.mechanisms.gaussian import planned_mu
 from privcore.threads import one_thread
 
 PROOF = "docs/proofs/moment_search.md"
@@ -52,9 +64,27 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
             "Moment search reports on every pair of columns, and the table has "
             f"{len(source.names):,} columns; keep at most {MOST_COLUMNS:,} of them."
         )
+    if run.like is not None:
+        return _planned_like(run, cast(ReleasedStatistics, run.like))
     if has_numbers(source):
         return plan_numbers(source.n, source.own_levels, parameters)
     return plan_levels(source.n, source.levels, source.ordered, parameters)
+
+
+def _planned_like(run: Run[MomentSearchParameters], like: ReleasedStatistics) -> Plan:
+    """The plan to measure what an earlier release measured, in its units."""
+    source, parameters = run.source, run.parameters
+    if isinstance(like, ReleasedTable):
+        return WholePlan(source.n, like.levels, parameters.epsilon)
+    mu = planned_mu(parameters.epsilon, parameters.delta)
+    if isinstance(like, ReleasedSums):
+        return plan_tables(source.n, like.levels, mu, parameters, like.tables)
+    plan = (
+        plan_numbers(source.n, source.own_levels, parameters)
+        if has_numbers(source)
+        else plan_lines(source.n, source.levels, source.ordered, mu, parameters)
+    )
+    return replace(plan, mus=(0.0, 0.0, mu), mean_share=like.mean_share)
 
 
 def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
@@ -81,7 +111,7 @@ def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[s
     depend on this number.
     """
     parameters, source = run.parameters, run.source
-    if not has_levels(source) or parameters.measured is not None:
+    if run.like is not None or not has_levels(source) or parameters.measured is not None:
         return {}
     if private:
         return {"measured": "levels"}
@@ -102,7 +132,13 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     if isinstance(plan, WholePlan):
         return run_on_whole_table(run, plan, recorder)
     if isinstance(plan, MomentPlan):
-        return outcome(run, run_in_rounds(run, plan, recorder), recorder, (PROOF,))
+        points = run.like.points if isinstance(run.like, ReleasedSums) else None
+        if points is not None and has_numbers(run.source):
+            run = replace(run, source=cut_numbers(run.source, [np.array(ends) for ends in points]))
+        return outcome(run, run_in_rounds(run, plan, recorder, points=points), recorder, (PROOF,))
+    if isinstance(run.like, ReleasedRows):
+        result = run_in_units(run, plan, run.like.units, recorder)
+        return outcome(run, result, recorder, PROOFS)
     run, result = run_on_rows(run, plan, recorder)
     made = outcome(run, result, recorder, PROOFS)
     if isinstance(result.statistics, ReleasedRows) or not plan.mus[1]:

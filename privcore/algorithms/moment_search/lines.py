@@ -28,6 +28,7 @@ from privcore.algorithms.moment_search.parameters import (
     MomentSearchParameters,
 )
 from privcore.algorithms.moment_search.released import (
+    LineUnits,
     NumberUnits,
     ReleasedRows,
     counts_levels,
@@ -67,11 +68,21 @@ def run_on_rows(
             rounds = plan_moments(source.n, plan.cut, plan.mus[2], run.parameters)
             known = tuple(tuple(ends.tolist()) for ends in points)
             return on_levels, run_in_rounds(on_levels, rounds, recorder, pairs, known)
-    statistics = release_rows(source, plan, units, run.noise)
+    return run, run_in_units(run, plan, units, recorder)
+
+
+def run_in_units(
+    run: Run[MomentSearchParameters],
+    plan: RowsPlan,
+    units: NumberUnits | LineUnits,
+    recorder: common.Recorder,
+) -> Found:
+    """Release second moments in these units, and search for a DAG in them."""
+    statistics = release_rows(run.source, plan, units, run.noise)
     releases = len(plan.shares)
     record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
     spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
-    return run, searched_lines(run, statistics, spent, recorder)
+    return searched_lines(run, statistics, spent, recorder)
 
 
 def searched_lines(

@@ -14,11 +14,24 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, compress, product
+from typing import Any
 
 import numpy as np
 
 from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.arrays import Columns, Matrix
+
+Measured = tuple[Matrix, Any]
+
+
+def pooled(one: Measured, other: Measured) -> Measured:
+    """Two measurements of the same numbers as one, weighted by inverse variance.
+
+    A measurement is the numbers and the variance of their noise, one for all or one for each.
+    """
+    (numbers, variance), (more, noise) = one, other
+    share = variance / (variance + noise)
+    return numbers + share * (more - numbers), noise * share
 
 
 class Moments:
@@ -41,10 +54,9 @@ class Moments:
         sums: shape (levels − 1, …), one axis per column. variance: noise variance of each sum.
         """
         if columns in self._sums:
-            before, known = self._variances[columns], self._sums[columns]
-            share = before / (before + variance) if before + variance > 0 else 0.0
-            sums = known + share * (sums - known)
-            variance *= share
+            sums, variance = pooled(
+                (self._sums[columns], self._variances[columns]), (sums, variance)
+            )
         self._sums[columns], self._variances[columns] = sums, variance
         self.forget()
 

@@ -14,13 +14,17 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from privcore.algorithms.moment_search.moments import Moments
+from privcore.algorithms.moment_search.moments import Moments, pooled
 from privcore.algorithms.search.result import Keepable
-from privcore.arrays import Matrix, Vector
+from privcore.arrays import Columns, Matrix, Vector
 from privcore.counts.source import Bases
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.moments import MEAN_SHARE, upper_triangle
-from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
+from privcore.privacy.mechanisms.noise import (
+    LEAST_VARIANCE,
+    discrete_laplace_scale,
+    discrete_laplace_variance,
+)
 
 # Number of levels of a column that also counts as a number: yes/no as −1 and 1.
 YES_NO = 2
@@ -129,6 +133,11 @@ class ReleasedTable:
         return self.counts.shape
 
     @property
+    def variance(self) -> float:
+        """The variance of the noise on each count, which floating point may round to 0."""
+        return max(discrete_laplace_variance(self.scale), LEAST_VARIANCE)
+
+    @property
     def moments(self) -> Moments:
         """The sums for all sets of columns, computed from the counts."""
         moments, columns = Moments(self.n, self.levels), tuple(range(self.counts.ndim))
@@ -141,17 +150,13 @@ class ReleasedTable:
 
     def same_rows(self, other: ReleasedTable) -> ReleasedTable:
         """Average with another release of the same rows, using inverse-variance weights."""
-        one, two = map(discrete_laplace_variance, (self.scale, other.scale))
-        # If the noise is 0 in floating point, either count is right.
-        share = two / (one + two) if one + two > 0 else 1.0
-        counts = share * self.counts + (1 - share) * other.counts
-        return ReleasedTable(self.n, counts, discrete_laplace_scale(one * share))
+        counts, variance = pooled(*((kept.counts, kept.variance) for kept in (self, other)))
+        return ReleasedTable(self.n, counts, discrete_laplace_scale(variance))
 
     def other_rows(self, other: ReleasedTable) -> ReleasedTable:
         """Add the counts of a release of the same columns for other rows."""
-        variance = sum(map(discrete_laplace_variance, (self.scale, other.scale)))
-        counts, scale = self.counts + other.counts, discrete_laplace_scale(variance)
-        return ReleasedTable(self.n + other.n, counts, scale)
+        scale = discrete_laplace_scale(self.variance + other.variance)
+        return ReleasedTable(self.n + other.n, self.counts + other.counts, scale)
 
     def as_dict(self) -> dict[str, Any]:
         """The release as a dictionary that `json` can write."""
@@ -190,6 +195,14 @@ class ReleasedSums:
     @property
     def levels(self) -> tuple[int, ...]:
         return self.moments.levels
+
+    @property
+    def tables(self) -> tuple[Columns, ...]:
+        """The sets of three or more columns that were counted, without subsets of other sets."""
+        sets = [columns for columns, _, _ in self.moments.parts() if len(columns) > 2]
+        # With a set, all its subsets were counted.
+        inner = {part for columns in sets for part in combinations(columns, len(columns) - 1)}
+        return tuple(columns for columns in sets if columns not in inner)
 
     def fits(self, own_levels: Sequence[int]) -> bool:
         """Whether the columns have the levels that were counted; own_levels: see `NumberSource`."""
@@ -230,7 +243,7 @@ class ReleasedSums:
         if self.points != other.points:
             raise DataError(
                 "The numbers in the files were cut into levels at different points, which depend "
-                "on each release; cut the numbers at public points before the releases."
+                "on each release; make the second release like the first (`release --like FILE`)."
             )
 
     def as_dict(self) -> dict[str, Any]:
@@ -360,26 +373,34 @@ class ReleasedRows:
 
     def same_rows(self, other: ReleasedRows) -> ReleasedRows:
         """Average with another release of the same rows, using inverse-variance weights."""
-        if _plain((*self.units, self.mean_share)) != _plain((*other.units, other.mean_share)):
-            raise DataError(
-                "The files hold moments in different units, because the files are separate "
-                "releases; combine a release only with a release that was added to it."
-            )
-        rows, columns = upper_triangle(sum(self.coordinates), centred=True)
-        own, more = (k.sigma**2 * np.where(rows == columns, k.squares, 1.0) for k in (self, other))
-        share = more / (own + more)
-        left = own * share
-        noisy = share * self.noisy + (1 - share) * other.noisy
-        sigma, squares = math.sqrt(left[0]), float(left[-1] / left[0])
-        return replace(self, noisy=noisy, sigma=sigma, squares=squares)
+        self._check(other)
+        return self._with(self.n, *pooled(*((kept.noisy, kept.variance) for kept in (self, other))))
 
     def other_rows(self, other: ReleasedRows) -> ReleasedRows:
-        """Always raises DataError, because each release has its own units."""
-        raise DataError(
-            "Moments of different sites cannot be added, because each site's release has its own "
-            "units; before the releases, cut the numbers into levels at public points, and count "
-            "these levels."
-        )
+        """Combine this release with a release in the same units for other rows."""
+        self._check(other)
+        total = self.n + other.n
+        noisy = (self.n * self.noisy + other.n * other.noisy) / total
+        variance = self.n**2 * self.variance + other.n**2 * other.variance
+        return self._with(total, noisy, variance / total**2)
+
+    @property
+    def variance(self) -> Vector:
+        """The variance of the noise on each entry of `noisy`."""
+        rows, columns = upper_triangle(sum(self.coordinates), centred=True)
+        return self.sigma**2 * np.where(rows == columns, self.squares, 1.0)
+
+    def _with(self, n: int, noisy: Vector, variance: Vector) -> ReleasedRows:
+        sigma, squares = math.sqrt(variance[0]), float(variance[-1] / variance[0])
+        return replace(self, n=n, noisy=noisy, sigma=sigma, squares=squares)
+
+    def _check(self, other: ReleasedRows) -> None:
+        """Raise DataError if the two releases have different units."""
+        if _plain((*self.units, self.mean_share)) != _plain((*other.units, other.mean_share)):
+            raise DataError(
+                "The files hold moments in different units, as each release has its own; make the "
+                "second release like the first (`release --like FILE`)."
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """The release as a dictionary that `json` can write."""
@@ -404,7 +425,7 @@ class ReleasedRows:
             units = NumberUnits(**_checked(document, _NUMBERS))
             _require(2 <= len(units.centre) == len(units.scale) == len(units.half))
             _require(bool((np.abs(units.centre) <= 1).all()))
-            _require(bool(((units.scale > 0) & (units.scale <= 1)).all()))
+            _require(bool(((units.scale >= _LEAST_NOISE) & (units.scale <= 1)).all()))
             # Files of earlier versions do not contain these.
             document = {"squares": 1.0, "mean_share": MEAN_SHARE, **document}
         rows = cls(_rows(document["n"]), units, **_checked(document, _MOMENTS))

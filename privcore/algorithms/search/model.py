@@ -15,6 +15,7 @@ from privcore.algorithms.search.result import (
     Beyond,
     Edge,
     Iteration,
+    Keepable,
     Spent,
     Step,
     Stopped,
@@ -72,6 +73,7 @@ class Run(Generic[P_co]):
 
     source: counts if the algorithm needs "tables"; otherwise counts or rows of numbers.
     test_limit: maximum number of tests of a search, None for no limit; see `work`.
+    like: the numbers of an earlier release, whose sums and units this run uses; None for its own.
     """
 
     source: CountSource
@@ -80,6 +82,7 @@ class Run(Generic[P_co]):
     hooks: Hooks
     keep_trace: bool = True
     test_limit: int | None = None
+    like: Keepable | None = None
 
     @cached_property
     def known(self) -> Constraints:
@@ -149,7 +152,7 @@ class Algorithm:
     available_cases: whether values may be missing at random. Tests then use exact counts without a
         guarantee, or noisy counts in which missing values are a level.
     again: for an algorithm that returns its released numbers, a function that searches these
-        numbers at no cost.
+        numbers at no cost. A further run can measure the same (`Run.like`).
 
     Raises ParameterError for a declaration that contradicts itself.
     """

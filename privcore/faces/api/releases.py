@@ -11,6 +11,7 @@ from privcore.algorithms.search.result import Discovery
 from privcore.effects import EffectPlan
 from privcore.errors import ParameterError
 from privcore.faces.api.runs import Table, dataset_of
+from privcore.faces.api.tables import public_schema
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import Release
 from privcore.releases.release import release as charged_release
@@ -26,6 +27,7 @@ def release(
     accepted: Sequence[str] = (),
     effect: EffectPlan | None = None,
     keep_numbers: bool = False,
+    like: Path | str | None = None,
     **parameters: Any,
 ) -> Release:
     """Charge a budget, run once with secure noise, and sign a certificate.
@@ -41,25 +43,38 @@ def release(
             `EffectPlan(Question("smoke", "lung"))` from `privcore.effects`.
         keep_numbers: whether to return the released numbers (`Release.numbers`) and keep them next
             to the certificate, as a release file for `search_again`.
-        **parameters: parameters of the algorithm.
+        like: the release file of an earlier release.  This release measures the same in the same
+            units and keeps its numbers, so that `search_again` can pool both.
+        **parameters: parameters of the algorithm; with like, the earlier release gives the
+            defaults.
 
     Returns:
         The release: its graph, guarantee, warnings and signed certificate.
 
     Raises:
-        ReleaseError: if the guarantee has caveats that are not accepted; the message quotes them.
+        ReleaseError: if the guarantee has caveats that are not accepted (the message quotes them),
+            or if the release could not be pooled with the one that it is to be like.
         BudgetError: if the remaining budget is too small; nothing is charged then.
     """
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    if "adds_to" in parameters:
+        raise ParameterError(
+            "adds_to is no argument: make a second release with like=FILE, and pool both files "
+            "with search_again."
+        )
+    earlier = None if like is None else read_release_file(like)
+    if earlier is not None:
+        parameters = {**earlier.parameters, **parameters}
     return charged_release(
-        dataset_of(data),
+        dataset_of(data, None if earlier is None else public_schema(earlier)),
         algorithm,
         parameters,
         ledger=opened,
         budget=budget,
         accepted=accepted,
         effect=effect,
-        keep_numbers=keep_numbers,
+        keep_numbers=keep_numbers or like is not None,
+        like=earlier,
     )
 
 

@@ -12,19 +12,23 @@ from privcore.data import Dataset
 from privcore.privacy.mechanisms import SecureNoise
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
+
+    from privcore.intake import ColumnSchema
 
 Table = Union[Dataset, "pd.DataFrame", Path, str]
 
 
-def dataset_of(data: Table) -> Dataset:
+def dataset_of(data: Table, schema: Sequence[ColumnSchema] | None = None) -> Dataset:
     """The data set that `read_table` makes from a table; a data set is returned unchanged."""
     if isinstance(data, Dataset):
         return data
     # Imported here, as a built-in network needs no reader of files.
     from privcore.faces.api.tables import read_table
 
-    return read_table(data)
+    return read_table(data, schema=schema)
 
 
 def discover(

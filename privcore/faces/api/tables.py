@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pandas as pd
 
 from privcore.algorithms.search.parameters import ROWS_PER_UNIT
 from privcore.data import Dataset
+from privcore.data.model import MISSING_LEVEL
 from privcore.data.samples import get_sample
 from privcore.errors import DataError, ParameterError
 from privcore.extras.lab.work import WIDE, wide_sentence
@@ -20,6 +22,7 @@ from privcore.intake.schema import read_schema
 from privcore.intake.triage import choose, left_out
 from privcore.intake.triage import triage as proposals_for
 from privcore.intake.units import bounded
+from privcore.releases.release_file import ReleaseFile
 from privcore.text import short
 from privcore.unit import noun_of
 
@@ -178,6 +181,23 @@ def _raw(
     if isinstance(source, pd.DataFrame):
         return reading.read_frame(source)
     return reading.read_table(_bytes_of(source), Path(source).name, options)
+
+
+def public_schema(file: ReleaseFile) -> list[ColumnSchema]:
+    """The levels, bounds and cut points that a release took as public, as a schema.
+
+    Raises DataError if they are no schema.
+    """
+    entries = []
+    for column in file.columns:
+        entry = {key: value for key, value in column.items() if value}
+        if column["cut_points"]:
+            # The levels are intervals, which follow from the cut points.
+            missing = MISSING_LEVEL in entry.pop("levels", ())
+            entry |= {"kind": "continuous", "missing": missing}
+        entries.append(entry)
+    schema = read_schema(json.dumps(entries).encode())
+    return [replace(column, declared=True) for column in schema]
 
 
 def _bytes_of(path: Path | str) -> bytes:

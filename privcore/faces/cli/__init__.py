@@ -124,6 +124,8 @@ def _answer(arguments: Sequence[str] | None) -> int:
     for word in words:
         if word.startswith("--") and word.partition("=")[2] == "--":
             parser.error(f"{word} has no value")  # The parser would read it as an empty list.
+    if words[:1] == ["topup"]:
+        parser.error("topup is no command: `release --like FILE` and `search-again` pool releases")
     options = parser.parse_args(words)
     options.words = words
     try:

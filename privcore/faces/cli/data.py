@@ -313,12 +313,12 @@ def _bytes_of(text: str) -> int:
 
 
 def stated_schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
-    """Read the file of --schema; None without this option.
+    """Read the file of --schema; without this option the schema of --like, or None.
 
     Raises DataError if the schema states only the kind of a column.
     """
     if options.schema is None:
-        return None
+        return getattr(options, "public_schema", None)
     schema = read_schema(file_bytes(Path(options.schema)))
     for column in schema:
         if not column.has_domain:

@@ -10,6 +10,7 @@ from privcore.display.certificate_html import certificate_html
 from privcore.display.effects import effects_sentence
 from privcore.effects import EffectPlan
 from privcore.errors import LedgerError, ParameterError, ReleaseError
+from privcore.faces.api.tables import public_schema
 from privcore.faces.cli.data import (
     add_data_options,
     add_purchase_options,
@@ -24,7 +25,7 @@ from privcore.files import write_whole
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import Release, release
-from privcore.releases.release_file import file_text
+from privcore.releases.release_file import file_text, read_release_file
 from privcore.text import short
 
 
@@ -51,6 +52,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "cost (`search-again`)",
     )
     run.add_argument(
+        "--like",
+        metavar="FILE",
+        help="measure the same as the release of this release file, in the same units, and keep "
+        "the numbers, so that `search-again` can pool both; the file gives the defaults of "
+        "--schema and of the parameters",
+    )
+    run.add_argument(
         "--out",
         metavar="DIR",
         default=".",
@@ -62,6 +70,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def _release(options: argparse.Namespace) -> None:
     algorithm = get_algorithm(options.algorithm)
+    like = None if options.like is None else read_release_file(options.like)
+    if like is not None:
+        options.public_schema = public_schema(like)
     directory = release_directory(options.out)
     seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
     dataset = stated_table(options) or load(options, seed)
@@ -71,13 +82,14 @@ def _release(options: argparse.Namespace) -> None:
         made = release(
             dataset,
             algorithm.name,
-            parameters_of(options, algorithm),
+            {**(like.parameters if like else {}), **parameters_of(options, algorithm)},
             ledger=ledger,
             budget=options.budget_name,
             content=None if options.csv is None else Path(options.csv).read_bytes(),
             accepted=dataset.caveats if options.accept_caveats else (),
             effect=effect,
-            keep_numbers=options.keep_numbers,
+            keep_numbers=options.keep_numbers or like is not None,
+            like=like,
         )
         written = write_release(made, directory)
     except KeyboardInterrupt:

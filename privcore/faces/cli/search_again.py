@@ -60,7 +60,7 @@ def _run(options: argparse.Namespace) -> None:
         if name in parameters:
             raise ParameterError(
                 f"{name} was fixed by the release; leave this parameter out, or make a further "
-                "release."
+                "release with `release --like`."
             )
     result = search_files(files, parameters, sites=options.sites)
     if options.html is not None:

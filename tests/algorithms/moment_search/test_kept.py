@@ -105,17 +105,6 @@ def test_numbers_kept_before_squares_had_noise_of_their_own_are_read():
     assert read_released(document).squares == 1.0
 
 
-def test_what_is_added_to_numbers_is_weighed_entry_by_entry():
-    """Also to those of a file that had equal noise on all."""
-    before, more = replace(numbers(0.1), squares=1.0), numbers(0.2, seed=2)
-    both = before.same_rows(more)
-    square = np.array([False, False, True, False, True])
-    one, two = 0.01 * np.ones(5), 0.04 * np.where(square, 2, 1)
-    left = 1 / (1 / one + 1 / two)
-    assert both.noisy == pytest.approx(left * (before.noisy / one + more.noisy / two))
-    assert both.sigma**2 * np.where(square, both.squares, 1) == pytest.approx(left)
-
-
 VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -200,17 +189,6 @@ def test_the_scale_of_a_variance_is_inverted(scale):
     )
 
 
-@given(st.floats(0.005, 1e3), st.floats(0.005, 1e3))
-def test_counts_of_the_same_rows_are_weighed_by_their_noise(first, second):
-    """The weights are those of least variance; so is the variance that is stated."""
-    one, two = replace(table(first), counts=np.zeros(LEVELS)), table(second)
-    both = one.same_rows(replace(two, counts=np.ones(LEVELS)))
-    v, w = map(discrete_laplace_variance, (first, second))
-    assert np.allclose(both.counts, (1 / w) / (1 / v + 1 / w), rtol=1e-12)
-    assert math.isclose(discrete_laplace_variance(both.scale), 1 / (1 / v + 1 / w), rel_tol=1e-6)
-    assert both.n == 60
-
-
 @given(st.floats(0.1, 1e3), st.floats(0.1, 1e3))
 def test_counts_of_other_rows_add_up_with_their_noise(first, second):
     one, two = table(first), table(second, seed=2)
@@ -219,23 +197,6 @@ def test_counts_of_other_rows_add_up_with_their_noise(first, second):
     assert both.n == 120
     variances = sum(map(discrete_laplace_variance, (first, second)))
     assert math.isclose(discrete_laplace_variance(both.scale), variances, rel_tol=1e-6)
-
-
-def test_sums_of_the_same_rows_are_weighed_by_their_noise():
-    one, two = sums(1.0), sums(0.5, seed=2, sets=())
-    both = one.same_rows(two)
-    for columns, values, variance in one.moments.parts():
-        seen = both.moments.sums(*columns), both.moments.variance(*columns)
-        if not two.moments.covers(columns):
-            assert (seen[0] == values).all()
-            assert seen[1] == variance
-            continue
-        other = two.moments.variance(*columns)
-        together_ = 1 / (1 / variance + 1 / other)
-        assert math.isclose(seen[1], together_, rel_tol=1e-12)
-        weighed = together_ * (values / variance + two.moments.sums(*columns) / other)
-        assert np.allclose(seen[0], weighed, rtol=1e-12)
-    assert math.isclose(both.noise, 1 / (1 / one.noise + 1 / two.noise))
 
 
 def test_sums_of_other_rows_add_up_where_both_have_them():
@@ -249,18 +210,22 @@ def test_sums_of_other_rows_add_up_where_both_have_them():
         assert variance == parts[0][1] + parts[1][1]
 
 
-def test_numbers_of_the_same_rows_in_the_same_units_are_weighed():
+def test_numbers_of_other_rows_in_the_same_units_are_means_over_all_rows():
+    one, two = numbers(0.1), replace(numbers(0.3, seed=2), n=20)
+    both = one.other_rows(two)
+    assert both.n == 80
+    assert np.allclose(both.noisy, (60 * one.noisy + 20 * two.noisy) / 80)
+    assert np.allclose(both.variance, (60**2 * one.variance + 20**2 * two.variance) / 80**2)
+
+
+@pytest.mark.parametrize("same_rows", [True, False])
+def test_numbers_in_other_units_are_not_pooled(same_rows):
     one, two = numbers(0.1), numbers(0.3, seed=2)
-    both = one.same_rows(two)
-    assert np.allclose(both.noisy, 0.9 * one.noisy + 0.1 * two.noisy, rtol=1e-12)
-    assert math.isclose(both.sigma, math.sqrt(1 / (1 / 0.01 + 1 / 0.09)))
-    for name in ("centre", "scale", "half"):
+    changes = [{name: getattr(two.units, name) * 1.1} for name in ("centre", "scale", "half")]
+    others = [in_units(two, **change) for change in [*changes, {"radius": 2.0}]]
+    for other in [*others, replace(two, mean_share=0.4)]:
         with pytest.raises(DataError, match=says("different-units-of-files")):
-            one.same_rows(in_units(two, **{name: getattr(two.units, name) * 1.1}))
-    with pytest.raises(DataError, match=says("different-units-of-files")):
-        one.same_rows(in_units(two, radius=2.0))
-    with pytest.raises(DataError, match=says("units-each-site-chose")):
-        one.other_rows(two)
+            together([one, other], same_rows=same_rows)
 
 
 def test_nothing_that_is_put_together_is_changed():

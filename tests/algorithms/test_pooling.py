@@ -1,0 +1,293 @@
+"""Several releases of the same sums: each measures what the first measured, and all are pooled by
+inverse variance."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privcore.algorithms import discover
+from privcore.algorithms.engine import planned_delta, planned_events, search_again, source_of
+from privcore.algorithms.moment_search.features import sum_zero_basis
+from privcore.algorithms.moment_search.moments import Moments
+from privcore.algorithms.moment_search.released import (
+    LineUnits,
+    NumberUnits,
+    ReleasedRows,
+    ReleasedSums,
+    ReleasedTable,
+    read_released,
+    released_as_dict,
+    together,
+)
+from privcore.data import load_network
+from privcore.errors import DataError
+from privcore.privacy.accounting.accountants import side_by_side
+from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.privacy.mechanisms.gaussian import gaussian_mu
+from privcore.privacy.mechanisms.noise import discrete_laplace_variance
+from tests.examples import examples
+from tests.messages import says
+from tests.releases.steps_of import FORMS, SUMS, levels_table
+from tests.transcripts import Recorder
+
+DELTA = 1e-6
+ROWS = {"one row": {}, "three rows": {"rows_per_unit": 3}}
+
+
+def first_run(form, epsilon=0.5, **more):
+    build, parameters = FORMS[form]
+    data, asked = build(), {**parameters, **more}
+    made = discover(data, "moment-search", {**asked, "epsilon": epsilon}, seed=1)
+    return data, asked, made.released.statistics
+
+
+def run_like(data, asked, like, epsilon, noise):
+    return discover(data, "moment-search", {**asked, "epsilon": epsilon}, noise=noise, like=like)
+
+
+def as_numbers(kept):
+    """Every measured number with the variance of its noise, by name, written out for each form."""
+    if isinstance(kept, ReleasedTable):
+        return {"counts": (kept.counts, discrete_laplace_variance(kept.scale))}
+    if isinstance(kept, ReleasedSums):
+        return {columns: (sums, variance) for columns, sums, variance in kept.moments.parts()}
+    d = sum(kept.coordinates)
+    entries = [(i, j) for i in range(d + 1) for j in range(i, d + 1) if j]
+    factors = [kept.squares if i == j else 1.0 for i, j in entries]
+    return {"moments": (kept.noisy, kept.sigma**2 * np.array(factors))}
+
+
+LEVELS = (2, 3, 2)
+
+
+def table(drawn, sigma):
+    return ReleasedTable(60, drawn.integers(-3, 20, LEVELS).astype(float), sigma)
+
+
+def sums(drawn, sigma):
+    """All pairs, and some of the larger sets, each with noise of its own."""
+    moments = Moments(60, LEVELS)
+    for columns in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]:
+        if columns != (0, 1, 2) or drawn.random() < 0.5:
+            shape = [LEVELS[c] - 1 for c in columns]
+            moments.add(columns, drawn.normal(size=shape), (sigma * drawn.uniform(0.5, 2)) ** 2)
+    return ReleasedSums(60, moments, 0.01 * sigma**2)
+
+
+def numbers(drawn, sigma):
+    units = NumberUnits(np.array([0.1, -0.2]), np.array([0.5, 0.25]), 1.5, np.array([4.0, 2.0]))
+    # Files of earlier versions have equal noise on all entries.
+    return ReleasedRows(60, units, drawn.normal(size=5), sigma, drawn.choice([1.0, 2.0]), 0.3)
+
+
+def lines(drawn, sigma):
+    known = np.random.default_rng(1)
+    counts = tuple(known.normal(20, 3, size=r) for r in LEVELS)
+    bases = tuple(known.normal(size=(r, r - 1)) for r in LEVELS)
+    return ReleasedRows(60, LineUnits(counts, 2.0, bases), drawn.normal(size=14), sigma, 2.0, 0.3)
+
+
+@pytest.mark.parametrize("made", [table, sums, numbers, lines])
+@given(st.lists(st.floats(0.1, 1e3), min_size=1, max_size=6), st.integers(0, 2**32 - 1))
+@settings(max_examples=examples(60))
+def test_any_number_of_releases_are_pooled_by_inverse_variance(made, sigmas, seed):
+    """Of every number, the mean that has the least variance, and that variance."""
+    drawn = np.random.default_rng(seed)
+    parts = [made(drawn, sigma) for sigma in sigmas]
+    before = [released_as_dict(part) for part in parts]
+    for order in (parts, parts[::-1]):
+        seen = as_numbers(together(order, same_rows=True))
+        each = [as_numbers(part) for part in parts]
+        assert set(seen) == set().union(*each)
+        for name, (values, variance) in seen.items():
+            known = [part[name] for part in each if name in part]
+            weights = [1 / noise for _, noise in known]
+            total = sum(weights)
+            mean = sum(w * v for w, (v, _) in zip(weights, known, strict=True)) / total
+            assert np.allclose(values, mean, rtol=1e-9, atol=1e-9)
+            assert np.allclose(variance, 1 / total, rtol=1e-6)
+    assert [released_as_dict(part) for part in parts] == before
+
+
+def test_the_order_of_first_tests_follows_from_all_the_noise():
+    drawn = np.random.default_rng(1)
+    parts = [sums(drawn, sigma) for sigma in (1.0, 2.0, 0.5)]
+    pooled = together(parts, same_rows=True)
+    assert pooled.noise == pytest.approx(1 / sum(1 / part.noise for part in parts))
+
+
+class Silent(SimulatedNoise):
+    def gaussian_array(self, values, sigma):
+        return values
+
+
+def test_pooled_numbers_are_as_far_off_as_is_stated():
+    data, asked = levels_table(columns=6), SUMS
+    like = discover(data, "moment-search", {**asked, "epsilon": 0.5}, seed=1).released.statistics
+    exact = run_like(data, asked, like, 1.0, Silent(1)).released.statistics.moments
+    squares = []
+    for seed in range(4):
+        runs = [
+            run_like(data, asked, like, e, SimulatedNoise(3 * seed + k)).released.statistics
+            for k, e in enumerate((0.5, 1.0, 2.0))
+        ]
+        for columns, values, variance in together(runs, same_rows=True).moments.parts():
+            squares += list(((values - exact.sums(*columns)) ** 2 / variance).ravel())
+    # The standard deviation of a mean of m such squares is √(2/m).
+    assert len(squares) == 4 * 21
+    assert abs(np.mean(squares) - 1) < 5 * math.sqrt(2 / len(squares))
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_like_another_draws_what_is_planned_and_all_that_is_paid(form, rows):
+    data, asked, like = first_run(form, **ROWS[rows])
+    noise = Recorder(2)
+    made = run_like(data, asked, like, 1.5, noise)
+    settings_ = {**asked, "epsilon": 1.5}
+    assert made.planned == planned_events("moment-search", settings_, source_of(data), like)
+    delta = planned_delta("moment-search", settings_, source_of(data), like)
+    assert (made.guarantee.epsilon, made.guarantee.delta) == (1.5, delta)
+    accounts = [a.epsilon for a in side_by_side(made.planned, delta) if a.epsilon is not None]
+    assert min(accounts) <= 1.5 * (1 + 1e-9)
+    if form == "table":
+        assert delta == 0
+        assert [(kind, sigma) for kind, _, sigma, _ in noise.calls] == [
+            ("laplace", made.released.statistics.scale)
+        ]
+        return
+    assert delta == DELTA
+    assert {kind for kind, *_ in noise.calls} == {"gaussian"}
+    if rows == "one row":
+        mu = math.sqrt(sum(event.count / event.value**2 for event in made.planned))
+        assert mu == pytest.approx(gaussian_mu(1.5, DELTA), rel=1e-6)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_all_runs_like_one_measure_the_same_in_its_units(form):
+    """Also where a run by itself would have measured otherwise."""
+    data, asked, like = first_run(form)
+    kept = [like]
+    for seed, epsilon in enumerate((0.1, 2.0, 1e4)):
+        kept.append(run_like(data, asked, kept[-1], epsilon, SimulatedNoise(seed)))
+        kept[-1] = read_released(
+            json.loads(json.dumps(released_as_dict(kept[-1].released.statistics)))
+        )
+    for other in kept[1:]:
+        assert (type(other), other.form) == (type(like), like.form)
+        if isinstance(like, ReleasedSums):
+            assert other.points == like.points
+            assert other.tables == like.tables
+        if isinstance(like, ReleasedRows):
+            assert released_as_dict(replace(other, noisy=like.noisy, sigma=like.sigma)) == (
+                released_as_dict(like)
+            )
+    pooled = together(kept, same_rows=True)
+    result = run_like(data, asked, like, 1.0, SimulatedNoise(1))
+    again = search_again("moment-search", pooled, data.names, {}, result.guarantee)
+    assert again.graph.nodes == data.names
+
+
+def test_known_tables_are_counted_in_one_round_with_the_share_of_tables():
+    data = load_network("asia").sample(2_000, 1)
+    asked = {"whole_table": 0, "measured": "levels"}
+    first = discover(data, "moment-search", {**asked, "epsilon": 2.0}, seed=1).released.statistics
+    assert first.tables
+    assert not any(set(a) < set(b) for a in first.tables for b in first.tables)
+    noise = Recorder(2)
+    made = run_like(data, asked, first, 1.0, noise)
+    pairs, *tables = noise.calls
+    assert [values.size for _, values, _, _ in tables] == [
+        math.prod(2 for _ in columns) for columns in first.tables
+    ]
+    mu = gaussian_mu(1.0, DELTA)
+    shares = [2 * len(tables) / sigma**2 for _, _, sigma, _ in tables]
+    assert shares == pytest.approx([0.45 * mu**2] * len(tables), rel=1e-6)
+    assert 1 / made.planned[0].value == pytest.approx(math.sqrt(0.55) * mu, rel=1e-6)
+    assert made.released.statistics.tables == first.tables
+    basis = sum_zero_basis(2)
+    codes = data.values
+    joint = np.zeros((2, 2))
+    np.add.at(joint, (codes[0].astype(int), codes[1].astype(int)), 1)
+    assert (basis.T @ joint @ basis).item() == pytest.approx(pairs[1][8])
+
+
+def hostile(kept):
+    """Units that no run chooses: some rows are scaled by 10⁴⁰."""
+    if not isinstance(kept, ReleasedRows):
+        return kept
+    if isinstance(kept.units, NumberUnits):
+        return replace(kept, units=kept.units._replace(scale=np.array([1e-40, 1.0, 0.5])))
+    return replace(
+        kept, units=kept.units._replace(bases=tuple(b * 1e148 for b in kept.units.bases))
+    )
+
+
+@pytest.mark.parametrize("harm", [lambda kept: kept, hostile], ids=["as released", "hostile"])
+@pytest.mark.parametrize("form", FORMS)
+def test_on_worst_case_neighbours_nothing_moves_by_more_than_is_paid(form, harm):
+    """One record goes from one end of every column to the other; all that noise is added to."""
+    data, asked, like = first_run(form)
+    like = read_released(released_as_dict(harm(like)))
+    ends = [(0, len(c.levels) - 1) if c.is_categorical else c.bounds for c in data.columns]
+    moved = []
+    for side in (0, 1):
+        values = [v.copy() for v in data.values]
+        for column, end in zip(values, ends, strict=True):
+            column[0] = end[side]
+        noise = Recorder(1)
+        # With the same noisy numbers; so later measurements are the same too.
+        made = run_like(replace(data, values=tuple(values)), asked, like, 1.0, noise)
+        moved.append(noise.calls)
+    kind = moved[0][0][0]
+    changes = [(one[1] - other[1], one[2]) for one, other in zip(*moved, strict=True)]
+    assert all(np.isfinite(change).all() for change, _ in changes)
+    if kind == "laplace":
+        assert sum(np.abs(change).sum() / scale for change, scale in changes) <= 1.0
+        return
+    mu = math.sqrt(sum(float((change**2).sum()) / sigma**2 for change, sigma in changes))
+    assert 0 < mu <= math.sqrt(sum(e.count / e.value**2 for e in made.planned)) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_result_follows_from_noisy_numbers_alone(form):
+    """Two tables with the same noisy numbers have the same result, whatever their rows."""
+
+    class Fixed(SimulatedNoise):
+        def gaussian_array(self, values, sigma):
+            return np.random.default_rng(values.size).normal(size=values.shape) * 5
+
+        def discrete_laplace_array(self, values, scale):
+            return np.arange(values.size)
+
+    _, asked, like = first_run(form)
+    one, other = (
+        run_like(FORMS[form][0](seed=seed), asked, like, 2.0, Fixed(1)) for seed in (1, 2)
+    )
+    assert one.graph == other.graph
+    assert dict(one.findings) == dict(other.findings)
+    assert released_as_dict(one.released.statistics) == released_as_dict(other.released.statistics)
+
+
+@pytest.mark.parametrize(("form", "other"), [(a, b) for a in FORMS for b in FORMS if a != b])
+def test_a_release_of_another_kind_of_table_is_refused(form, other):
+    data, asked, _ = first_run(form)
+    like, noise = first_run(other)[2], Recorder(1)
+    if {form, other} <= {"table", "sums", "lines"} or (form, other) == ("numbers", "cut"):
+        # Of as many columns of these levels: what is measured is that of the other release.
+        assert run_like(data, asked, like, 1.0, noise).released.statistics.form == like.form
+        return
+    with pytest.raises(DataError, match=says("like-of-other-columns")):
+        run_like(data, asked, like, 1.0, noise)
+    assert noise.calls == []
+
+
+def test_an_algorithm_that_keeps_nothing_is_like_no_release():
+    data, _, like = first_run("table")
+    with pytest.raises(DataError, match=says("like-of-other-columns")):
+        discover(data, "lapmech", {}, seed=1, like=like)
