@@ -9,10 +9,10 @@ from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.data import Column, Dataset, load_network
 from privcore.display.report import price_sentence, reference_sentence, run_report
 from privcore.errors import ParameterError
+from privcore.measures import references as module
 from privcore.measures import skeleton_metrics
 from privcore.measures.references import has_own_test, non_private_reference, references_of
 from privcore.privacy.mechanisms import NoNoise
-from privcore.releases import report as module
 from tests.messages import begins, shows
 
 

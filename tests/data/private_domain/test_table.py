@@ -16,7 +16,7 @@ from privcore.intake import RawTable
 from privcore.intake.bought import MOST_LEVELS, StatedTable, buy_domain, level_counts
 from privcore.intake.schema import ColumnSchema
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.releases.private_domain import Purchase, bought_dataset, split, with_purchase
+from privcore.releases.private_domain import Purchase, split, with_purchase
 from tests.data.private_domain.test_buying import NASTY
 from tests.examples import examples
 from tests.messages import begins, says, shows
@@ -61,7 +61,7 @@ def test_once_it_is_stated_no_row_makes_a_purchase_fail(table, seed):
     a, b, x = zip(*table, strict=True)
     made = stated(missing="level", a=a, b=b, x=x)
     wanted = split(made, "laplace-pc", {"epsilon": 5.0, "delta": 1e-3})
-    dataset = bought_dataset(made, wanted.plan, SimulatedNoise(seed))
+    dataset = made.buy(wanted.plan, SimulatedNoise(seed))
     assert dataset.n == len(table)
     assert dataset.undeclared == ()
     assert "(missing)" in dataset.columns[2].levels
@@ -222,7 +222,7 @@ def test_impossible_shares_are_refused(purchase):
 def test_the_promise_is_that_of_both():
     made = stated(**rows())
     wanted = split(made, "moment-search", {"epsilon": 1.0, "delta": 1e-6})
-    dataset = bought_dataset(made, wanted.plan, SimulatedNoise(1))
+    dataset = made.buy(wanted.plan, SimulatedNoise(1))
     alone = discover(dataset, "moment-search", wanted.parameters, seed=1)
     promise = with_purchase(alone, wanted).guarantee
     assert alone.guarantee.epsilon == 0.5
