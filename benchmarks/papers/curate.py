@@ -21,7 +21,7 @@ from benchmarks.papers.trade_off import (
     trade_off,
 )
 from privcore.algorithms import get_algorithm
-from privcore.algorithms.gradients.schedules import SCHEDULES, largest_count, lemma_count
+from privcore.algorithms.gradients.curate_score import SCHEDULES, largest_count, lemma_count
 from privcore.data import load_network
 from privcore.extras.lab.reproductions import Figure, Paper
 

@@ -10,8 +10,13 @@ from scipy.optimize import minimize_scalar
 
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.per_test import PerTest, planned_steps, reference, run_per_test
-from privcore.algorithms.search.tie_correction import corrected
+from privcore.algorithms.search.per_test import (
+    PerTest,
+    corrected,
+    planned_steps,
+    reference,
+    run_per_test,
+)
 from privcore.arrays import Columns
 from privcore.counts import CountSource
 from privcore.errors import BudgetError

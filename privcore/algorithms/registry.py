@@ -20,11 +20,11 @@ _PLACES = {
     "em-pc": "em_pc.algorithm:EM_PC",
     "lapmech": "lapmech:LAPMECH",
     "privpc-star": "privpc_star:PRIVPC_STAR",
-    "curate": "curate.algorithm:CURATE",
+    "curate": "curate:CURATE",
     "notears": "gradients.notears:NOTEARS",
-    "noleaks": "gradients.noleaks:NOLEAKS",
+    "noleaks": "gradients.notears:NOLEAKS",
     "curate-score": "gradients.curate_score:CURATE_SCORE",
-    "moment-notears": "gradients.moment_notears:MOMENT_NOTEARS",
+    "moment-notears": "gradients.notears:MOMENT_NOTEARS",
 }
 # The default algorithm: docs/experiments has the measurements.
 RECOMMENDED = "moment-search"

@@ -10,14 +10,16 @@ import numpy as np
 from privcore.algorithms.laplace_pc import MAX_ORDER, MAX_TESTS, planned_tests
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.per_test import PerTest, reference, run_per_test
-from privcore.algorithms.search.result import Spent
-from privcore.algorithms.search.skeleton import Skeleton
-from privcore.algorithms.search.tie_correction import (
+from privcore.algorithms.search.per_test import (
+    PerTest,
     corrected,
     planned_release,
+    reference,
+    run_per_test,
     share_for_tests,
 )
+from privcore.algorithms.search.result import Spent
+from privcore.algorithms.search.skeleton import Skeleton
 from privcore.arrays import Columns
 from privcore.errors import BudgetError, ParameterError
 from privcore.independence import margin

@@ -7,9 +7,14 @@ from math import log, sqrt
 
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.per_test import PerTest, planned_steps, reference, run_per_test
+from privcore.algorithms.search.per_test import (
+    PerTest,
+    corrected,
+    planned_steps,
+    reference,
+    run_per_test,
+)
 from privcore.algorithms.search.skeleton import Skeleton
-from privcore.algorithms.search.tie_correction import corrected
 from privcore.arrays import Columns
 from privcore.errors import BudgetError
 from privcore.independence import margin

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from privcore.algorithms import discover
-from privcore.algorithms.search import hidden as stages
+from privcore.algorithms.search import v_structures as stages
 from privcore.algorithms.search.model import NoHooks
 from privcore.algorithms.search.parameters import OrientedParameters
 from privcore.algorithms.search.skeleton import search_skeleton

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms import ALGORITHMS, count, discover
-from privcore.algorithms.curate.allocation import (
+from privcore.algorithms.curate import (
     Margins,
     allocate,
     cost,
@@ -16,8 +16,7 @@ from privcore.algorithms.curate.allocation import (
     planned_tests,
 )
 from privcore.algorithms.priv_pc import PrivPCParameters
-from privcore.algorithms.search.per_test import measure_of
-from privcore.algorithms.search.tie_correction import SHARE
+from privcore.algorithms.search.per_test import SHARE, measure_of
 from privcore.algorithms.svt_pc import printed_scales
 from privcore.data import load_network
 from privcore.display.accounts import accounts

@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
 
-from privcore.algorithms.gradients import curate_score, moment_notears, noleaks, notears
+from privcore.algorithms.gradients import curate_score, notears
 from privcore.algorithms.gradients.common import reference
-from privcore.algorithms.gradients.curate_score import CURATE_SCORE
-from privcore.algorithms.gradients.moment_notears import MOMENT_NOTEARS
-from privcore.algorithms.gradients.noleaks import NOLEAKS
-from privcore.algorithms.gradients.notears import NOTEARS
-from privcore.algorithms.gradients.schedules import SCHEDULES, budgets, lemma_count
+from privcore.algorithms.gradients.curate_score import CURATE_SCORE, SCHEDULES, budgets, lemma_count
+from privcore.algorithms.gradients.notears import MOMENT_NOTEARS, NOLEAKS, NOTEARS
 from privcore.algorithms.search.model import NoHooks, Run
 from privcore.counts import NumericRows
 from privcore.data.structural import LinearGaussian, random_dag, random_weights
@@ -29,8 +26,8 @@ from tests.transcripts import counts_of
 
 FITS = {
     "notears": (NOTEARS, notears.fit),
-    "moment-notears": (MOMENT_NOTEARS, moment_notears.fit),
-    "noleaks": (NOLEAKS, noleaks.fit),
+    "moment-notears": (MOMENT_NOTEARS, notears.fit_on_moments),
+    "noleaks": (NOLEAKS, notears.fit_noleaks),
     "curate-score": (CURATE_SCORE, curate_score.fit),
 }
 PRIVATE = tuple(name for name in FITS if name != "notears")

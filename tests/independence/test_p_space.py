@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from privcore.algorithms.search.model import NoHooks, Run
 from privcore.algorithms.search.parameters import PerTestParameters
-from privcore.algorithms.search.tie_correction import corrected, share_for_tests
+from privcore.algorithms.search.per_test import corrected, share_for_tests
 from privcore.counts import InMemoryCounts
 from privcore.independence import SCORES, ScoreMeasure, ranks, z_threshold
 from tests.examples import examples

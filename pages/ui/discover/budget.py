@@ -7,7 +7,7 @@ import streamlit as st
 from pages.ui import charts
 from pages.ui.discover import charts as run_charts
 from privcore.algorithms import Discovery
-from privcore.algorithms.gradients.schedules import proven_schedules, published_schedules
+from privcore.algorithms.gradients.curate_score import proven_schedules, published_schedules
 
 
 def budget_panel(result: Discovery) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import networkx as nx
 import numpy as np
 
-from privcore.algorithms.gradients.augmented_lagrangian import (
+from privcore.algorithms.gradients.optimiser import (
     Search,
     Settings,
     Solution,

@@ -14,19 +14,6 @@ from math import nan
 
 import numpy as np
 
-from privcore.algorithms.gradients.augmented_lagrangian import (
-    Exhausted,
-    Settings,
-    Solution,
-    limited_steps,
-    solve,
-)
-from privcore.algorithms.gradients.clipped_gradients import (
-    off_diagonal,
-    published_gradient,
-    published_sensitivity,
-    release_gradient,
-)
 from privcore.algorithms.gradients.common import (
     Watching,
     check_finite,
@@ -36,7 +23,20 @@ from privcore.algorithms.gradients.common import (
     weight_limits,
     wrap_up,
 )
-from privcore.algorithms.gradients.least_squares import least_squares
+from privcore.algorithms.gradients.noisy_gradients import (
+    off_diagonal,
+    published_gradient,
+    published_sensitivity,
+    release_gradient,
+)
+from privcore.algorithms.gradients.optimiser import (
+    Exhausted,
+    Settings,
+    Solution,
+    least_squares,
+    limited_steps,
+    solve,
+)
 from privcore.algorithms.gradients.parameters import DescentParameters
 from privcore.algorithms.search.common import Recorder, published_guarantee
 from privcore.algorithms.search.model import Outcome, Run

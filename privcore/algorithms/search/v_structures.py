@@ -1,34 +1,86 @@
-"""Finds v-structures by further tests, for searches whose tests cost no privacy.
-
-A search stops at the first set that separates a pair, so v-structures at the pair's common
-neighbours would depend on a single test. If tests use exact data, or a noisy release that is
-already paid for, all sets of neighbours can be tested.
-"""
+"""Finds the edges and the edge marks of a PAG by tests that cost no privacy."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
-from privcore.algorithms.search.hidden import HiddenEdges
 from privcore.algorithms.search.model import Hooks, Run
 from privcore.algorithms.search.parameters import GraphParameters, OrientedParameters
-from privcore.algorithms.search.result import Edge
-from privcore.algorithms.search.skeleton import (
-    Decision,
-    Skeleton,
-    conditioning_sets,
-    count_sets,
-)
+from privcore.algorithms.search.result import HiddenStage
+from privcore.algorithms.search.skeleton import Decision, Skeleton, conditioning_sets, count_sets
 from privcore.arrays import Columns
 from privcore.errors import Cancelled
-from privcore.graphs import orient, unshielded
+from privcore.graphs import PDAG, orient, unshielded
 from privcore.graphs.constraints import Constraints, Triple
-from privcore.graphs.fci import orient_pag, smallest
+from privcore.graphs.fci import (
+    Independent,
+    Neighbours,
+    Separating,
+    confirm_triples,
+    count_path_tests,
+    orient_pag,
+    separate_along_paths,
+    smallest,
+)
 from privcore.graphs.orientation import ColliderRule, Sets, Triples, overruled, read_triples
+from privcore.graphs.pdag import Edge
+
+# If Possible-D-Sep needs more tests than this, RFCI is used, which needs few.
+MOST_TESTS = 5_000
+
+
+@dataclass
+class HiddenEdges:
+    """A skeleton whose edges may be removed, and separating sets for the pairs without an edge.
+
+    removed: the pairs whose edge was removed.
+    """
+
+    nodes: tuple[str, ...]
+    neighbours: Neighbours
+    separating: Separating
+    known: Constraints
+    removed: frozenset[Edge] = frozenset()
+
+    @classmethod
+    def of(cls, graph: PDAG, separating: Sets, known: Constraints) -> HiddenEdges:
+        neighbours = [graph.adjacent(node) for node in range(len(graph.nodes))]
+        return cls(graph.nodes, neighbours, dict(separating), known)
+
+    @property
+    def skeleton(self) -> PDAG:
+        pairs = ((i, j) for i, around in enumerate(self.neighbours) for j in around if i < j)
+        return PDAG(self.nodes, undirected=frozenset(pairs))
+
+    def test(
+        self,
+        independent: Independent,
+        triples: Triples,
+        max_order: int | None,
+        most: int | None = None,
+    ) -> HiddenStage:
+        """Remove edges by Possible-D-Sep or by RFCI, and return the method used.
+
+        RFCI is used if Possible-D-Sep needs more than `MOST_TESTS` tests, or more than `most`.
+        """
+        before, required = self.skeleton.skeleton, self.known.required
+        tests = count_path_tests(self.neighbours, triples, max_order)
+        stage: HiddenStage
+        if tests <= (MOST_TESTS if most is None else min(most, MOST_TESTS)):
+            stage = "possible-d-sep"
+            separate_along_paths(
+                self.neighbours, self.separating, independent, triples, max_order, required
+            )
+        else:
+            stage = "rfci"
+            confirm_triples(self.neighbours, self.separating, independent, required)
+        self.removed = before - self.skeleton.skeleton
+        return stage
 
 
 class Answered(NamedTuple):

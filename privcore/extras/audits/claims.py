@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcore.algorithms.gradients.clipped_gradients import clipped_mean, clipped_sensitivity
+from privcore.algorithms.gradients.noisy_gradients import clipped_mean, clipped_sensitivity
 from privcore.extras.audits import neighbours
 from privcore.extras.audits.case import Side, Trial
 from privcore.extras.audits.outputs import Outputs

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from privcore.algorithms.em_pc.algorithm import EM_PC, remove_neighbours
-from privcore.algorithms.em_pc.parameters import EMPCParameters
-from privcore.algorithms.em_pc.rounds import ProvenRounds, Removal
+from privcore.algorithms.em_pc.algorithm import EM_PC, ProvenRounds, Removal, remove_neighbours
+from privcore.algorithms.em_pc.utilities import EMPCParameters
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome as RunOutcome
 from privcore.algorithms.search.model import Run

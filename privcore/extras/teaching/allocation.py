@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from privcore.algorithms.curate.allocation import (
+from privcore.algorithms.curate import (
     Margins,
     allocate,
     cost,
     error_bound,
     planned_tests,
 )
-from privcore.algorithms.gradients.schedules import (
+from privcore.algorithms.gradients.curate_score import (
     SCHEDULES,
     largest_count,
     lemma_count,
@@ -138,8 +138,8 @@ import numpy as np
 
 from privcore.privacy.accounting.composition import rho_for
 from privcore.extras.teaching.allocation import margins
-from privcore.algorithms.curate.allocation import allocate, planned_tests
-from privcore.algorithms.gradients.schedules import largest_count
+from privcore.algorithms.curate import allocate, planned_tests
+from privcore.algorithms.gradients.curate_score import largest_count
 
 p, last = {v["columns"]}, {last}
 left = rho_for({v["epsilon"]!r}, 1e-6)

@@ -6,14 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from privcore.algorithms.gradients.augmented_lagrangian import Penalty
-from privcore.algorithms.gradients.clipped_gradients import clipped_mean
-from privcore.algorithms.gradients.least_squares import least_squares
 from privcore.algorithms.gradients.noisy_gradients import (
     best_trial,
+    clipped_mean,
     clipped_slopes,
     slopes_sensitivity,
 )
+from privcore.algorithms.gradients.optimiser import Penalty, least_squares
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.moments import columns_sensitivity, release_columns
 from tests.examples import examples
@@ -68,7 +67,7 @@ def test_without_clipping_they_are_the_slopes_of_the_loss(monkeypatch):
         (least_squares(moments, t)[0] - here) / max(np.linalg.norm(t - w), 1e-9) for t in trials
     ]
     for block in (1 << 13, 7):
-        monkeypatch.setattr("privcore.algorithms.gradients.clipped_gradients._BLOCK", block)
+        monkeypatch.setattr("privcore.algorithms.gradients.noisy_gradients._BLOCK", block)
         found = clipped_slopes(rows, times, w, trials, 1e9, widths, centre)
         assert found == pytest.approx(expected, rel=1e-5)
         # The slope of a short step is that of the gradient, but for the second order.

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import approx_fprime
 
-from privcore.algorithms.gradients.augmented_lagrangian import acyclicity
-from privcore.algorithms.gradients.clipped_gradients import (
+from privcore.algorithms.gradients.noisy_gradients import (
     clipped_mean,
     clipped_sensitivity,
     off_diagonal,
@@ -16,7 +15,7 @@ from privcore.algorithms.gradients.clipped_gradients import (
     published_sensitivity,
     release_gradient,
 )
-from privcore.algorithms.gradients.least_squares import least_squares, linearised
+from privcore.algorithms.gradients.optimiser import acyclicity, least_squares, linearised
 from privcore.errors import DataError
 from tests.examples import examples
 from tests.messages import says
@@ -96,7 +95,7 @@ def test_clipped_means_agree_with_a_loop_over_records(monkeypatch):
     rows, times = generator.normal(size=(30, 4)), generator.integers(1, 5, 30).astype(float)
     w = generator.normal(size=(4, 4))
     for block in (1 << 15, 7):
-        monkeypatch.setattr("privcore.algorithms.gradients.clipped_gradients._BLOCK", block)
+        monkeypatch.setattr("privcore.algorithms.gradients.noisy_gradients._BLOCK", block)
         for clip in (0.3, 3.0, 100.0):
             near = {"rel": 1e-5, "abs": 2e-6 * clip}  # The grid's step.
             found = clipped_mean(rows, times, w, clip)

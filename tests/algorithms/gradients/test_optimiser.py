@@ -7,18 +7,18 @@ import pytest
 from scipy.linalg import expm
 from scipy.optimize import minimize
 
-from privcore.algorithms.gradients.augmented_lagrangian import (
+from privcore.algorithms.gradients.common import strong_edges
+from privcore.algorithms.gradients.optimiser import (
     Exhausted,
     Penalty,
     Settings,
     exact_steps,
+    least_squares,
     limited_steps,
     minimise,
     noisy_steps,
     solve,
 )
-from privcore.algorithms.gradients.common import strong_edges
-from privcore.algorithms.gradients.least_squares import least_squares
 from privcore.data.structural import LinearGaussian, random_dag, random_weights
 from privcore.errors import DataError
 from tests.messages import says

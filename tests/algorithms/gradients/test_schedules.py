@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.algorithms.gradients.schedules import (
+from privcore.algorithms.gradients.curate_score import (
     SCHEDULES,
     budgets,
     growing_shares,

@@ -16,7 +16,7 @@ from benchmarks.papers.trade_off import AGAINST_EXACT, AGAINST_TRUTH, trade_off
 from benchmarks.papers.xu_adult import coarse
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.engine import checked_parameters
-from privcore.algorithms.gradients.schedules import SCHEDULES, total
+from privcore.algorithms.gradients.curate_score import SCHEDULES, total
 from privcore.data import load_network
 from privcore.errors import ParameterError
 from privcore.extras.lab.reproductions import (

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from privcore.algorithms.gradients.schedules import total
+from privcore.algorithms.gradients.curate_score import total
 from privcore.errors import ParameterError
 from privcore.extras.teaching.allocation import DELTA, curate_orders, schedule_curves
 from privcore.extras.teaching.composition import SLOW, composition_curves

@@ -10,8 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore import fixed_point
-from privcore.algorithms.gradients.clipped_gradients import clipped_mean, clipped_sensitivity
-from privcore.algorithms.gradients.noisy_gradients import clipped_slopes, slopes_sensitivity
+from privcore.algorithms.gradients.noisy_gradients import (
+    clipped_mean,
+    clipped_sensitivity,
+    clipped_slopes,
+    slopes_sensitivity,
+)
 from privcore.algorithms.moment_search.features import (
     rounding_of_features,
     sum_zero_basis,

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from privcore.algorithms.gradients.schedules import growing_shares
+from privcore.algorithms.gradients.curate_score import growing_shares
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.plan import SampledGaussian
 from privcore.privacy.mechanisms.gaussian import (

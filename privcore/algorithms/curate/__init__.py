@@ -1,1 +1,0 @@
-"""CURATE: a separate budget for each order of the search."""
