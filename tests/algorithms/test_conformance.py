@@ -159,10 +159,10 @@ def settings_of(*tables, long_from=99):
     ]
 
 
-def bring(holds, name, what, where, add):
-    """Fails with the one message of this file, unless it holds."""
+def bring(holds, name, what, add, where=None):
+    """Fails with the one message of this file, unless it holds; where: the algorithm's own file."""
     if not holds:
-        pytest.fail(f"{name} {what}.\nEdit {where}: {add}.", pytrace=False)
+        pytest.fail(f"{name} {what}.\nEdit {where or file_of(name)}: {add}.", pytrace=False)
 
 
 def file_of(name):
@@ -237,8 +237,8 @@ def test_type_checkers_know_its_estimator(name):
         stub.class_stub(ESTIMATORS[name]) in stub.STUB.read_text(encoding="utf-8"),
         name,
         "has no estimator for type checkers, or one with other parameters",
-        "privcore/faces/estimators/__init__.pyi",
         "run `python -m privcore.faces.estimators.stub`, which writes it",
+        "privcore/faces/estimators/__init__.pyi",
     )
 
 
@@ -247,7 +247,7 @@ def test_its_parameters_explain_themselves(name):
     for parameter in ALGORITHMS[name].parameters:
         said = parameter.help.endswith(".") and parameter.source and parameter.title
         where = f"the declaration of the parameter {parameter.name!r} ({file_of(name)})"
-        bring(said, name, "has a parameter that does not explain itself", where, HELP)
+        bring(said, name, "has a parameter that does not explain itself", HELP, where)
 
 
 HELP = "a title, a help text of whole sentences, and the source"
@@ -273,19 +273,17 @@ def test_a_run_answers_what_it_is_asked(name, calibration, kind):
         result.trace or not ALGORITHMS[name].private,
         name,
         "leaves no trace",
-        file_of(name),
         "add a Step for each decision or release to a common.Recorder, and hand back its steps",
     )
     # On counts that have served other runs: neither they nor the trace change anything.
     again = discover(counted(kind), name, asked, seed=1, keep_trace=False)
     assert_same(result, again)
-    bring(again.trace == (), name, "keeps a trace that nobody requested", file_of(name), RECORDER)
+    bring(again.trace == (), name, "keeps a trace that nobody requested", RECORDER)
     promised = result.guarantee
     bring(
         calibration != "published" or promised.caveats,
         name,
         "does not say why its published calibration is not proven",
-        file_of(name),
         "give the flaws to common.published_guarantee",
     )
     if calibration == "proven":
@@ -311,7 +309,6 @@ def test_its_reference_runs(name, calibration, kind):
             False,
             name,
             f"is compared with {other} {given_to}, which refuses: {refusal}",
-            file_of(name),
             f"let `reference` give parameters that {other} has",
         )
     assert beside.graph.nodes == result.graph.nodes
@@ -328,7 +325,7 @@ def test_same_seed_same_run_other_seed_other_noise(name, tables):
     else:
         assert np.array_equal(one.weights, again.weights)
         differ = not np.array_equal(one.weights, other.weights)
-    bring(differ, name, "runs without noise", file_of(name), "draw all noise from run.noise")
+    bring(differ, name, "runs without noise", "draw all noise from run.noise")
 
 
 @pytest.mark.unseeded
@@ -344,13 +341,7 @@ def test_secure_noise_alone_is_drawn_and_said(name, kind):
             continue
         with secure_alone() as drawn:
             result = discover(source, name, asked, noise=SecureNoise())
-        bring(
-            drawn,
-            name,
-            "runs without a draw of secure noise",
-            file_of(name),
-            "draw all noise from run.noise",
-        )
+        bring(drawn, name, "runs without a draw of secure noise", "draw all noise from run.noise")
         assert "rate" not in option or "subsample" in drawn
         assert result.noise == "secure"
         assert result.guarantee.holds
@@ -372,9 +363,9 @@ def test_with_a_vast_budget_the_result_is_that_of_its_reference(name, network):
         and private.stopped is None,
         name,
         f"does not find what {other} finds on {network} when ε is 10⁶",
-        HERE,
         "the settings at which it does go to LIMITS; if it never does, the file that tests what it "
         "finds instead goes to OTHER_LIMITS",
+        HERE,
     )
 
 
@@ -385,8 +376,8 @@ def test_another_limit_is_tested_elsewhere(name):
         name in ALGORITHMS and f'"{name}"' in tested,
         name,
         "has no test of what it finds when noise vanishes",
-        OTHER_LIMITS[name],
         "a test of it with a vast budget",
+        OTHER_LIMITS[name],
     )
 
 
@@ -407,7 +398,6 @@ def test_it_can_be_cancelled(name, tables):
         False,
         name,
         "does not stop when the user cancels",
-        file_of(name),
         "search by common.search, or raise Cancelled() where run.hooks.cancelled() between steps",
     )
 
@@ -431,7 +421,7 @@ def refusal_of(data, name, asked, kinds=ParameterError):
         discover(data, name, asked, seed=1)
     sentence = str(caught.value)
     one = sentence.endswith(".") and "\n" not in sentence
-    bring(one, name, f"refuses {asked} with {sentence!r}", file_of(name), "one whole sentence")
+    bring(one, name, f"refuses {asked} with {sentence!r}", "one whole sentence")
     return sentence
 
 
@@ -469,7 +459,6 @@ def test_no_table_of_a_domain_makes_a_run_fail(name, epsilon):
             len(refusals) == 1,
             name,
             f"refuses some tables of a domain and not others: {sorted(refusals)}",
-            file_of(name),
             "decide what is refused from levels, bounds, the number of rows and settings alone",
         )
 
@@ -521,14 +510,12 @@ def test_what_it_plans_is_what_it_promises_and_needs_no_rows(name, option):
             result.planned == events != (),
             name,
             "plans other events when it has the rows, or none",
-            file_of(name),
             "make `planned` of the parameters, the number of rows and the columns' names alone",
         )
         bring(
             result.guarantee.delta == planned_delta(name, asked, public(tables)),
             name,
             f"promises a delta of {result.guarantee.delta:g} that it does not plan",
-            file_of(name),
             "promise parameters.delta if it is declared and 0 if not, or set `planned_delta`",
         )
         first, *others = accounts(result)
@@ -538,7 +525,6 @@ def test_what_it_plans_is_what_it_promises_and_needs_no_rows(name, option):
             least <= result.guarantee.epsilon * (1 + 1e-6),
             name,
             f"plans {events}, which come to {least:g}, and promises {result.guarantee.epsilon:g}",
-            file_of(name),
             "let `planned` list what the run charges",
         )
         if {event.kind for event in events} <= {"laplace", "gaussian"}:
@@ -549,7 +535,6 @@ def test_what_it_plans_is_what_it_promises_and_needs_no_rows(name, option):
                 len(drawn) <= steps,
                 name,
                 f"draws noise {len(drawn)} times and plans {steps} steps",
-                file_of(name),
                 "let `planned` list every step, or end the run when they are used up",
             )
 
@@ -574,7 +559,6 @@ def test_no_plan_promises_too_much(name, epsilon, delta, levels, n, option):
         kept(events, epsilon, planned_delta(name, asked, source)),
         name,
         f"plans {events}, which come to more than epsilon = {epsilon!r} in exact arithmetic",
-        file_of(name),
         "round shares of the budget down and scales of noise up (privcore/rounding.py)",
     )
 
@@ -658,7 +642,6 @@ def check_total(result, name, parameters, rate, n):
         math.fsum(charges) == pytest.approx(spent.used),
         name,
         f"says that it used {spent.used:g}, and the steps of its trace cost {math.fsum(charges):g}",
-        file_of(name),
         "give each Step the charge that was paid for it",
     )
     assert spent.used <= spent.total * (1 + 1e-9)
@@ -705,7 +688,6 @@ def check_transcripts(name, option, one, other, seed, epsilon, rows=1, delta=1e-
         name,
         f"tells more of neighbours than epsilon = {epsilon:g} and delta = "
         f"{before.guarantee.delta:g}",
-        file_of(name),
         "draw noise at least as large as sensitivity over share; where its noisy numbers are not "
         f"given out and tell more than what is, it goes to HIDDEN of {HERE}",
     )
@@ -722,7 +704,6 @@ def same_outputs(name, asked, one, other, noise, replay):
             name,
             "looks at the rows other than through its noise: the same noise outputs give other "
             f"results on other rows ({difference})",
-            file_of(name),
             "compute what is asked, released and returned from noisy outputs alone",
         )
     return before, first, second
@@ -866,7 +847,7 @@ def test_it_obeys_what_is_known_and_says_so(name, calibration, seed):
     try:
         result = discover(data, name, asked, seed=seed)
     except ParameterError as refusal:
-        bring("known" not in str(refusal), name, f"is refused: {refusal}", file_of(name), obey)
+        bring("known" not in str(refusal), name, f"is refused: {refusal}", obey)
         raise
     on = knowledge.on(data.names)
     assert on.violation(result.graph) is None
@@ -883,7 +864,6 @@ def test_it_obeys_what_is_known_and_says_so(name, calibration, seed):
             any("background knowledge" in fact for fact in result.guarantee.public),
             name,
             "takes background knowledge as public and does not say so",
-            file_of(name),
             "make the guarantee by common.proven_guarantee, or give it common.public_facts(run)",
         )
 
@@ -978,8 +958,8 @@ def test_it_has_an_audit(name):
         name in {case.make.algorithm for case in AUDITS.values()},
         name,
         "has no audit",
-        "privcore/extras/audits/algorithms.py",
         f'to _ALL, audit_of_algorithm("{name}", …) with the neighbours on which it tells most',
+        "privcore/extras/audits/algorithms.py",
     )
 
 
@@ -995,8 +975,8 @@ def test_what_it_releases_has_an_audit(audited):
         not releases or name in {case.make.algorithm for case in RELEASES.values()},
         name,
         "releases noisy numbers that have no audit of their own",
-        "privcore/extras/audits/releases.py",
         f'to _ALL, _case("{name}-…", …) with neighbours that attain the sensitivity',
+        "privcore/extras/audits/releases.py",
     )
 
 
@@ -1011,28 +991,27 @@ def test_its_guarantee_is_written_down(name, calibration, kind):
         any(cells(row)[1] == calibration for row in rows),
         name,
         f"has no row for its {calibration} calibration",
-        GUARANTEES,
         f"to the table under Algorithms, `{row}`",
+        GUARANTEES,
     )
     proofs = [proof for proof in result.guarantee.proof.split(", ") if proof]
     bring(
         bool(proofs) == (calibration == "proven"),
         name,
         f"names the proofs {proofs} in its {calibration} calibration",
-        file_of(name),
         'give ("docs/proofs/….md",) to common.proven_guarantee, and none otherwise',
     )
     for proof in proofs:
-        bring((ROOT / proof).is_file(), name, f"has no proof {proof}", proof, "the proof")
+        bring((ROOT / proof).is_file(), name, f"has no proof {proof}", "the proof", proof)
         link = proof.removeprefix("docs/")
-        bring(f"({link})" in page, name, f"does not link {proof}", GUARANTEES, f"[…]({link})")
+        bring(f"({link})" in page, name, f"does not link {proof}", f"[…]({link})", GUARANTEES)
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_the_readme_has_its_row(name):
     listed = f"| `{name}` |" in (ROOT / "README.md").read_text()
     written = "nothing by hand, but run `python -m docs.reference`"
-    bring(listed, name, "is not in the README's table", "README.md", written)
+    bring(listed, name, "is not in the README's table", written, "README.md")
 
 
 def cells(row):
