@@ -906,9 +906,7 @@ _SECTIONS: dict[str, dict[str, str]] = {
         "column-of-persons": "Column that identifies the person",
         "moment-search-sees": "moment search detects",
     },
-    "Benchmarks": {
-        "benchmark-lacks": "This benchmark needs {what}, which was not found; {how}.",
-    },
+    "Benchmarks": {"benchmark-lacks": "This benchmark needs {what}, which was not found; {how}."},
 }
 MESSAGES = dict(chain.from_iterable(section.items() for section in _SECTIONS.values()))
 _OPEN = re.compile(r"\{([a-z_]+)\}| ?… ?")
@@ -937,6 +935,11 @@ def says(key: str, **values: object) -> str:
         parts.append(_escape(str(values[match[1]])) if given else "(?s:.*?)")
         end = match.end()
     return "".join([*parts, _escape(message[end:])])
+
+
+def outside(name: str, value: object = None) -> str:
+    """A pattern of what is said of a value that a parameter cannot take, which may be any."""
+    return says("out-of-range", name=name, **({} if value is None else {"value": value}))
 
 
 def label(key: str, **values: object) -> str:

@@ -52,12 +52,7 @@ class Shell:
 
     def ended(self, command: list[str], text: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            command,
-            input=text,
-            cwd=self.home,
-            env=self.environment,
-            capture_output=True,
-            text=True,
+            command, input=text, cwd=self.home, env=self.environment, capture_output=True, text=True
         )
 
     def __call__(self, command: list[str], text: str) -> None:
@@ -92,10 +87,7 @@ def run_page(page: Path, shell: Shell) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, id=name_of(page)) for page in RUN],
-)
+@pytest.mark.parametrize("page", [pytest.param(page, id=name_of(page)) for page in RUN])
 def test_what_a_page_tells_to_run_runs(page, shell, request):
     if any("table.csv" in block.text for block in blocks(page)):
         before = request.getfixturevalue("after_table")

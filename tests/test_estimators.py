@@ -19,7 +19,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.faces.estimators import ESTIMATORS, stub
 from privcore.faces.estimators.base import class_name
 from tests.examples import few
-from tests.messages import says
+from tests.messages import outside, says
 
 ROOT = Path(__file__).parents[1]
 RERUN = "run `python -m privcore.faces.estimators.stub`"
@@ -149,12 +149,12 @@ def test_without_a_random_state_the_noise_is_secure(frame):
         (
             lambda frame: privcore.MomentSearch(epsilon=-1).fit(frame),
             ParameterError,
-            says("out-of-range", name="epsilon"),
+            outside("epsilon"),
         ),
         (
             lambda frame: privcore.PC(random_state=-1).fit(frame),
             ParameterError,
-            says("out-of-range", name="random-state"),
+            outside("random-state"),
         ),
         (
             lambda frame: privcore.PC(score="x").fit(frame),

@@ -10,7 +10,7 @@ import pytest
 from privcore.algorithms import ALGORITHMS
 from privcore.extras.teaching.glossary import glossary
 from tests.lint import documents, references, sentences, terms, words
-from tests.messages import begins, label, reads, says, shows
+from tests.messages import begins, label, outside, reads, says, shows
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ def test_a_message_that_is_only_ever_absent_is_not_used() -> None:
 
 
 def test_values_of_a_message_are_taken_as_they_are_written() -> None:
-    assert re.fullmatch(says("out-of-range", name="a.b", value="(1)"), "a.b is (1);")
-    assert not re.fullmatch(says("out-of-range", name="a.b"), "acb is 1;")
+    assert re.fullmatch(outside("a.b", "(1)"), "a.b is (1);")
+    assert not re.fullmatch(outside("a.b"), "acb is 1;")
     assert re.fullmatch(says("out-of-range"), "anything is at all;")
     assert label("out-of-range", name="rows", value=1) == "rows is 1;"
     assert shows(["nothing", "rows is 1;"], "out-of-range", value=1)

@@ -75,16 +75,8 @@ def test_an_algorithm_checks_itself(algorithm, changed, message):
         (parameters.MAX_ORDER, {"default": 2.5}, says("default-not-taken")),
         (parameters.MAX_ORDER, {"auto_help": ""}, says("auto-unexplained")),
         (parameters.EPSILON, {"auto_help": "some"}, says("auto-unexplained")),
-        (
-            parameters.EPSILON,
-            {"slider": (0.0, 1.0)},
-            says("slider-out-of-range"),
-        ),
-        (
-            parameters.EPSILON,
-            {"slider": (1.0, 1.0)},
-            says("slider-out-of-range"),
-        ),
+        (parameters.EPSILON, {"slider": (0.0, 1.0)}, says("slider-out-of-range")),
+        (parameters.EPSILON, {"slider": (1.0, 1.0)}, says("slider-out-of-range")),
         (parameters.EPSILON, {"calibrations": ()}, says("matters-in-no-calibration")),
         (parameters.EPSILON, {"calibrations": ("proved",)}, says("matters-in-no-calibration")),
         (parameters.SCORE, {"limited": (("none", ("q",)),)}, says("choices-it-does-not-have")),

@@ -187,12 +187,7 @@ def test_on_samples_the_pag_is_causal_learn_s(part, monkeypatch):
         ours = discover(
             Dataset("sample", tuple(columns), tuple(one.copy() for one in x.T)),
             "pc",
-            {
-                "hidden_causes": True,
-                "collider_rule": "first",
-                "max_order": None,
-                "threshold": 0.01,
-            },
+            {"hidden_causes": True, "collider_rule": "first", "max_order": None, "threshold": 0.01},
         )
         if seed not in FEWER | CONTRADICTED:
             assert ends(ours.graph) == theirs, seed

@@ -87,10 +87,7 @@ def test_the_noise_on_moments_is_never_less_than_planned(p, n, epsilon, delta):
 
 
 @settings(max_examples=examples(25), deadline=None)
-@given(
-    levels=st.lists(st.integers(2, 4), min_size=2, max_size=5),
-    epsilon=st.floats(0.01, 100),
-)
+@given(levels=st.lists(st.integers(2, 4), min_size=2, max_size=5), epsilon=st.floats(0.01, 100))
 def test_the_noise_on_a_whole_table_is_never_less_than_planned(levels, epsilon):
     """One release, of which a replaced record moves two cells by 1."""
     noise, source = Recorder(1), table(levels, 500, 1)

@@ -69,8 +69,7 @@ def no_draws(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "calibration"),
-    [(name, c) for name in PRIVATE for c in ALGORITHMS[name].calibrations],
+    ("name", "calibration"), [(name, c) for name in PRIVATE for c in ALGORITHMS[name].calibrations]
 )
 def test_no_algorithm_draws_noise_or_promises_anything(name, calibration, cancer, no_draws):
     one, two = (without(cancer, name, calibration=calibration) for _ in range(2))
@@ -142,10 +141,7 @@ def survey(levels, n=4_000):
 FORMS = {
     "whole": (lambda: survey((2, 3, 2, 3)), {}),
     "rounds": (lambda: survey((3,) * 8), {"whole_table": 1, "measured": "levels"}),
-    "numbers": (
-        lambda: count(StructuralExample("linear-gaussian", nodes=6).sample(4_000, 1)),
-        {},
-    ),
+    "numbers": (lambda: count(StructuralExample("linear-gaussian", nodes=6).sample(4_000, 1)), {}),
     "lines": (lambda: survey((5,) * 6), {"whole_table": 1, "measured": "lines"}),
 }
 

@@ -11,11 +11,7 @@ from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.search.skeleton import Decision, conditioning_sets, search_skeleton
 from privcore.data import load_network
 from privcore.errors import ParameterError
-from privcore.extras.lab.work import (
-    estimate,
-    most_tests,
-    searches_by_tests,
-)
+from privcore.extras.lab.work import estimate, most_tests, searches_by_tests
 from tests.examples import examples
 
 SEARCHING = [name for name in ALGORITHMS if searches_by_tests(name)]

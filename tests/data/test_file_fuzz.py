@@ -45,8 +45,7 @@ def mutated(whole: bytes, dice: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("first", "count"),
-    [(0, QUICK), pytest.param(QUICK, FILES - QUICK, marks=pytest.mark.long)],
+    ("first", "count"), [(0, QUICK), pytest.param(QUICK, FILES - QUICK, marks=pytest.mark.long)]
 )
 def test_a_damaged_file_is_a_table_or_a_sentence(first, count):
     tables = 0

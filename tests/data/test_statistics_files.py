@@ -158,12 +158,7 @@ def test_labels_are_distinct(written):
 
 
 def test_stata(written):
-    frame = pd.DataFrame(
-        {
-            "q": pd.Series([1, 2, "a", 2], dtype=object),
-            "day": [DAY] * 4,
-        }
-    )
+    frame = pd.DataFrame({"q": pd.Series([1, 2, "a", 2], dtype=object), "day": [DAY] * 4})
     content = written(
         pyreadstat.write_dta,
         frame,

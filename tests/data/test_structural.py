@@ -7,7 +7,7 @@ from scipy import stats
 
 from privcore.data import EXAMPLES, StructuralExample, intervals, load_network
 from privcore.errors import DataError, ParameterError
-from tests.messages import says
+from tests.messages import outside, says
 
 NUMERIC = ("linear-gaussian", "nonlinear")
 
@@ -196,36 +196,24 @@ def test_what_has_levels_is_not_cut():
                 "which-examples-there-are", name="magic", names="linear-gaussian, nonlinear, random"
             ),
         ),
-        ("nonlinear", {"nodes": 1}, says("out-of-range", name="nodes", value=1)),
-        ("nonlinear", {"nodes": 201}, says("out-of-range", name="nodes", value=201)),
-        ("nonlinear", {"nodes": 2.5}, says("out-of-range", name="nodes", value="2.5")),
-        ("nonlinear", {"density": -0.1}, says("out-of-range", name="density", value="-0.1")),
-        ("nonlinear", {"density": 1.1}, says("out-of-range", name="density", value="1.1")),
-        ("nonlinear", {"density": float("nan")}, says("out-of-range", name="density", value="nan")),
-        ("nonlinear", {"graph_seed": -1}, says("out-of-range", name="graph-seed", value="-1")),
-        ("nonlinear", {"noise_sd": 0}, says("out-of-range", name="noise-sd", value=0)),
-        (
-            "nonlinear",
-            {"noise_sd": float("inf")},
-            says("out-of-range", name="noise-sd", value="inf"),
-        ),
-        (
-            "nonlinear",
-            {"weight_low": "much"},
-            says("out-of-range", name="weight-low", value="much"),
-        ),
+        ("nonlinear", {"nodes": 1}, outside("nodes", 1)),
+        ("nonlinear", {"nodes": 201}, outside("nodes", 201)),
+        ("nonlinear", {"nodes": 2.5}, outside("nodes", "2.5")),
+        ("nonlinear", {"density": -0.1}, outside("density", "-0.1")),
+        ("nonlinear", {"density": 1.1}, outside("density", "1.1")),
+        ("nonlinear", {"density": float("nan")}, outside("density", "nan")),
+        ("nonlinear", {"graph_seed": -1}, outside("graph-seed", "-1")),
+        ("nonlinear", {"noise_sd": 0}, outside("noise-sd", 0)),
+        ("nonlinear", {"noise_sd": float("inf")}, outside("noise-sd", "inf")),
+        ("nonlinear", {"weight_low": "much"}, outside("weight-low", "much")),
         (
             "nonlinear",
             {"weight_low": 2},
             says("above-another", name="weight-low", value=2, other="weight-high", limit=1),
         ),
-        ("linear-gaussian", {"bound": 0}, says("out-of-range", name="bound", value=0)),
+        ("linear-gaussian", {"bound": 0}, outside("bound", 0)),
         ("linear-gaussian", {"noise_sd": 1}, says("no-such-parameter", name="noise_sd")),
-        (
-            "random-categorical",
-            {"concentration": 0},
-            says("out-of-range", name="concentration", value=0),
-        ),
+        ("random-categorical", {"concentration": 0}, outside("concentration", 0)),
         ("random-categorical", {"bound": 4}, says("no-such-parameter", name="bound")),
     ],
 )
@@ -238,10 +226,10 @@ def test_impossible_examples(kind, arguments, sentence):
 @pytest.mark.parametrize(
     ("rows", "seed", "sentence"),
     [
-        (1, 1, says("out-of-range", name="rows", value=1)),
-        (2.5, 1, says("out-of-range", name="rows", value="2.5")),
-        (10_000_001, 1, says("out-of-range", name="rows")),
-        (10, -1, says("out-of-range", name="seed")),
+        (1, 1, outside("rows", 1)),
+        (2.5, 1, outside("rows", "2.5")),
+        (10_000_001, 1, outside("rows")),
+        (10, -1, outside("seed")),
     ],
 )
 def test_impossible_samples(kind, rows, seed, sentence):

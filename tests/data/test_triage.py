@@ -128,8 +128,7 @@ def test_a_schema_of_dates_goes_through_a_file(table):
 
 
 @pytest.mark.parametrize(
-    "written",
-    ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%dT%H:%M:%S", "%d %b %Y", "%B %d, %Y"],
+    "written", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%dT%H:%M:%S", "%d %b %Y", "%B %d, %Y"]
 )
 def test_dates_are_recognised_as_they_are_written(written):
     days = pd.date_range("2021-01-01", periods=300)

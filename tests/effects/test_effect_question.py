@@ -101,11 +101,7 @@ def test_what_the_columns_cannot_have_is_refused_in_one_sentence(
     assert not re.search(r"\. [A-Z]", sentence), "more than one sentence"
 
 
-@given(
-    st.integers(2, 6),
-    st.integers(2, 6),
-    st.data(),
-)
+@given(st.integers(2, 6), st.integers(2, 6), st.data())
 def test_positions_are_those_of_the_levels(values: int, results: int, drawn: st.DataObject) -> None:
     """Whatever is left out, the two values of the cause differ and all are within range."""
     cause, outcome = (

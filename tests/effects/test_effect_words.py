@@ -40,10 +40,7 @@ def said(
             "by -5.0 points, which is compatible with no effect .*-11.0",
         ),
         (said(STAGE, [-0.19], (-1.0, 0.92)), "^Whether setting .* too noisy to tell .*-100.0"),
-        (
-            said(NUMBERS, [-1.2345], (-2.0, 0.5)),
-            "One more unit .* by -1.23, which is compatible",
-        ),
+        (said(NUMBERS, [-1.2345], (-2.0, 0.5)), "One more unit .* by -1.23, which is compatible"),
         (said(NUMBERS, [1.0], (None, None)), "too noisy to tell .*anything"),
         (said(YES, [0.0, 0.5, 0.2], (-0.1, 0.6)), "0.0 to .50.0 points, depending on directions"),
         (said(YES, [0.0], (0.0, 0.0)), "does not change lung"),

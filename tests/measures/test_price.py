@@ -2,12 +2,7 @@
 
 import pytest
 
-from privcore.display.sentences import (
-    LinkCount,
-    link_count,
-    noise_cost_sentence,
-    noise_sentence,
-)
+from privcore.display.sentences import LinkCount, link_count, noise_cost_sentence, noise_sentence
 from privcore.graphs import PDAG
 from privcore.measures import compare
 from tests.messages import shows

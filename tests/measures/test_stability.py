@@ -19,7 +19,7 @@ from privcore.graphs import PDAG
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.storage.external import ExternalCounts
 from tests.examples import examples
-from tests.messages import begins, reads, says, shows
+from tests.messages import begins, outside, reads, says, shows
 
 
 def table(**columns):
@@ -260,7 +260,7 @@ def test_it_can_be_cancelled_and_tells_how_far_it_is():
 def test_what_cannot_be_judged_is_refused_in_one_sentence():
     data = chain(400)
     result = discover(data, "pc")
-    with pytest.raises(ParameterError, match=says("out-of-range", name="stability", value=1)):
+    with pytest.raises(ParameterError, match=outside("stability", 1)):
         judge(data, result, runs=1)
     with pytest.raises(DataError, match=says("too-few-rows-to-halve", rows=3, least=4)):
         judge(table(a=np.array([0, 1, 1]), b=np.array([1, 0, 1])), result, runs=2)

@@ -62,12 +62,7 @@ def test_the_training_records_of_whole_runs_are_audited_too():
 
 
 # By how much ε is exceeded, where it is not tenfold.
-FACTOR = {
-    "iqr-both": 20,
-    "spearman-training": 3,
-    "kendall-training": 3,
-    "iqr-ptr-training": 4,
-}
+FACTOR = {"iqr-both": 20, "spearman-training": 3, "kendall-training": 3, "iqr-ptr-training": 4}
 # Near the thresholds of that ε, the numbers of records to replace are smaller.
 NEAR = {
     "spearman-training": one_trained(27, 2),

@@ -2,15 +2,7 @@
 
 import pytest
 
-from privcore.extras.audits import (
-    AUDITS,
-    MECHANISMS,
-    PAIRWISE,
-    PLANTED,
-    RELEASES,
-    UNITS,
-    audit,
-)
+from privcore.extras.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES, UNITS, audit
 from tests.examples import few
 
 ALL = {**AUDITS, **MECHANISMS, **PAIRWISE, **PLANTED, **RELEASES, **UNITS}

@@ -159,11 +159,7 @@ def test_a_cell_that_never_occurs_where_columns_depend_is_no_trouble():
 
 @pytest.mark.parametrize(
     ("levels", "law"),
-    [
-        ((2, 2, 2, 2), even(0.1)),
-        ((3,) * 12, even(0.1)),
-        ((), PairLaw.of_correlation(0.1)),
-    ],
+    [((2, 2, 2, 2), even(0.1)), ((3,) * 12, even(0.1)), ((), PairLaw.of_correlation(0.1))],
     ids=["full contingency table", "pairs", "numbers"],
 )
 def test_the_algorithm_sees_the_edge_from_its_epsilon_on(levels, law):

@@ -35,7 +35,7 @@ from privcore.extras.worker import Crew, Pool
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.measures import skeleton_metrics
 from privcore.privacy.mechanisms import NoNoise
-from tests.messages import begins, label, says, shows
+from tests.messages import begins, label, outside, says, shows
 
 PLAN = SweepPlan(
     (NetworkData("cancer"), NetworkData("survey", seed=3)),
@@ -310,10 +310,10 @@ def test_a_table_in_memory_crosses_processes_and_is_sampled():
         ({"own": {"svt-pc": {"thresh-old": 1}}}, says("no-algorithm-has")),
         ({"own": {"svt-pc": {"tweak": 1}}}, says("no-such-parameter", name="tweak")),
         ({"own": {"svt-pc": {"threshold": 1}}}, says("fixed-and-in-a-grid")),
-        ({"rows": (1,)}, says("out-of-range", name="rows", value=1)),
+        ({"rows": (1,)}, outside("rows", 1)),
         ({"rows": (500, 500)}, says("rows-twice")),
-        ({"seeds": 0}, says("out-of-range", name="seeds", value=0)),
-        ({"master_seed": -1}, says("out-of-range", name="seed", value="-1")),
+        ({"seeds": 0}, outside("seeds", 0)),
+        ({"master_seed": -1}, outside("seed", "-1")),
         (
             {"seeds": 100_000, "grids": {"epsilon": range(1, 100)}},
             says("too-many-runs", limit="10,000,000"),

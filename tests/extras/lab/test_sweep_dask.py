@@ -141,10 +141,7 @@ def test_no_scheduler_is_one_sentence(monkeypatch):
 @pytest.mark.long
 def test_a_scheduler_without_workers_is_one_sentence(monkeypatch):
     monkeypatch.setattr("privcore.extras.lab.sweeps.dask.JOIN_SECONDS", 0.5)
-    with (
-        local_cluster(n_workers=0) as empty,
-        pytest.raises(SweepError, match=says("no-workers")),
-    ):
+    with local_cluster(n_workers=0) as empty, pytest.raises(SweepError, match=says("no-workers")):
         list(run_sweep(PLAN, scheduler=empty.scheduler_address))
 
 

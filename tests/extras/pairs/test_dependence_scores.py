@@ -94,10 +94,7 @@ def test_hsic_with_ties(data):
 def test_hsic_in_blocks_and_from_features_is_the_same(monkeypatch):
     a, b = pairs(100, seed=5)
     whole = scores.hsic_root(a, b, *KERNELS)
-    features = (
-        scores.gaussian_features(a, 0.3, 1.0),
-        scores.gaussian_features(b, 0.5, 2.0),
-    )
+    features = (scores.gaussian_features(a, 0.3, 1.0), scores.gaussian_features(b, 0.5, 2.0))
     assert scores.hsic_root_of_features(*features) == pytest.approx(whole, rel=1e-12)
     monkeypatch.setattr(scores, "_BLOCK", 7)
     assert scores.hsic_root(a, b, *KERNELS) == pytest.approx(whole, rel=1e-12)

@@ -21,7 +21,7 @@ from privcore.extras.pairs.releases import two_noises_interval
 from privcore.extras.pairs.report import caution
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from tests.extras.pairs.configurations import PROVEN, PUBLISHED, pair_of
-from tests.messages import label, says, shows
+from tests.messages import label, outside, says, shows
 
 
 @pytest.mark.unseeded
@@ -209,11 +209,11 @@ def test_a_stable_rank_score_is_released_as_it_is():
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"penalty": 0}, says("out-of-range", name="penalty", value=0)),
-        ({"penalty": -1}, says("out-of-range", name="penalty", value="-1")),
-        ({"penalty": 2}, says("out-of-range", name="penalty", value=2)),
-        ({"width": 0.01}, says("out-of-range", name="width", value="0.01")),
-        ({"epsilon": 0}, says("out-of-range", name="epsilon", value=0)),
+        ({"penalty": 0}, outside("penalty", 0)),
+        ({"penalty": -1}, outside("penalty", "-1")),
+        ({"penalty": 2}, outside("penalty", 2)),
+        ({"width": 0.01}, outside("width", "0.01")),
+        ({"epsilon": 0}, outside("epsilon", 0)),
         ({"calibration": "published", "protects": "both"}, says("no-published-form", name="both")),
         (
             {"calibration": "published", "score": "hsic-root"},
@@ -224,7 +224,7 @@ def test_a_stable_rank_score_is_released_as_it_is():
         ({"protects": "test", "bins": 8}, says("no-effect", name="bins")),
         ({"score": "kendall", "width_input": 0.5}, says("no-effect", name="width-input")),
         ({"score": "hsic", "delta": 0.1}, says("no-effect", name="delta")),
-        ({"train_share": 0.95}, says("out-of-range", name="train-share", value="0.95")),
+        ({"train_share": 0.95}, outside("train-share", "0.95")),
         ({"threshold": 1}, says("no-such-parameter", name="threshold")),
     ],
 )
@@ -236,8 +236,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(small, given, match):
 
 
 @pytest.mark.parametrize(
-    "asked",
-    [{"score": "iqr-ptr"}, {"score": "kendall", "protects": "training"}],
+    "asked", [{"score": "iqr-ptr"}, {"score": "kendall", "protects": "training"}]
 )
 def test_delta_zero_is_refused_where_it_is_needed(small, asked):
     with pytest.raises(ParameterError, match=says("raise-delta")):

@@ -6,11 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from privcore.extras.pairs import (
-    check_parameters,
-    infer,
-    split,
-)
+from privcore.extras.pairs import check_parameters, infer, split
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import few
 from tests.extras.pairs.configurations import PROVEN, SCORES, pair_of

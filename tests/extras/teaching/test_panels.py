@@ -6,7 +6,7 @@ import pytest
 from privcore.errors import ParameterError
 from privcore.extras.teaching import PANELS, get_panel
 from tests.examples import few
-from tests.messages import says
+from tests.messages import outside, says
 
 # Every choice of every panel, and values away from the defaults.
 SETTINGS = [
@@ -53,7 +53,7 @@ def test_the_code_of_a_panel_runs_and_gives_what_the_panel_shows(name, changed):
 
 
 def test_bad_values_and_names_are_one_sentence():
-    with pytest.raises(ParameterError, match=says("out-of-range", name="epsilon", value="-1")):
+    with pytest.raises(ParameterError, match=outside("epsilon", "-1")):
         PANELS["noise"].checked({"epsilon": -1})
     with pytest.raises(ParameterError, match=says("no-such-parameter", name="rate")):
         PANELS["noise"].checked({"rate": 1})

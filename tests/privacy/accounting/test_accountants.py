@@ -96,11 +96,7 @@ def randomised_response_delta(epsilon, count, whole):
 
 
 @settings(max_examples=examples(60))
-@given(
-    epsilon=st.floats(0.01, 2.0),
-    count=st.integers(1, 60),
-    delta=st.floats(1e-9, 0.3),
-)
+@given(epsilon=st.floats(0.01, 2.0), count=st.integers(1, 60), delta=st.floats(1e-9, 0.3))
 def test_the_optimal_composition_is_attained_by_randomised_response(epsilon, count, delta):
     least = composition.optimal_equal(epsilon, count, delta)
     assert randomised_response_delta(epsilon, count, least) <= delta * (1 + 1e-9)

@@ -54,10 +54,7 @@ def test_never_below_the_exact_composition(epsilon, rounds):
     assert composition.zcdp(rho, DELTA) >= exact - slack
 
 
-@given(
-    steps=st.lists(st.floats(1e-3, 2.0), min_size=1, max_size=30),
-    delta=st.floats(1e-12, 0.5),
-)
+@given(steps=st.lists(st.floats(1e-3, 2.0), min_size=1, max_size=30), delta=st.floats(1e-12, 0.5))
 def test_ordering_and_monotonicity(steps, delta):
     rho = math.fsum(composition.rho_of_pure(e) for e in steps)
     assert composition.advanced(steps, delta) <= composition.advanced_classic(steps, delta)

@@ -16,10 +16,7 @@ from privcore.algorithms.gradients.noisy_gradients import (
     clipped_slopes,
     slopes_sensitivity,
 )
-from privcore.algorithms.moment_search.features import (
-    rounding_of_features,
-    sum_zero_basis,
-)
+from privcore.algorithms.moment_search.features import rounding_of_features, sum_zero_basis
 from privcore.counts import InMemoryCounts, NumericRows
 from privcore.independence import ranks
 from privcore.independence.registry import get_score

@@ -18,12 +18,7 @@ from privcore.counts import InMemoryCounts
 from privcore.independence import SCORES, ScoreMeasure, VoteMeasure, frequencies
 from privcore.independence.greedy_distance import greedy_distance
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.privacy.mechanisms.selection import (
-    count_utilities,
-    peel,
-    rho_of_selection,
-    select,
-)
+from privcore.privacy.mechanisms.selection import count_utilities, peel, rho_of_selection, select
 from tests.examples import examples
 from tests.privacy.mechanisms.laws import exponential_chances, gumbel_chances
 
