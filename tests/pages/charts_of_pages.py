@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -16,22 +18,7 @@ from pages.ui.direction import charts as pairs
 from pages.ui.discover import charts as runs
 from pages.ui.discover import power
 from pages.ui.effects import charts as effects
-from pages.ui.learn import (
-    allocation,
-    averaging,
-    composition,
-    equivalence,
-    membership,
-    noise,
-    p_space,
-    per_test,
-    selection,
-    sensitivity,
-    sieve,
-    simpson,
-    sparse_vector,
-    subsampling,
-)
+from pages.ui.learn import averaging, membership, noise, per_test, selection, sieve
 from pages.ui.learn import runs as run_panel
 from pages.ui.papers import charts as papers
 from pages.ui.release import panels as release
@@ -77,6 +64,23 @@ def defined() -> set[str]:
         and node.returns is not None
         and ast.unparse(node.returns) == "go.Figure"
     }
+
+
+def charts() -> dict[str, Callable[[], go.Figure]]:
+    """What makes each of them; one of Learn that is not in CHARTS is given its panel's result."""
+    panels = {panel.compute.__module__.rpartition(".")[2]: name for name, panel in PANELS.items()}
+    made = dict(CHARTS)
+    for chart in sorted(defined() - set(CHARTS)):
+        file, _, function = chart.partition(":")
+        folder, _, module = file.removesuffix(".py").rpartition("/")
+        assert folder == "learn", f"add {chart} to CHARTS of tests/pages/charts_of_pages.py"
+        drawn = getattr(import_module(f"pages.ui.learn.{module}"), function)
+        made[chart] = partial(_of_panel, drawn, panels[module])
+    return made
+
+
+def _of_panel(drawn: Callable[..., go.Figure], name: str) -> go.Figure:
+    return drawn(_panel(name))
 
 
 def _audit() -> AuditResult:
@@ -169,38 +173,20 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
         NASTY,
         (9.0, "truth +9"),
     ),
-    "learn/allocation.py:order_plans": lambda: allocation.order_plans(_panel("allocation")),
-    "learn/averaging.py:means": lambda: averaging.means(_panel("averaging")),
     "learn/averaging.py:bill": lambda: averaging.bill(1.0, 10),
-    "learn/composition.py:composition": lambda: composition.composition(_panel("composition")),
-    "learn/equivalence.py:equivalence": lambda: equivalence.equivalence(_panel("equivalence")),
     "learn/membership.py:success": lambda: membership.success(_panel("membership"), 1.0, NASTY),
     "learn/noise.py:densities": lambda: noise.densities(_panel("noise"), False),
     "learn/noise.py:privacy_loss": lambda: noise.privacy_loss(_panel("noise"), 1.0),
-    "learn/p_space.py:decisions": lambda: p_space.decisions(_panel("p-values")),
-    "learn/p_space.py:ties": lambda: p_space.ties(_panel("p-values")),
-    "learn/p_space.py:power": lambda: p_space.power(_panel("p-values")),
     "learn/per_test.py:noise_by_columns": lambda: per_test.noise_by_columns(
         PER_TEST.compute(PER_TEST.checked()), 10
     ),
     "learn/runs.py:runs": lambda: run_panel.runs(compare_runs("cancer", 1_000, 2)),
-    "learn/selection.py:probabilities": lambda: selection.probabilities(_panel("selection")),
-    "learn/selection.py:count_probabilities": lambda: selection.count_probabilities(
-        _panel("selection")
-    ),
     "learn/selection.py:_two_bars": lambda: selection._two_bars(
         ["a", "b"], np.array([0.2, 0.8]), np.array([0.1, 0.9]), "candidate"
     ),
-    "learn/sensitivity.py:moves": lambda: sensitivity.moves(_panel("sensitivity")),
     "learn/sieve.py:sieve_error_curves": lambda: sieve.sieve_error_curves(
         _panel("sieve-and-examine"), "epsilon"
     ),
-    "learn/simpson.py:graphs": lambda: simpson.graphs(_panel("simpson")),
-    "learn/simpson.py:recoveries": lambda: simpson.recoveries(_panel("simpson")),
-    "learn/sparse_vector.py:stream_animation": lambda: sparse_vector.stream_animation(
-        _panel("sparse-vector")
-    ),
-    "learn/subsampling.py:subsampling": lambda: subsampling.subsampling(_panel("sub-sampling")),
     "papers/charts.py:reliability_figure": lambda: papers.reliability_figure(
         shipped_reliability().edges, shipped_reliability().arrows
     ),

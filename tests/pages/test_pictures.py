@@ -41,7 +41,7 @@ from privcore.measures.references import non_private_reference, references_of
 from privcore.privacy.mechanisms import NoNoise
 from tests.examples import few
 from tests.messages import begins, label, says, shows
-from tests.pages.charts_of_pages import CHARTS, defined
+from tests.pages.charts_of_pages import CHARTS, charts, defined
 from tests.pages.opening import graphs, open_page
 
 ROOT = Path(__file__).parents[2]
@@ -116,6 +116,10 @@ def words(made):
 def test_pictures_are_whole_files_and_say_their_title_and_guarantee(form):
     check(form, drawn(form, kinds=CLASSES, reference=OTHER), TITLE, LINES[0], LINES[1])
     check(form, both(form), TITLE, LINES[0], LINES[1])
+    figure = MADE["papers/charts.py:small_panels"]()
+    made = chart_picture(figure, title=TITLE, lines=LINES, form=form)
+    check(form, made, TITLE, LINES[0])
+    assert chart_picture(figure, title=TITLE, lines=LINES, form=form) == made
 
 
 def test_names_are_written_as_they_are():
@@ -138,12 +142,6 @@ def test_the_legend_names_the_classes_that_occur():
     alone = " ".join(words(drawn("svg")))
     assert "reference" not in alone
     assert "in both" not in alone
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("form", FORMS)
-def test_the_same_arguments_give_the_same_bytes(form):
-    assert both(form) == both(form)
 
 
 @pytest.mark.long
@@ -172,18 +170,19 @@ def test_a_dark_figure_is_drawn_in_the_light_colours():
 
 
 def boxes_of(names, dag, width=1092.0, height=420.0):
-    return drawing._boxes(names, shared_layout(names, dag=dag), width, height)
+    """Boxes of names of which no two touch."""
+    boxes = drawing._boxes(names, shared_layout(names, dag=dag), width, height)
+    offset = np.abs(boxes.centre[:, None] - boxes.centre[None])
+    apart = (offset >= boxes.half[:, None] + boxes.half[None]).any(axis=2)
+    assert apart[~np.eye(len(boxes.centre), dtype=bool)].all()
+    return boxes
 
 
 @pytest.mark.parametrize("network", few(["asia", "alarm", "child"], 2))
 def test_no_two_names_touch_and_all_can_be_read(network):
     held = load_network(network).sample(10, 1)
-    dag = PDAG.from_names(held.names, held.true_edges).directed
-    boxes = boxes_of(held.names, dag)
+    boxes = boxes_of(held.names, PDAG.from_names(held.names, held.true_edges).directed)
     assert boxes.size >= 14
-    offset = np.abs(boxes.centre[:, None] - boxes.centre[None])
-    apart = (offset >= boxes.half[:, None] + boxes.half[None]).any(axis=2)
-    assert apart[~np.eye(len(boxes.centre), dtype=bool)].all()
     assert (boxes.centre - boxes.half >= -1e-6).all()
     assert (boxes.centre + boxes.half <= np.array([1092.0, 420.0]) + 1e-6).all()
 
@@ -195,9 +194,6 @@ def test_names_without_room_are_short_and_a_legend_has_them_whole():
     assert boxes.size >= 10
     assert boxes.names == [[f"Q{k + 1}"] for k in range(25)]
     assert boxes.explained == tuple((f"Q{k + 1}", name) for k, name in enumerate(names))
-    offset = np.abs(boxes.centre[:, None] - boxes.centre[None])
-    apart = (offset >= boxes.half[:, None] + boxes.half[None]).any(axis=2)
-    assert apart[~np.eye(25, dtype=bool)].all()
     for (i, j), way in zip(
         dag, routes(boxes.centre, boxes.half, dag, 0.8 * boxes.size), strict=True
     ):
@@ -237,26 +233,18 @@ def test_wrong_arguments_are_refused():
         drawn("gif")
 
 
+MADE = charts()
+
+
 def test_every_chart_of_the_pages_has_data_here():
-    assert defined() == set(CHARTS), "add the chart to tests/pages/charts_of_pages.py"
+    assert set(CHARTS) <= defined() == set(MADE)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("chart", few(CHARTS, 6))
+@pytest.mark.parametrize("chart", few(MADE, 6))
 def test_every_chart_converts(chart):
-    figure = CHARTS[chart]()
-    made = chart_picture(figure, title=TITLE, lines=LINES, form="svg")
+    made = chart_picture(MADE[chart](), title=TITLE, lines=LINES, form="svg")
     check("svg", made, TITLE, LINES[0])
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("chart", few(CHARTS, 1))
-def test_charts_convert_in_all_forms_to_the_same_bytes(chart):
-    figure = CHARTS[chart]()
-    for form in FORMS:
-        made = chart_picture(figure, title=TITLE, lines=LINES, form=form)
-        check(form, made, TITLE, LINES[0])
-        assert chart_picture(figure, title=TITLE, lines=LINES, form=form) == made
 
 
 @pytest.mark.parametrize(
@@ -320,11 +308,10 @@ def made_run(algorithm="moment-search", folder=None, missing="level", **paramete
         schema = [replace(c, missing=missing == "level") for c in proposed_schema(raw)]
         dataset = build_dataset(raw, schema, name=str(path), missing=missing)
     loaded = prepare(dataset, is_network=folder is None, seed=1)
-    private = algorithm != "pc"
-    result = discover(loaded.source, algorithm, parameters, seed=3 if private else None)
+    seed = None if algorithm == "pc" else 3
+    result = discover(loaded.source, algorithm, parameters, seed=seed)
     base = non_private_reference(loaded.source, result)
     references = references_of(dataset, result, non_private=base)
-    seed = 3 if private else None
     made = RunPictures(result, dataset, loaded.positions, references, seed, "non_private")
     return made, loaded, schema
 
@@ -451,23 +438,20 @@ def test_discover_offers_pictures_a_page_and_a_notebook():
     assert buttons[:13] == [*forms, *page, *forms, *forms, "Print page", "Notebook"]
 
 
-@pytest.mark.parametrize("kind", ["truth", "non_private", "same", "own_test"])
+REFERENCES = {
+    "truth": "truth",
+    "non_private": "non-private PC",
+    "same": "same algorithm, no noise",
+    "own_test": "the algorithm's own test",
+}
+
+
+@pytest.mark.parametrize("kind", REFERENCES)
 def test_the_picture_shows_what_the_page_shows(kind, monkeypatch):
     """The same reference, the same classes of edges, and the finding as its title."""
-    app = open_page(
-        "discover",
-        data="asia",
-        rows="5000",
-        algorithm="priv-pc",
-        epsilon="3",
-        discover_reference={
-            "truth": "truth",
-            "non_private": "non-private PC",
-            "same": "same algorithm, no noise",
-            "own_test": "the algorithm's own test",
-        }[kind],
-    )
-    private, beside = graphs(app)[:2]
+    query = {"data": "asia", "rows": "5000", "algorithm": "priv-pc", "epsilon": "3"}
+    app = open_page("discover", **query, discover_reference=REFERENCES[kind])
+    shown = graphs(app)[:2]
     dataset = load_network("asia").sample(5_000, app.session_state["data_seed"])
     loaded = prepare(dataset, is_network=True, seed=1)
     asked = {"epsilon": 3.0}
@@ -478,18 +462,18 @@ def test_the_picture_shows_what_the_page_shows(kind, monkeypatch):
     if kind == "own_test":
         references[kind] = non_private_reference(loaded.source, result, reference=kind).graph
     if kind == "same":
-        references["same"] = discover(loaded.source, "priv-pc", asked, noise=NoNoise()).graph
+        references[kind] = discover(loaded.source, "priv-pc", asked, noise=NoNoise()).graph
     made = RunPictures(result, dataset, loaded.positions, references, 1, kind)
     drawn = {}
 
     def seen(panes, *_, title, **__):
-        drawn.update(left=panes[0], right=panes[1], title=title)
+        drawn.update(panes=tuple(panes), title=title)
         return b""
 
     monkeypatch.setattr("pages.ui.pictures.run.graph_picture", seen)
     made.pair("svg")
     assert app.title[0].value.startswith(texts.marked(drawn["title"]))
-    for graph, picture in ((private, drawn["left"]), (beside, drawn["right"])):
+    for graph, picture in zip(shown, drawn["panes"], strict=True):
         on_page = {(e["i"], e["j"]): e["kind"] for e in graph["pairs"] if e["kind"] != "plain"}
         assert on_page == dict(picture.kinds)
         drawn_links = {(e["i"], e["j"]) for e in graph["pairs"] if e["kind"] != "missing"}
