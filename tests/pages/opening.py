@@ -46,8 +46,12 @@ def open_table(
 
 def press(app: AppTest, label: str) -> AppTest:
     """The button whose label begins so."""
-    next(b for b in app.button if b.label.startswith(label)).click().run()
-    return clean(app)
+    return clean(labelled(app.button, label).click().run())
+
+
+def labelled(widgets: Any, label: str) -> Any:
+    """The one whose label begins so, of the buttons, choices or fields of a page."""
+    return next(widget for widget in widgets if widget.label.startswith(label))
 
 
 def clean(app: AppTest) -> AppTest:
@@ -57,6 +61,26 @@ def clean(app: AppTest) -> AppTest:
 
 def metric(app: AppTest, label: str) -> str:
     return str(next(m.value for m in app.metric if m.label == label))
+
+
+def told(app: AppTest) -> str:
+    """What the page says in sentences, as they are read."""
+    kinds = (app.markdown, app.caption, app.info, app.warning, app.error)
+    return " ".join(element.value for kind in kinds for element in kind).replace("\\", "")
+
+
+def captions(app: AppTest) -> str:
+    return " ".join(caption.value for caption in app.caption).replace("\\", "")
+
+
+def figures(app: AppTest) -> list[dict[str, Any]]:
+    """The charts on the page, in order."""
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def text_of(value: str | list[str]) -> str:
+    """A value of the address, of which Streamlit may hold a list."""
+    return value if isinstance(value, str) else value[0]
 
 
 def drawings(app: AppTest) -> list[dict[str, Any]]:

@@ -15,14 +15,8 @@ def test_advice_is_asked_for_and_followed(monkeypatch):
         "pages.ui.expectation.Surrogates",
         lambda shape, knowledge: Surrogates(shape, (1, 2), knowledge),
     )
-    app = clean(
-        start(
-            data="cancer",
-            rows="1000",
-            algorithm="svt-pc",
-            discover_tab="What to expect",
-            epsilon="2",
-        )
+    app = start(
+        data="cancer", rows="1000", algorithm="svt-pc", discover_tab="What to expect", epsilon="2"
     )
     assert not any(shows(m.value, "advice-at", epsilon=2) for m in app.markdown)
     app = press(app, label("which-algorithm-at-epsilon", epsilon=2))

@@ -10,8 +10,8 @@ from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.verification import verify
 from tests.messages import label, shows
-from tests.pages.opening import clean, open_table
-from tests.pages.test_release_page import agree, button, name_budget
+from tests.pages.opening import clean, labelled, open_table, press
+from tests.pages.test_release_page import agree, name_budget
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +33,7 @@ def bought_table():
     app = open_table(content())
     app.toggle(key="upload_buy").set_value(True).run()
     app.slider(key="upload_share").set_value(0.4)
-    button(app, label("use-table")).click().run()
-    assert not app.exception
+    press(app, label("use-table"))
     assert not app.error
     return app
 
@@ -49,12 +48,10 @@ def test_a_domain_is_explored_confirmed_bought_and_certified(ledger):
     assert list(table["stated"]) == ["ordinal", "ordinal", label("cut-into", intervals=6)]
     app.switch_page("pages/release.py").run()
     assert any(shows(m.value, "kinds-known") for m in app.markdown)
-    next(c for c in app.checkbox if c.label.startswith(label("known-all-kinds"))).check().run()
-    assert not app.exception
+    clean(labelled(app.checkbox, label("known-all-kinds")).check().run())
     assert not app.warning
     assert any(shows(c.value, "buy-the-levels") for c in app.caption)
-    button(agree(name_budget(app)), "Release").click().run()
-    assert not app.exception
+    press(agree(name_budget(app)), "Release")
     (charge,) = ledger.charges()
     assert (charge.epsilon, charge.state) == (1.0, "released")
     document = dict(app.session_state["_released"][0].made.certificate)
@@ -74,9 +71,9 @@ def test_exploring_says_that_the_simulated_purchase_is_not_covered():
 def test_what_the_page_shows_before_a_release_does_not_depend_on_the_rows():
     """The largest domain is all that is shown and rehearsed, whatever was bought to explore."""
     app = bought_table()
-    next(c for c in app.checkbox if c.label.startswith(label("known-all-kinds"))).check().run()
+    labelled(app.checkbox, label("known-all-kinds")).check().run()
     app.switch_page("pages/release.py").run()
-    button(app, label("simulate-quality")).click().run()
+    press(app, label("simulate-quality"))
     shapes = app.session_state["_surrogates"][1].shape
     assert shapes.levels == (11, 11, 6)
 
@@ -84,10 +81,10 @@ def test_what_the_page_shows_before_a_release_does_not_depend_on_the_rows():
 def test_kinds_alone_are_one_sentence_where_nothing_is_bought():
     app = bought_table()
     kinds = app.session_state["upload"].stated.schema
-    uploader = next(u for u in app.file_uploader if u.label.startswith("Schema"))
+    uploader = labelled(app.file_uploader, "Schema")
     uploader.upload("k.json", schema_json(kinds).encode(), "application/json").run()
     app.toggle(key="upload_buy").set_value(False).run()
-    button(app, label("use-table")).click().run()
+    press(app, label("use-table"))
     assert [e.value for e in app.error] == [label("kind-alone-said", name="smoke")]
 
 
@@ -100,6 +97,5 @@ def test_a_number_turned_into_categories_needs_no_levels():
     ]
     app.session_state["upload_edits"] += 1
     app.run()
-    button(app, label("use-table")).click().run()
-    assert not app.exception
+    press(app, label("use-table"))
     assert app.session_state["upload"].dataset.columns[2].levels[-2:] == ("(other)", "(missing)")

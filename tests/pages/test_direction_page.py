@@ -12,19 +12,11 @@ from privcore.extras.pairs import PairGenerator, infer
 from privcore.extras.pairs.report import undecided
 from tests.examples import few
 from tests.messages import label, says, shows
-from tests.pages.opening import clean, open_page
+from tests.pages.opening import clean, figures, labelled, metric, open_page, press, told
 
 
 def start(**query):
     return open_page("direction", **query)
-
-
-def metric(app, label):
-    return next(m.value for m in app.metric if m.label == label)
-
-
-def said(app):
-    return " ".join(e.value for e in (*app.markdown, *app.caption, *app.error, *app.info))
 
 
 def test_the_first_view_finds_a_direction_with_a_proven_guarantee():
@@ -32,7 +24,7 @@ def test_the_first_view_finds_a_direction_with_a_proven_guarantee():
     assert not app.error
     assert metric(app, "Private decision") == metric(app, "True direction") == "X → Y"
     assert shows(
-        said(app), "proven-before-run", epsilon=1, delta=0, whom="training and test records"
+        told(app), "proven-before-run", epsilon=1, delta=0, whom="training and test records"
     )
     assert len(app.get("plotly_chart")) == 4
 
@@ -57,10 +49,9 @@ def test_every_kind_of_release_is_drawn(calibration, protects, score):
     app = start()
     app.selectbox(key="direction_calibration").set_value(calibration).run()
     app.selectbox(key=keyed(app, "direction_protects")).set_value(protects).run()
-    app.selectbox(key=keyed(app, "direction_score")).set_value(score).run()
-    assert not app.exception
+    clean(app.selectbox(key=keyed(app, "direction_score")).set_value(score).run())
     assert not app.error
-    text = said(app)
+    text = told(app)
     assert (
         "Proven guarantee: (ε = 1, δ" if calibration == "proven" else label("not-a-guarantee")
     ) in text
@@ -78,7 +69,7 @@ def test_every_panel_draws(tab):
     app.run()
     assert not app.exception
     assert not app.error
-    assert any(word in said(app) for word in ("simulated releases", "small λ", "benchmarks"))
+    assert any(word in told(app) for word in ("simulated releases", "small λ", "benchmarks"))
 
 
 def test_two_columns_of_the_current_data_set():
@@ -89,7 +80,7 @@ def test_two_columns_of_the_current_data_set():
 
 def test_levels_are_no_numbers():
     app = start(pair_source=label("current-data-set"), data="asia", rows="2000")
-    assert shows(said(app), "fewer-than-two-columns-of-numbers")
+    assert shows(told(app), "fewer-than-two-columns-of-numbers")
 
 
 def table(rows, make):
@@ -100,25 +91,24 @@ def table(rows, make):
 
 def upload(content, filename="t.csv"):
     app = start(pair_source=label("columns-of-a-file"))
-    clean(app.file_uploader[0].upload(filename, content, "text/csv").run())
-    return app
+    return clean(app.file_uploader[0].upload(filename, content, "text/csv").run())
 
 
 def test_an_uploaded_pair_says_what_is_not_covered_until_bounds_are_public():
     app = upload(table(400, lambda x: (x, x**3 + 0.1 * np.sin(50 * x))))
     assert not app.error
-    assert shows(said(app), "bounds-of-not-covered")
+    assert shows(told(app), "bounds-of-not-covered")
     public_bounds(app).check().run()
-    assert "Proven guarantee: (ε = 1" in said(app)
+    assert "Proven guarantee: (ε = 1" in told(app)
     # Another bound is another question, and not answered yet.
     app.number_input[0].set_value(-7.0).run()
     assert "from -7.0 to" in public_bounds(app).label
     assert not public_bounds(app).value
-    assert "not covered" in said(app)
+    assert "not covered" in told(app)
 
 
 def public_bounds(app):
-    return next(c for c in app.checkbox if c.label.startswith(label("known-these-bounds")))
+    return labelled(app.checkbox, label("known-these-bounds"))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +130,7 @@ def test_bad_files_get_one_sentence(content, sentence):
 def test_a_decision_that_the_noise_may_have_made_reads_undecided():
     app = start(pair_rows="2000", direction_epsilon="0.1")
     assert metric(app, "Private decision") == "undecided"
-    assert shows(said(app), "hardly-better-than-a-coin")
+    assert shows(told(app), "hardly-better-than-a-coin")
     assert metric(app, "Without noise") == "X → Y"
 
 
@@ -176,10 +166,9 @@ def awkward_table():
 def with_cut_table():
     app = open_page("data", data="your table")
     app.file_uploader[0].upload("t.csv", awkward_table().encode(), "text/csv").run()
-    next(b for b in app.button if b.label == label("use-table")).click().run()
+    press(app, label("use-table"))
     app.switch_page("pages/direction.py").run()
-    app.radio(key="pair_source").set_value(label("current-data-set")).run()
-    assert not app.exception
+    clean(app.radio(key="pair_source").set_value(label("current-data-set")).run())
     assert not app.error
     return app
 
@@ -189,7 +178,7 @@ def test_numbers_that_were_cut_into_intervals_are_offered_as_they_are_in_the_fil
     app = with_cut_table()
     upload = app.session_state["upload"]
     assert {c.kind for c in upload.dataset.columns if c.name in AWKWARD} != {"nominal"}
-    assert shows(said(app), "as-in-the-file")
+    assert shows(told(app), "as-in-the-file")
     assert app.selectbox[-2].value or app.metric
     points = next(
         trace for chart in figures(app) for trace in chart["data"] if trace.get("name") == "rows"
@@ -208,10 +197,6 @@ def test_names_that_look_like_markup_stay_text():
     text = json.dumps([{k: v for k, v in chart.items()} for chart in figures(app)])
     assert "&#36;x^2&#36;" in text
     assert "$x^2$" not in text
-
-
-def figures(app):
-    return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
 
 
 def test_the_three_pictures_have_one_size_and_the_residuals_one_scale():

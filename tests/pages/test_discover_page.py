@@ -174,12 +174,10 @@ def test_two_pinned_runs_are_compared():
     clean(app).button(key="pin").click().run()
     assert len(app.session_state["_pins"]) == 1, "the same run is pinned once"
     app.select_slider(key="epsilon").set_value("0.1").run()
-    clean(app).button(key="pin").click().run()
-    clean(app)
+    clean(clean(app).button(key="pin").click().run())
     names = [pin.name for pin in app.session_state["_pins"]]
     assert len(set(names)) == 2
-    app.text_input(key="pin-name-0").set_value("generous").run()
-    clean(app)
+    clean(app.text_input(key="pin-name-0").set_value("generous").run())
     # Two graphs on the page, and both pinned ones, of which the second is classed by the first.
     first, second = drawings(app)[1]["scene"]["graphs"]
     assert first["title"].startswith("generous · F1 ")

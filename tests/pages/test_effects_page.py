@@ -18,7 +18,7 @@ from privcore.errors import DataError
 from privcore.faces.cli import main
 from privcore.graphs.knowledge import Knowledge
 from tests.messages import begins, label, shows
-from tests.pages.opening import TABLE, clean, open_page, open_table, titles
+from tests.pages.opening import TABLE, clean, figures, open_page, open_table, text_of, titles, told
 
 QUICK = {"data": "asia", "rows": "20000", "outcome": "dysp", "cause": "smoke"}
 ASIA = load_network("asia").sample(20_000, 1)
@@ -27,15 +27,6 @@ SAID = effects(ASIA, Question("smoke", "dysp"), {"epsilon": 1.0}, seed=SEED)
 
 def start(**query):
     return open_page("effects", **query)
-
-
-def said(app):
-    elements = (*app.markdown, *app.caption, *app.error, *app.info)
-    return " ".join(element.value for element in elements).replace("\\", "")
-
-
-def figures(app):
-    return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
 
 
 def notes(figure):
@@ -51,10 +42,6 @@ def choices(app):
     }
 
 
-def text_of(value):
-    return value if isinstance(value, str) else value[0]
-
-
 def test_the_first_view_asks_something_and_answers_it():
     app = start(data="asia", rows="20000")
     assert not app.error
@@ -62,7 +49,7 @@ def test_the_first_view_asks_something_and_answers_it():
         "cause": "smoke", "from": "no", "to": "yes", "outcome": "lung", "level": "yes",
     }  # fmt: skip
     assert begins(app.title[0].value, "setting", cause="smoke", low="no", high="yes")
-    assert shows(said(app), "answer-epsilon", epsilon=1)
+    assert shows(told(app), "answer-epsilon", epsilon=1)
     assert not {"cause", "outcome", "from", "to", "level"} & set(app.query_params)
 
 
@@ -108,9 +95,9 @@ def test_a_column_cannot_be_cause_and_outcome():
 
 def test_a_share_of_the_budget_says_what_to_expect_and_stays_within_the_total():
     app = start(**QUICK, effect_share="0.5", effects_tab=label("what-is-promised"))
-    assert shows(said(app), "share-measures")
-    assert "(ε = 1," in said(app)
-    assert "basic composition" in said(app)
+    assert shows(told(app), "share-measures")
+    assert "(ε = 1," in told(app)
+    assert "basic composition" in told(app)
 
 
 @pytest.mark.long
@@ -139,7 +126,7 @@ def test_names_of_a_table_stay_out_of_the_address():
 
 def test_without_a_table_the_page_says_where_to_load_one():
     app = start(data="your table")
-    assert shows(said(app), "no-table-loaded")
+    assert shows(told(app), "no-table-loaded")
 
 
 @pytest.mark.parametrize("tab", ["Probabilities", label("what-is-promised"), label("take-along")])
@@ -151,7 +138,7 @@ def test_every_tab_draws(tab):
         label("what-is-promised"): "Proven: (ε = 1",
         label("take-along"): label("hold-only-released"),
     }
-    assert wanted.get(tab, "") in said(app)
+    assert wanted.get(tab, "") in told(app)
 
 
 @pytest.mark.long
@@ -164,13 +151,13 @@ def test_an_answer_that_is_left_open_is_no_error(monkeypatch):
     monkeypatch.setattr("pages.ui.effects.runs.effects_of", refused)
     app = start(**QUICK, seed="771")
     assert shows(app.title[0].value, "left-open", why="Why.")
-    assert shows(said(app), "nothing-to-draw")
+    assert shows(told(app), "nothing-to-draw")
 
 
 @pytest.mark.long
 def test_what_is_known_is_told_below_the_answer():
     app = start(**QUICK, knowledge=Knowledge.of(tiers="smoke;lung,bronc").text)
-    assert shows(said(app), "known-beforehand-caption", statements="smoke before")
+    assert shows(told(app), "known-beforehand-caption", statements="smoke before")
 
 
 def effect(parents, value, *, shown=True, probability=0.5, affected=True, adjustment=()):

@@ -1,13 +1,21 @@
 """Structural examples and tables of numbers on the pages."""
 
-import json
-
 import numpy as np
 import pytest
 
 from privcore.data import EXAMPLES, NUMERIC_EXAMPLES, StructuralExample
 from tests.messages import begins, label, shows
-from tests.pages.opening import clean, graphs, metric, open_page, open_table, press, start
+from tests.pages.opening import (
+    clean,
+    figures,
+    graphs,
+    labelled,
+    metric,
+    open_page,
+    open_table,
+    press,
+    start,
+)
 
 
 def data_page(**query):
@@ -16,10 +24,6 @@ def data_page(**query):
 
 def frame(app, alt):
     return next(f for f in app.dataframe if f.proto.alt == alt).value
-
-
-def figures(app):
-    return [json.loads(f.proto.spec) for f in app.get("plotly_chart")]
 
 
 NUMBERS = b"height,weight\n" + b"".join(
@@ -56,8 +60,7 @@ def test_the_sidebar_and_the_address_choose_the_model():
     assert set(schema[label("number-of-levels")]) == {4}
     app.select_slider(key="intervals").set_value("none").run()
     assert set(frame(app, label("public-columns"))["kind"]) == {"continuous"}
-    app.slider(key="nodes").set_value(7).run()
-    clean(app)
+    clean(app.slider(key="nodes").set_value(7).run())
     assert metric(app, "Columns") == "7"
 
 
@@ -65,8 +68,7 @@ def test_networks_have_no_controls_of_examples():
     app = start(data="cancer", rows="1000")
     keys = {w.key for w in (*app.slider, *app.select_slider, *app.number_input)}
     assert not keys & {"nodes", "density", "table_density", "intervals"}
-    app.selectbox(key="data").set_value("random-categorical").run()
-    clean(app)
+    clean(app.selectbox(key="data").set_value("random-categorical").run())
     keys = {w.key for w in (*app.slider, *app.select_slider, *app.number_input)}
     assert {"nodes", "table_density", "graph_seed"} <= keys
     assert "intervals" not in keys
@@ -117,17 +119,14 @@ def test_numbers_go_to_algorithms_for_numbers():
     app = start(data="linear-gaussian", rows="2000", nodes="5", algorithm="pc")
     assert not app.error
     assert len(graphs(app)) == 1
-    app.selectbox(key="algorithm").set_value("laplace-pc").run()
-    clean(app)
+    clean(app.selectbox(key="algorithm").set_value("laplace-pc").run())
     assert not app.error
     assert any(shows(i.value, "needs-columns-with-levels", name="Laplace-PC") for i in app.info)
-    next(b for b in app.button if b.label == label("cut-into-intervals", intervals=4)).click().run()
-    clean(app)
+    press(app, label("cut-into-intervals", intervals=4))
     assert app.select_slider(key="intervals").value == "4"
     assert len(graphs(app)) == 2
     app.select_slider(key="intervals").set_value("none").run()
-    next(b for b in app.button if b.label.startswith("Use PrivPC")).click().run()
-    clean(app)
+    clean(labelled(app.button, "Use PrivPC").click().run())
     assert app.selectbox(key="algorithm").value == "privpc-star"
     assert len(graphs(app)) == 2
 

@@ -3,13 +3,9 @@
 import pytest
 
 from tests.messages import label, shows
-from tests.pages.opening import clean, graphs, open_table, press, start
+from tests.pages.opening import captions, clean, graphs, open_table, press, start
 
 POOR = {"algorithm": "moment-search", "epsilon": "0.1", "rows": "20000"}
-
-
-def captions(app):
-    return " ".join(c.value for c in app.caption)
 
 
 @pytest.mark.long
@@ -48,13 +44,11 @@ def test_other_algorithms_say_nothing_of_pairs():
 
 @pytest.mark.long
 def test_numbers_have_them_too():
-    app = clean(
-        start(
-            algorithm="moment-search",
-            data="linear-gaussian",
-            rows="5000",
-            discover_tab=label("what-to-expect"),
-        )
+    app = start(
+        algorithm="moment-search",
+        data="linear-gaussian",
+        rows="5000",
+        discover_tab=label("what-to-expect"),
     )
     assert any(shows(m.value, "correlation-seen") for m in app.markdown)
 
@@ -73,6 +67,6 @@ def test_what_is_done_with_a_mixed_table_is_said():
     assert not clean(app).error
     app.switch_page("pages/discover.py").run()
     assert any(shows(i.value, "hold-numbers") for i in app.info)
-    next(b for b in app.button if b.label == label("use-moment-search")).click().run()
+    press(app, label("use-moment-search"))
     assert not clean(app).error
     assert shows(captions(app), "two-levels-as-numbers")

@@ -1,7 +1,7 @@
 """The page Glossary, through Streamlit's own test harness."""
 
 from tests.messages import begins, label
-from tests.pages.opening import open_page
+from tests.pages.opening import clean, open_page, press
 
 
 def start(**query):
@@ -16,8 +16,11 @@ def test_terms_come_first_and_parameters_on_request():
     app = start()
     assert any(text.startswith("**Skeleton**") for text in texts(app))
     assert not any(text.startswith("**Largest gradient**") for text in texts(app))
-    app.segmented_control(key="glossary_kind").set_value(label("parameters-of-algorithms")).run()
-    assert not app.exception
+    clean(
+        app.segmented_control(key="glossary_kind")
+        .set_value(label("parameters-of-algorithms"))
+        .run()
+    )
     assert any(text.startswith("**Largest gradient**") for text in texts(app))
 
 
@@ -25,8 +28,7 @@ def test_a_link_opens_its_term_alone_and_leads_back_to_all():
     app = start(term="epsilon")
     assert app.header[0].value == "Privacy budget · ε"
     assert "Moment search" in texts(app)[0]
-    next(b for b in app.button if b.label == "All terms").click().run()
-    assert not app.exception
+    press(app, "All terms")
     assert "term" not in app.query_params
     assert any(text.startswith("**Skeleton**") for text in texts(app))
 

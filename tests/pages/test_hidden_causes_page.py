@@ -61,8 +61,7 @@ def test_the_switch_is_in_the_address_and_the_reference_follows_it():
     assert "PAG F1" in labels(app)
     app.toggle(key="discover_truth").set_value(True).run()
     assert titles(clean(app))[-1] == "Truth (PAG)"
-    switch(app)[0].set_value(False).run()
-    clean(app)
+    clean(switch(app)[0].set_value(False).run())
     assert not any("pag" in graph for graph in graphs(app))
     assert "CPDAG F1" in labels(app)
 
@@ -70,8 +69,7 @@ def test_the_switch_is_in_the_address_and_the_reference_follows_it():
 def test_hidden_columns_are_in_the_address_and_in_the_truth():
     app = start(**ASIA, algorithm="pc")
     assert len(scenes(app)[0]["names"]) == 8
-    app.multiselect(key="hide").set_value(["smoke", "asia"]).run()
-    clean(app)
+    clean(app.multiselect(key="hide").set_value(["smoke", "asia"]).run())
     assert app.query_params["hide"] == "smoke,asia"
     assert len(scenes(app)[0]["names"]) == 6
     assert scenes(app)[0]["pag"]
@@ -82,8 +80,7 @@ def test_hidden_columns_are_in_the_address_and_in_the_truth():
     assert not marks(graphs(app)[0]) & CIRCLES
     switch(app)[0].set_value(True).run()
     assert marks(graphs(clean(app))[0]) & CIRCLES
-    app.multiselect(key="hide").set_value([]).run()
-    clean(app)
+    clean(app.multiselect(key="hide").set_value([]).run())
     assert "hide" not in app.query_params
     assert len(scenes(app)[0]["names"]) == 8
 
@@ -108,8 +105,7 @@ def test_names_that_mean_nothing_are_left_out(asked, kept, told):
 
 def test_another_network_and_an_own_table_hide_nothing():
     app = start(**ASIA, algorithm="pc", hide="smoke")
-    app.selectbox(key="data").set_value("cancer").run()
-    clean(app)
+    clean(app.selectbox(key="data").set_value("cancer").run())
     assert "hide" not in app.query_params
     assert len(scenes(app)[0]["names"]) == 5
     app = open_table(TABLE, hide="sex", algorithm="pc", hidden_causes="true")
@@ -126,8 +122,7 @@ def test_a_pin_puts_hidden_columns_and_the_switch_back():
     switch(app)[0].set_value(False).run()
     app.session_state["discover_tab"] = "Pinned"
     clean(app.run())
-    app.button(key="pin-open-0").click().run()
-    clean(app)
+    clean(app.button(key="pin-open-0").click().run())
     assert app.query_params["hide"] == "smoke"
     assert app.query_params["hidden_causes"] == "true"
     assert len(scenes(app)[0]["names"]) == 7

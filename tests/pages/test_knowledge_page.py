@@ -11,7 +11,7 @@ from pages.ui.discover.knowledge import changed, described, with_rule
 from privcore.errors import ParameterError
 from privcore.graphs.knowledge import Knowledge, Statement, statement
 from tests.messages import label, says, shows
-from tests.pages.opening import TABLE, clean, open_table, press, scenes, start
+from tests.pages.opening import TABLE, captions, clean, open_table, press, scenes, start, text_of
 
 QUICK = {"data": "asia", "rows": "5000", "algorithm": "laplace-pc", "epsilon": "2"}
 NAMES = ("a", "b", "c")
@@ -21,14 +21,6 @@ TIERS = Knowledge.of(tiers="asia,smoke;tub,lung,bronc,either;xray,dysp")
 def known_of(app):
     with patch("streamlit.session_state", app.session_state):
         return held(current_data())
-
-
-def captions(app):
-    return " ".join(c.value for c in app.caption).replace("\\", "")
-
-
-def text_of(value):
-    return value if isinstance(value, str) else value[0]
 
 
 def test_an_order_is_switched_on_obeyed_undone_and_stands_in_the_address():

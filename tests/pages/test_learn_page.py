@@ -20,7 +20,7 @@ from privcore.extras.teaching.sensitivity import PRESETS
 from privcore.extras.teaching.sparse_vector import BROKEN
 from tests.examples import few
 from tests.messages import label, reads, shows
-from tests.pages.opening import clean, open_page, press, scenes
+from tests.pages.opening import clean, labelled, open_page, press, scenes
 
 TASKS = [(name, k + 1) for name, lesson in LESSONS.items() for k in range(len(lesson.tasks))]
 MISSING = """{} has no picture.
@@ -35,8 +35,7 @@ def answer(app, name, number, text):
         app.radio(key=key).set_value(text)
     else:
         app.text_input(key=key).set_value(text)
-    next(b for b in app.button if b.label == "Check").click().run()
-    assert not app.exception
+    press(app, "Check")
 
 
 @pytest.mark.long
@@ -73,7 +72,7 @@ def test_a_lesson_is_walked_through_and_progress_is_kept():
         assert reads(app.header[0].value, "task", number=number, title=task.title)
         answer(app, "sieving", number, str(task.answer.value))
         if number < 4:
-            next(b for b in app.button if b.label == "Next task").click().run()
+            press(app, "Next task")
     assert any(shows(i.value, "all-done") for i in app.info)
     app.switch_page("pages/glossary.py").run()
     clean(app.switch_page("pages/learn.py").run())
@@ -97,8 +96,7 @@ def test_bad_addresses_fall_back():
 def test_a_class_link_gives_every_control_and_the_seed_as_they_were_set():
     app = start(lesson="composition", task="2")
     app.select_slider(key="composition_2_releases").set_value("20").run()
-    app.slider(key="composition_2_seed").set_value(37).run()
-    assert not app.exception
+    clean(app.slider(key="composition_2_seed").set_value(37).run())
     (link,) = [c.value for c in app.code if "?lesson=" in c.value]
     query = dict(parse_qsl(link.split("?")[1]))
     assert query == {
@@ -139,9 +137,8 @@ def test_words_of_a_lesson_lead_to_the_glossary():
 def test_the_controls_of_a_task_are_set_and_can_be_moved():
     app = start(lesson="sieving", task="1")
     assert app.slider(key="sieving_1_questions").value == 40
-    app.slider(key="sieving_1_high_score").set_value(25.0).run()
-    assert not app.exception
-    assert next(m for m in app.metric if m.label == "Questions answered").value == "5 of 40"
+    clean(app.slider(key="sieving_1_high_score").set_value(25.0).run())
+    assert labelled(app.metric, "Questions answered").value == "5 of 40"
 
 
 @pytest.mark.long
@@ -160,11 +157,7 @@ def test_every_panel_is_drawn_with_its_code(name):
     assert not app.warning
 
 
-@pytest.mark.parametrize(
-    "panel",
-    PANELS.values(),
-    ids=lambda p: p.name,
-)
+@pytest.mark.parametrize("panel", PANELS.values(), ids=lambda p: p.name)
 def test_every_panel_has_its_picture(panel):
     try:
         assert callable(picture(panel))
@@ -217,8 +210,7 @@ def test_a_control_answers_and_another_panel_keeps_its_values():
     assert "[-3.0, 3.0, 1.0, -2.0, -5.0]" in app.code[-1].value
     app.selectbox(key="panel").set_value("noise").run()
     assert app.query_params["panel"] == "noise"
-    app.selectbox(key="panel").set_value("selection").run()
-    assert not app.exception
+    clean(app.selectbox(key="panel").set_value("selection").run())
     assert "[-3.0, 3.0, 1.0, -2.0, -5.0]" in app.code[-1].value
 
 

@@ -78,11 +78,7 @@ def test_every_comparison_is_with_the_same_graph(kind, about, monkeypatch):
         found.append(adjusted.call_args.args[1])
         assert found == [pc] * 4
     plan = SweepPlan(
-        (TableData(data),),
-        ("pc", *names),
-        grids={"epsilon": (1.0,)},
-        settings=settings,
-        seeds=1,
+        (TableData(data),), ("pc", *names), grids={"epsilon": (1.0,)}, settings=settings, seeds=1
     )
     for row in run_sweep(plan, workers=0):
         assert row["error"] is None

@@ -6,7 +6,7 @@ from pages.ui.papers.charts import Curve, reproduction_figure, small_panels
 from privcore.extras.lab.reproductions import NAMES, TIMED, shipped
 from tests.examples import few
 from tests.messages import begins, label, reads, says, shows
-from tests.pages.opening import open_page
+from tests.pages.opening import clean, open_page
 
 ITEMS = {name: shipped(name).item for name in NAMES}
 
@@ -64,8 +64,7 @@ def test_a_paper_opens_on_its_first_figure_or_on_a_table_where_it_has_none():
     app = start()
     assert app.header[0].value == "Figure 1"
     assert app.get("plotly_chart")
-    app.selectbox(key="paper").set_value("xu").run()
-    assert not app.exception
+    clean(app.selectbox(key="paper").set_value("xu").run())
     assert app.header[0].value == ITEMS["xu-table-3"].item
     app.selectbox(key="paper").set_value("kusner").run()
     assert app.header[0].value == "Figure 1"
@@ -98,8 +97,7 @@ def test_a_table_wider_than_the_page_wraps_its_words(name):
 
 def test_running_it_again_shows_the_new_result_and_keeps_the_shipped_one():
     app = start(item="curate-figure-3")
-    app.button(key="again_curate-figure-3").click().run()
-    assert not app.exception
+    clean(app.button(key="again_curate-figure-3").click().run())
     assert any(shows(c.value, "made-here", seed=0, runs=1) for c in app.caption)
     app.segmented_control(key="which_curate-figure-3").set_value("shipped").run()
     assert any(begins(c.value, "shipped") for c in app.caption)

@@ -13,9 +13,7 @@ def start():
 
 
 def choose(app, name):
-    app.button_group(key="upload_sample").set_value(name).run()
-    assert not app.exception
-    return app
+    return clean(app.button_group(key="upload_sample").set_value(name).run())
 
 
 def said(app):

@@ -17,8 +17,7 @@ def test_a_page_of_a_network_can_be_saved_at_once():
 def test_a_table_of_ones_own_is_confirmed_in_words():
     app = open_table(TABLE)
     app.switch_page("pages/discover.py").run()
-    app.selectbox(key="algorithm").set_value("svt-pc").run()
-    clean(app)
+    clean(app.selectbox(key="algorithm").set_value("svt-pc").run())
     assert any(shows(w.value, "exact-rows-sent") for w in app.warning)
     for words in ("", "this page", CONFIRMATION):
         field = next(t for t in app.text_input if CONFIRMATION in t.label)

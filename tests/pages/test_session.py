@@ -14,7 +14,16 @@ from pages.ui.controls.states import states
 from privcore.algorithms import ALGORITHMS
 from privcore.errors import DataError
 from tests.messages import label, shows
-from tests.pages.opening import TABLE, clean, drawings, open_page, open_table, press, start
+from tests.pages.opening import (
+    TABLE,
+    clean,
+    drawings,
+    labelled,
+    open_page,
+    open_table,
+    press,
+    start,
+)
 
 
 @pytest.fixture
@@ -28,7 +37,7 @@ def written(monkeypatch):
 
 def opened(text, **query):
     app = open_page("data", **query)
-    uploader = next(u for u in app.file_uploader if u.label == "Session")
+    uploader = labelled(app.file_uploader, "Session")
     uploader.upload("session.json", text.encode(), "application/json").run()
     return clean(app)
 

@@ -6,7 +6,7 @@ import pytest
 
 from pages.ui.discover import stability
 from tests.messages import label, reads, shows
-from tests.pages.opening import clean, open_table, start
+from tests.pages.opening import clean, open_table, press, start, told
 
 SMALL = {"data": "cancer", "rows": "2000"}
 
@@ -17,10 +17,6 @@ def chain():
     b = a ^ (rng.random(3_000) < 0.1)
     frame = pd.DataFrame({"a_$x$": a, "b": b, "rare": rng.random(3_000) < 0.03})
     return frame.replace({True: "yes", False: "no"}).to_csv(index=False).encode()
-
-
-def said(app):
-    return " ".join(m.value for m in app.markdown).replace("\\", "")
 
 
 def button(app, label):
@@ -42,18 +38,18 @@ def test_a_table_of_one_s_own_is_judged_when_somebody_wants_it(own, monkeypatch)
     own.run()
     assert button(own, "Open Stability") is None
     assert judged == []
-    button(own, label("judge-graph")).click().run()
-    assert shows(said(clean(own)), "rolls")
-    assert shows(said(own), "many-runs-not-private")
+    press(own, label("judge-graph"))
+    assert shows(told(clean(own)), "rolls")
+    assert shows(told(own), "many-runs-not-private")
     assert button(own, label("judge-graph")) is None
-    button(own, "Open Stability").click().run()
+    press(own, "Open Stability")
     clean(own)
     assert own.session_state["discover_tab"] == "Stability"
     assert any("over halves" in d.value for d in own.dataframe)
-    assert said(own).count(label("rolls-over", rolls=20)) == 1
+    assert told(own).count(label("rolls-over", rolls=20)) == 1
     # Another roll is judged by the same runs.
-    button(own, label("re-roll")).click().run()
-    assert label("rolls-over", rolls=20) in said(clean(own))
+    press(own, label("re-roll"))
+    assert label("rolls-over", rolls=20) in told(clean(own))
     assert judged == [1]
 
 
@@ -78,9 +74,9 @@ def test_a_network_has_a_truth_and_needs_no_button():
 @pytest.mark.long
 def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
     app = start(**SMALL, epsilon="10", algorithm="moment-search", discover_tab="Stability")
-    assert shows(said(app), "rolls", rolls=20)
-    assert shows(said(app), "halves-agree")
-    assert shows(said(app), "verdict-unclear")
+    assert shows(told(app), "rolls", rolls=20)
+    assert shows(told(app), "halves-agree")
+    assert shows(told(app), "verdict-unclear")
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
     assert {"pair", label("over-rolls"), "over halves", "verdict"} <= set(table)
     assert table["over halves"].between(0, 1).all()
@@ -112,7 +108,7 @@ def test_a_table_that_cannot_be_halved_is_one_sentence():
     content = b"a,b\n0,1\n1,0\n1,1\n"
     app = open_table(content, algorithm="pc")
     app.switch_page("pages/discover.py").run()
-    button(app, label("judge-graph")).click().run()
+    press(app, label("judge-graph"))
     assert [w.value for w in clean(app).warning] == [
         label("too-few-rows-to-halve", rows=3, least="4")
     ]

@@ -1,6 +1,5 @@
 """The Trade-off page: sweeps that run beside it."""
 
-import json
 import math
 import time
 from itertools import pairwise
@@ -22,7 +21,7 @@ from privcore.algorithms.search.parameters import EPSILON
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan
 from tests.examples import few
 from tests.messages import begins, label, shows
-from tests.pages.opening import open_page, press
+from tests.pages.opening import clean, figures, open_page, press, told
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 FEW = {"sweep_algorithms": ["Laplace-PC", "Priv-PC"], "sweep_seeds": "3", "sweep_density": "1"}
@@ -42,14 +41,6 @@ def start(**query):
     return finished(app)
 
 
-def told(app):
-    return " ".join(e.value for e in (*app.markdown, *app.caption, *app.info, *app.warning))
-
-
-def figures(app):
-    return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
-
-
 def finished(app):
     """Run the page until its sweep is over, as the fragment does in a browser."""
     assert not app.exception
@@ -60,9 +51,7 @@ def finished(app):
         if last is None or not last.running:
             break
         time.sleep(0.1)
-    app.run()
-    assert not app.exception
-    return app
+    return clean(app.run())
 
 
 def two_algorithms(**query):
@@ -126,7 +115,7 @@ def test_without_a_shipped_sweep_the_page_says_so_and_runs_nothing_by_itself():
     sweep = next(reversed(app.session_state["_sweeps"].values()))
     assert not sweep.running
     assert not sweep.rows
-    next(b for b in app.button if b.label == "Run").click().run()
+    press(app, "Run")
     finished(app)
     # What was wanted of these data once begins by itself.
     app.select_slider(key="sweep_seeds").set_value(5).run()

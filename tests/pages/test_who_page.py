@@ -10,7 +10,7 @@ from pages.ui.texts import ONE_ROW, odds_sentence
 from privcore.algorithms.protecting import Protection
 from privcore.unit import ADDED, Unit
 from tests.messages import label, says, shows
-from tests.pages.opening import clean, metric, open_page, open_table, press
+from tests.pages.opening import captions, clean, labelled, metric, open_page, open_table, press
 from tests.pages.test_samples_page import said
 
 PERSONS = label("rows-of-persons")
@@ -36,20 +36,12 @@ def loaded(content=None):
 
 
 def choose(app, value=PERSONS):
-    next(r for r in app.radio if r.label == label("who-is-protected")).set_value(value).run()
-    assert not app.exception
-    return app
+    return clean(labelled(app.radio, label("who-is-protected")).set_value(value).run())
 
 
 def bound(app, rows):
     field = label("rows-of-one-person")
-    next(n for n in app.number_input if n.label == field).set_value(rows).run()
-    assert not app.exception
-    return app
-
-
-def captions(app):
-    return "\n".join(element.value for element in app.caption).replace("\\", "")
+    return clean(labelled(app.number_input, field).set_value(rows).run())
 
 
 def names(app):
@@ -65,7 +57,7 @@ def test_by_default_each_row_is_another_person():
 
 def test_a_column_of_persons_goes_from_data_to_discover_and_release():
     app = choose(loaded())
-    unit = next(s for s in app.selectbox if s.label == label("column-of-persons"))
+    unit = labelled(app.selectbox, label("column-of-persons"))
     # What is called an identifier comes first.
     assert unit.value == "patient_id"
     assert shows(captions(app), "unit-is-protected", unit="patient", kept=5)
@@ -85,7 +77,7 @@ def test_a_column_of_persons_goes_from_data_to_discover_and_release():
     assert shows(captions(app), "about-rows-of", unit="patient")
     app.switch_page("pages/data.py").run()
     # What was chosen is still chosen, and so is the table.
-    assert next(r for r in app.radio if r.label == label("who-is-protected")).value == PERSONS
+    assert labelled(app.radio, label("who-is-protected")).value == PERSONS
     assert shows(captions(app), "rows-are-protected", rows=3)
     assert app.session_state["upload"].dataset.unit == Unit("patient", 3)
     clean(app.switch_page("pages/release.py").run())
@@ -122,7 +114,7 @@ def test_rows_of_nobody_are_refused_in_one_sentence():
 def test_another_table_begins_anew():
     app = choose(loaded())
     clean(app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run())
-    assert next(r for r in app.radio if r.label == label("who-is-protected")).value != PERSONS
+    assert labelled(app.radio, label("who-is-protected")).value != PERSONS
     assert names(app) == ["a", "b"]
     press(app, label("forget-table"))
     for key in ("upload_bounded", "upload_unit", "upload_triaged"):
@@ -132,8 +124,7 @@ def test_another_table_begins_anew():
 def test_a_bought_domain_for_persons_is_refused_in_one_sentence():
     app = choose(loaded())
     app.toggle(key="upload_buy").set_value(True).run()
-    next(b for b in app.button if b.label == label("use-table")).click().run()
-    assert not app.exception
+    press(app, label("use-table"))
     assert shows(app.error[0].value, "domain-protects-one-row", unit="patient", rows=5)
 
 
@@ -146,11 +137,7 @@ PATIENT = Unit("patient", 5)
         (ONE_ROW, 0.0, says("suspicion-of-record", share=50)),
         (ONE_ROW, 1e-6, says("values-of-record")),
         (Protection(PATIENT), 0.0, says("suspicion-of-rows", unit="patient", rows=5)),
-        (
-            Protection(PATIENT),
-            1e-6,
-            says("values-of-rows", unit="patient", rows=5),
-        ),
+        (Protection(PATIENT), 1e-6, says("values-of-rows", unit="patient", rows=5)),
         (Protection(PATIENT, ADDED), 0.0, says("presence-of-rows", unit="patient", rows=5)),
         (Protection(Unit(), ADDED), 0.0, says("suspicion-of-presence", share=50)),
         (Protection(Unit(), ADDED), 1e-6, says("guess-of-presence")),
