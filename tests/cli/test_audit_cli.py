@@ -5,7 +5,7 @@ import re
 import pytest
 
 from privcore.extras.audits import UNITS, all_proven
-from tests.messages import says, shows
+from tests.messages import outside, says, shows
 
 
 def test_one_audit_in_words(printed):
@@ -50,8 +50,8 @@ def test_all_of_them(report):
         ("--algorithm pc", says("no-audited-algorithm", name="pc")),
         ("--rows-per-unit 7", says("which-audits-of-persons", rows=7)),
         ("--rows-per-unit some", says("rows-per-unit-unread")),
-        ("--mechanism laplace --epsilon 0", says("out-of-range", name="epsilon", value=0)),
-        ("--mechanism laplace --runs many", says("out-of-range", name="runs", value="many")),
+        ("--mechanism laplace --epsilon 0", outside("epsilon", 0)),
+        ("--mechanism laplace --runs many", outside("runs", "many")),
         ("--mechanism gaussian --delta 0", says("gaussian-needs-delta")),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.messages import says, shows
+from tests.messages import outside, says, shows
 
 
 @pytest.fixture
@@ -71,13 +71,10 @@ def test_a_release_and_its_verification(kinds, printed, run, refused):
         ("discover --csv t.csv --buy-domain 0.2", "schema --kinds"),
         (f"{EXPLORED} --buy-domain 0.2 --intervals 3", "give bins"),
         (f"{EXPLORED} --domain-delta 0.1", says("leave-it-out")),
-        (
-            "discover --table t.csv --schema kinds.json --buy-domain 0.2",
-            says("schema-for-csv"),
-        ),
+        ("discover --table t.csv --schema kinds.json --buy-domain 0.2", says("schema-for-csv")),
         (f"{RELEASED} --algorithm laplace-pc --buy-domain 0.2", "not confirmed"),
         *(
-            (f"{EXPLORED} --buy-domain {share}", says("out-of-range", name="buy-domain"))
+            (f"{EXPLORED} --buy-domain {share}", outside("buy-domain"))
             for share in ("0", "1", "nan", "x")
         ),
     ],

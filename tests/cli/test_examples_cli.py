@@ -12,7 +12,7 @@ from privcore.algorithms import discover
 from privcore.data import EXAMPLES, StructuralExample, intervals
 from privcore.display.commands import command_line, python_code
 from tests.examples import few
-from tests.messages import says, shows
+from tests.messages import outside, says, shows
 
 
 def test_examples_are_listed(report, printed):
@@ -104,18 +104,18 @@ BASE = "discover --example linear-gaussian --rows 500"
     ("arguments", "sentence"),
     [
         ("discover --example magic", says("no-such-example", name="magic")),
-        (f"{BASE} --nodes 1", says("out-of-range", name="nodes", value=1)),
-        (f"{BASE} --nodes ten", says("out-of-range", name="nodes", value="ten")),
-        (f"{BASE} --density 2", says("out-of-range", name="density", value=2)),
-        (f"{BASE} --graph-seed -1", says("out-of-range", name="graph-seed", value="-1")),
+        (f"{BASE} --nodes 1", outside("nodes", 1)),
+        (f"{BASE} --nodes ten", outside("nodes", "ten")),
+        (f"{BASE} --density 2", outside("density", 2)),
+        (f"{BASE} --graph-seed -1", outside("graph-seed", "-1")),
         (f"{BASE} --concentration 1", says("no-such-parameter", name="concentration")),
         (
             f"{BASE} --weight-low 3",
             says("above-another", name="weight-low", value=3, other="weight-high"),
         ),
         (f"{BASE} --intervals 1", says("cut-from-to", low=2, high=100)),
-        (f"{BASE} --intervals many", says("out-of-range", name="intervals", value="many")),
-        (f"{BASE} --rows 1", says("out-of-range", name="rows", value=1)),
+        (f"{BASE} --intervals many", outside("intervals", "many")),
+        (f"{BASE} --rows 1", outside("rows", 1)),
         (f"{BASE} --network asia", says("either-source")),
         (
             "discover --network asia --graph-seed 1",

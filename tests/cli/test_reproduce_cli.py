@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.papers import REPRODUCTIONS, Work, reproduce
 from privcore.version import __version__
-from tests.messages import says, shows
+from tests.messages import outside, says, shows
 
 
 def test_without_a_name_all_are_listed(printed):
@@ -81,12 +81,12 @@ def test_the_users_table(printed, adult):
         ("xu-adult", says("data-needed-for-item")),
         ("xu-adult --table missing.csv", says("cannot-be-read")),
         ("wang-table-1 --table t.csv", says("brings-its-own-data")),
-        ("wang-table-1 --runs 0", says("out-of-range", name="runs", value=0)),
-        ("wang-table-1 --runs many", says("out-of-range", name="runs", value="many")),
+        ("wang-table-1 --runs 0", outside("runs", 0)),
+        ("wang-table-1 --runs many", outside("runs", "many")),
         ("wang-table-1 --quick --runs 2", says("leave-option-out", option="--runs")),
-        ("wang-table-1 --seed -1", says("out-of-range", name="seed", value="-1")),
-        ("wang-table-1 --seed 9999999999", says("out-of-range", name="seed", value=9999999999)),
-        ("wang-table-1 --workers two", says("out-of-range", name="workers", value="two")),
+        ("wang-table-1 --seed -1", outside("seed", "-1")),
+        ("wang-table-1 --seed 9999999999", outside("seed", 9999999999)),
+        ("wang-table-1 --workers two", outside("workers", "two")),
         ("wang-table-1 --out r.parquet", says("must-end-in", ends=".json")),
         ("wang-table-1 --out /no/such/folder/r.json", says("cannot-be-written")),
     ],

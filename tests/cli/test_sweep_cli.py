@@ -14,7 +14,7 @@ import pytest
 
 from privcore.extras.lab.sweeps.sweep import Journal, NetworkData, SweepPlan, read_sweep
 from tests.cli.test_cli import TEXT
-from tests.messages import begins, reads, says, shows
+from tests.messages import begins, outside, reads, says, shows
 
 SMALL = (
     "sweep --network cancer,survey --rows 300 --algorithms pc,priv-pc,svt-pc"
@@ -156,16 +156,16 @@ def test_an_example(run, tmp_path):
         ("--network asiaa", says("no-such-network", name="asiaa")),
         ("--network ''", says("no-data-set")),
         ("--algorithms pc,privpc", says("no-such-algorithm", name="privpc")),
-        ("--epsilons 0.1,x", says("out-of-range", name="epsilon", value="x")),
+        ("--epsilons 0.1,x", outside("epsilon", "x")),
         ("--epsilons ,", says("grid-is-empty", name="epsilon")),
         ("--grid epsilon=1", says("grid-has-its-option", option="--epsilons")),
         ("--grid tweak", says("not-name-value")),
         ("--grid tweaks=1", says("no-algorithm-has", name="tweaks")),
         ("--set calibration=published", says("calibrations-have-a-list")),
         ("--set em-pc.threshold=0.1", says("not-among-the-algorithms")),
-        ("--seeds x", says("out-of-range", name="seeds", value="x")),
-        ("--workers -1", says("out-of-range", name="workers", value="-1")),
-        ("--rows 1", says("out-of-range", name="rows", value=1)),
+        ("--seeds x", outside("seeds", "x")),
+        ("--workers -1", outside("workers", "-1")),
+        ("--rows 1", outside("rows", 1)),
         ("--calibrations best", says("no-such-calibration", name="best")),
         ("--truth t.csv", says("option-is-for", option="--truth", source="--csv")),
         ("--intervals 3", says("leave-option-out", option="--intervals")),

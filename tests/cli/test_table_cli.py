@@ -93,10 +93,7 @@ def test_a_release_is_charged_to_the_same_budget_as_the_csv(files, run, printed,
         ("discover --table t --memory much", says("memory-is-no-number", value="much")),
         ("discover --table t --schema truth.csv", says("not-json")),
         ("discover --table t --schema none", says("cannot-be-read")),
-        (
-            "discover --network asia --schema schema.json",
-            says("option-is-for", option="--schema"),
-        ),
+        ("discover --network asia --schema schema.json", says("option-is-for", option="--schema")),
         ("sweep --table t --algorithms pc --out rows.csv", says("sweeps-in-memory")),
     ],
 )

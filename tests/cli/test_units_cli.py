@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from privcore.unit import ADDED, REPLACED
 from tests.messages import begins, reads, says, shows
 
 
@@ -118,3 +119,37 @@ def test_a_sweep_has_the_unit_of_the_table(table, run):
     assert set(first["rows"]) == {240}
     assert set(second["rows"]) == {600}
     assert set(first["guarantee_epsilon"]) == set(second["guarantee_epsilon"]) == {1.0}
+
+
+@pytest.fixture
+def clinic(table, run):
+    """A confirmed schema of what is left of the table, and a budget."""
+    assert run(f"schema {UNIT} --rows-per-unit 5 --out s.json").code == 0
+    assert run("schema --confirm s.json --yes").code == 0
+    run("ledger total clinic --epsilon 3 --delta 1e-5")
+
+
+RELEASED = f"release {UNIT} --schema s.json --algorithm priv-pc --out out --epsilon 1"
+
+
+@pytest.mark.parametrize("relation", [REPLACED, ADDED])
+def test_from_a_file_with_persons_to_a_verified_certificate(clinic, run, printed, relation):
+    asked = f"{RELEASED} --budget-name clinic --rows-per-unit 5 --neighbours '{relation}'"
+    code, out, err = run(asked)
+    assert code == 0
+    # What was left out is for the owner, on the screen, and in no file.
+    assert begins(err, "unit-rows", kept=5, unit="patient")
+    assert "left out" not in out
+    assert shows(out, "unit-and-relation", unit="patient", rows=5, relation=relation)
+    (path,) = Path("out").glob("*.json")
+    assert shows(printed(f"verify {path}"), "no-more-than-promised")
+    text = path.read_text("utf-8")
+    assert "patient_id" not in text
+    assert "left out" not in text
+
+
+def test_the_same_file_is_charged_to_the_same_budget_whatever_the_bound(clinic, run, refused):
+    for bound in (5, 2):
+        assert run(f"{RELEASED} --budget-name clinic --rows-per-unit {bound}").code == 0
+    run("ledger total other --epsilon 3 --delta 1e-5")
+    assert "clinic" in refused(f"{RELEASED} --budget-name other --rows-per-unit 3")

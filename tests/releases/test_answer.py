@@ -6,12 +6,7 @@ import pytest
 
 from privcore.algorithms import count, discover
 from privcore.data import load_network
-from privcore.display.answer import (
-    answer_sentence,
-    count_text,
-    promise_sentence,
-    typical_sentence,
-)
+from privcore.display.answer import answer_sentence, count_text, promise_sentence, typical_sentence
 from privcore.graphs import PDAG
 from privcore.measures import compare
 from tests.messages import begins, reads, shows

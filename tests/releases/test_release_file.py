@@ -110,7 +110,8 @@ def test_whatever_is_changed_is_seen(released):
     [
         *(b"", b"{", b"[]", b"null", b"[" * 5_000, b"\xff", b"1e999", b"NaN"),
         b'{"schema": "causalveil-release/1"}',
-        b'{"schema": "causalveil-release/1", "id": NaN}',
+        *(b'{"schema": "causalveil-release/1", "id": %b}' % n for n in (b"NaN", b"Infinity")),
+        b'{"schema": "causalveil-release/1", "id": 1e400}',
         b'{"schema": "causalveil-certificate/2"}',
     ],
 )
@@ -216,13 +217,6 @@ def test_a_release_file_is_verified_as_a_certificate_is(released):
     for name in BAD:
         with pytest.raises(CertificateError):
             verify(file_text(forged(made.numbers, **BAD[name](made.numbers))))
-
-
-def test_numbers_that_json_writes_but_no_double_holds_are_refused(released):
-    text = file_text(released[2].numbers)
-    for word in ("NaN", "Infinity", "1e400"):
-        with pytest.raises(CertificateError):
-            parsed_file(text.replace('"scale": ', f'"scale": {word}, "x": ').encode())
 
 
 def test_a_file_that_cannot_be_read_or_is_too_large_is_refused(tmp_path, monkeypatch):

@@ -3,8 +3,9 @@
 import json
 import re
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,7 +15,6 @@ from privcore.data import Dataset, load_network
 from privcore.display.certificate_html import certificate_html
 from privcore.effects import EffectPlan, Question
 from privcore.errors import CertificateError, DataError, ParameterError
-from privcore.faces.cli import main
 from privcore.releases import release_check
 from privcore.releases.certificate import LIMITS, certificate_json
 from privcore.releases.ledger.ledger import Ledger
@@ -23,10 +23,8 @@ from privcore.releases.release import release
 from privcore.releases.release_check import check_release
 from privcore.releases.verification import verify
 from privcore.unit import ADDED, REPLACED, Unit, understood
-from tests.cli.calling import refused, run
-from tests.cli.schemas import confirmed
 from tests.examples import few
-from tests.messages import begins, says, shows
+from tests.messages import says, shows
 from tests.releases.test_certificate import resigned
 
 PRIVATE = [a.name for a in ALGORITHMS.values() if a.private]
@@ -86,16 +84,11 @@ def exact_rows(document, dataset):
 def test_a_private_number_of_rows_is_nowhere_in_the_certificate(ledger):
     data = load_network("cancer").sample(98_765, 1)
     wide = replace(data, unit=Unit("patient", 50))
-    found = [
-        exact_rows(release(wide, name, settings(name, neighbours=ADDED), ledger=ledger,
-                           budget="clinic").certificate, data)
-        for name in ("lapmech", "laplace-pc", "privpc-star")
-    ]  # fmt: skip
-    assert not any(found)
-    assert exact_rows(
-        release(wide, "lapmech", settings("lapmech"), ledger=ledger, budget="clinic").certificate,
-        data,
-    )
+    paid = {"ledger": ledger, "budget": "clinic"}
+    for name in ("lapmech", "laplace-pc", "privpc-star"):
+        made = release(wide, name, settings(name, neighbours=ADDED), **paid)
+        assert not exact_rows(made.certificate, data)
+    assert exact_rows(release(wide, "lapmech", settings("lapmech"), **paid).certificate, data)
 
 
 @pytest.mark.parametrize("name", few(PRIVATE, 3))
@@ -121,10 +114,8 @@ def test_the_charge_is_the_same_for_neighbours_of_other_sizes(visits, name):
 def test_other_words_are_refused_though_signed(visits, ledger, path, value):
     made = release(visits, "lapmech", ledger=ledger, budget="clinic")
     changed = json.loads(certificate_json(made.certificate))
-    part = changed
-    for step in path[:-1]:
-        part = part[step]
-    part[path[-1]] = value
+    *outer, last = path
+    reduce(getitem, outer, changed)[last] = value
     with pytest.raises(CertificateError):
         verify(resigned(changed))
 
@@ -208,79 +199,10 @@ def test_the_least_number_of_rows_is_found():
         least_rows(never)
 
 
-@pytest.fixture
-def files(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
-    rng = np.random.default_rng(1)
-    who = rng.integers(0, 300, 2_000)
-    smoke = (rng.random(300) < 0.4)[who]
-    frame = pd.DataFrame(
-        {
-            "patient_id": [f"P{k}" for k in who],
-            "smoke": np.where(smoke, "yes", "no"),
-            "cough": np.where(rng.random(2_000) < 0.2 + 0.4 * smoke, "yes", "no"),
-            "ward": rng.choice(["a", "b"], 2_000),
-        }
-    )
-    frame.drop(columns="patient_id").to_csv(tmp_path / "t.csv", index=False)
-    confirmed(tmp_path / "t.csv")
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    frame.to_parquet(tmp_path / "t.parquet")
-    assert main(["ledger", "total", "clinic", "--epsilon", "3", "--delta", "1e-5"]) == 0
-    capsys.readouterr()
-    return tmp_path
-
-
-def asked(files, *more, table="t.csv"):
-    return (
-        "release",
-        "--csv",
-        str(files / table),
-        "--unit",
-        "patient_id",
-        "--schema",
-        str(files / "t.schema.json"),
-        "--algorithm",
-        "priv-pc",
-        "--budget-name",
-        "clinic",
-        "--out",
-        str(files / "out"),
-        *more,
-    )
-
-
-@pytest.mark.parametrize("relation", [REPLACED, ADDED])
-def test_from_a_file_with_persons_to_a_verified_certificate(files, capsys, relation):
-    code, out, err = run(
-        capsys, *asked(files, "--rows-per-unit", "5", "--neighbours", relation, "--epsilon", "1")
-    )
-    assert code == 0
-    # What was left out is for the owner, on the screen, and in no file.
-    assert begins(err, "unit-rows", kept=5, unit="patient")
-    assert "left out" not in out
-    assert shows(out, "unit-and-relation", unit="patient", rows=5, relation=relation)
-    path = next((files / "out").glob("*.json"))
-    code, out, err = run(capsys, "verify", str(path))
-    assert (code, err) == (0, "")
-    assert shows(out, "no-more-than-promised")
-    text = path.read_text("utf-8")
-    assert "patient_id" not in text
-    assert "left out" not in text
-
-
-def test_the_same_file_is_charged_to_the_same_budget_whatever_the_bound(files, capsys):
-    assert run(capsys, *asked(files, "--rows-per-unit", "5", "--epsilon", "1"))[0] == 0
-    assert run(capsys, *asked(files, "--rows-per-unit", "2", "--epsilon", "1"))[0] == 0
-    main(["ledger", "total", "other", "--epsilon", "3", "--delta", "1e-5"])
-    capsys.readouterr()
-    words = [*asked(files, "--rows-per-unit", "3", "--epsilon", "1")]
-    words[words.index("clinic")] = "other"
-    assert "clinic" in refused(capsys, *words)
-
-
-def test_the_unit_of_a_data_set_is_not_lost_on_the_way(files):
-    data = privcore.read_table(files / "t.csv", unit="patient_id", rows_per_unit=5)
+def test_the_unit_of_a_data_set_is_not_lost_on_the_way():
+    frame = pd.DataFrame({"patient_id": [f"P{k % 60}" for k in range(600)]})
+    frame = frame.assign(a=[k % 2 for k in range(600)], b=[k // 2 % 3 for k in range(600)])
+    data = privcore.read_table(frame, unit="patient_id", rows_per_unit=5)
     assert isinstance(data, Dataset)
     assert data.unit == PATIENT
     with pytest.raises(ParameterError, match=says("unit-bound-exceeded", unit="patient", rows=5)):

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import signal
 import sqlite3
 
 import pytest
@@ -74,32 +73,6 @@ def test_racing_processes_get_exactly_what_is_left(tmp_path):
     assert len({c.sequence for c in kept}) == 3 * RACES
 
 
-def killed(path):
-    def die(step):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    charge(Ledger(path), checkpoint=die)
-
-
-def test_killed_inside_the_transaction_nothing_is_charged(ledger):
-    process = FORK.Process(target=killed, args=(ledger.path,))
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
-    assert ledger.charges() == []
-    assert ledger.budget_of([ledger.fingerprint([b"rows"])]) is None
-    charge(ledger, epsilon=1.0)
-
-
-def test_an_error_inside_the_transaction_undoes_it(ledger):
-    def fail(step):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        charge(ledger, checkpoint=fail)
-    assert ledger.charges() == []
-
-
 def limited(monkeypatch, statement):
     """Every connection made by the ledger starts with a statement."""
     real = sqlite3.connect
@@ -169,15 +142,6 @@ def test_a_damaged_file_is_said_and_left_as_it_is(ledger, damage):
         with pytest.raises(LedgerError, match=says("ledger-damaged")):
             use()
     assert ledger.path.read_bytes() == broken
-
-
-def test_numbers_that_are_none_are_damage(ledger):
-    charge(ledger)
-    with sqlite3.connect(ledger.path) as connection:
-        connection.execute("UPDATE entries SET content = replace(content, '0.1', '1.2')")
-    connection.close()
-    with pytest.raises(LedgerError, match=says("ledger-damaged")):
-        ledger.charges()
 
 
 def test_other_databases_and_later_versions_are_left_alone(ledger, tmp_path):

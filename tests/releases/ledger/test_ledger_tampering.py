@@ -438,6 +438,8 @@ def test_killed_at_every_step_a_right_ledger_is_not_refused(tmp_path, step, star
     assert process.exitcode == -signal.SIGKILL
     ledger = Ledger(path)
     assert len(ledger.charges()) == before
+    if start == "none":
+        assert ledger.budget_of([ledger.fingerprint([b"rows"])]) is None
     ledger.set_total("clinic", 2.0, 0.0)
     charge(ledger)
     assert len(ledger.charges("clinic")) == before + 1
