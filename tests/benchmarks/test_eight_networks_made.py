@@ -4,24 +4,13 @@ import pytest
 
 from benchmarks.eight_networks import remake
 from privcore.extras.lab.sweeps.sweep import read_sweep, write_rows
-from privcore.faces.cli import main
 from privcore.faces.cli.sweep import plan_of
+from tests.cli.calling import Shell
 from tests.messages import shows
 
 SMALL = (
-    "sweep",
-    "--network",
-    "cancer,survey",
-    "--rows",
-    "300",
-    "--algorithms",
-    "pc,svt-pc,priv-pc",
-    "--epsilons",
-    "0.5,5",
-    "--seeds",
-    "2",
-    "--workers",
-    "0",
+    "sweep --network cancer,survey --rows 300 --algorithms pc,svt-pc,priv-pc"
+    " --epsilons 0.5,5 --seeds 2 --workers 0"
 )
 
 
@@ -32,8 +21,7 @@ def without_time(rows):
 @pytest.fixture
 def made(tmp_path, capsys):
     path = tmp_path / "sweep.parquet"
-    assert main([*SMALL, "--out", str(path)]) == 0
-    capsys.readouterr()
+    assert Shell(capsys).run(f"{SMALL} --out {path}").code == 0
     return path
 
 
