@@ -11,7 +11,7 @@ import argparse
 import json
 
 from benchmarks import parsed
-from pages.ui.discover.beforehand import DATA_SEED, FILE, NETWORK, NOISE_SEED, ROWS
+from pages.ui.discover.background import DATA_SEED, FILE, NETWORK, NOISE_SEED, ROWS
 from pages.ui.discover.epsilon import FEW, ROLLS, STRIP
 from privcore.algorithms import count, discover
 from privcore.algorithms.registry import RECOMMENDED

@@ -20,14 +20,11 @@ from pages.ui.controls.data import (
 )
 from pages.ui.controls.params import control, epsilon_of, widget_key
 from pages.ui.controls.states import current_address
-from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, knowledge, panels, pins, stability
-from pages.ui.discover.advice import advice_panel
 from pages.ui.discover.background import Background, background_of
+from pages.ui.discover.exports import page_part
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
-from pages.ui.discover.power import missing_sentence, power_panel
 from pages.ui.discover.runs import further_run, reference_run, run
-from pages.ui.discover.sending import page_part
 from pages.ui.discover.summary import (
     header,
     measure_line,
@@ -36,12 +33,12 @@ from pages.ui.discover.summary import (
     power_sentence,
     reroll_button,
 )
+from pages.ui.expectation import advice_panel, missing_sentence, power_panel
 from pages.ui.frame import actions, require_frame
 from pages.ui.glossary import linked
 from pages.ui.graphs import findings
-from pages.ui.layout import tabbed
+from pages.ui.layout import picture_buttons, tabbed
 from pages.ui.messages import problem
-from pages.ui.pictures.buttons import picture_buttons
 from pages.ui.pictures.run import RunPictures, run_lines
 from privcore.algorithms import ALGORITHMS, Algorithm, Discovery
 from privcore.algorithms.engine import accepts
@@ -144,11 +141,10 @@ def results(loaded: Loaded) -> None:
         assert background is not None
         with actions():
             picture_buttons(
-                "graphs",
                 shown.pair,
                 "save-graphs",
-                label="Save",
-                more=partial(further_files, loaded, shown.result, values, seed, background),
+                "Save",
+                partial(further_files, loaded, shown.result, values, seed, background),
             )
     if background:
         against = shown.references[shown.kind]
@@ -434,7 +430,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         panels.guarantee_panel(result)
         if private:
             st.subheader("What the run spent")
-            budget_panel.budget_panel(result)
+            panels.budget_panel(result)
         st.subheader("Decisions")
         panels.decision_panel(result)
 

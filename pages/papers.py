@@ -1,5 +1,6 @@
 """Papers: can we reproduce the literature? Published tables and figures next to our results."""
 
+from functools import partial
 from typing import Literal
 
 import pandas as pd
@@ -8,6 +9,7 @@ import streamlit as st
 from pages.ui import charts
 from pages.ui.controls.address import chosen, news, write
 from pages.ui.frame import require_frame
+from pages.ui.layout import download
 from pages.ui.messages import problem
 from pages.ui.papers import charts as paper_charts
 from pages.ui.running import LiveHooks, cached_result
@@ -214,22 +216,9 @@ def buttons(shown: Shipped) -> None:
                 on_click=lambda: st.session_state["_made_here"].add(item.name),
                 help=f"A quick run on this machine. Replicates for each number: {item.quick}.",
             )
-        st.download_button(
-            "CSV",
-            lambda: as_csv(item, result.lines),
-            f"{item.name}.csv",
-            "text/csv",
-            on_click="ignore",
-            key=f"csv_{item.name}",
-        )
-        st.download_button(
-            "JSON",
-            lambda: as_json(shown),
-            f"{item.name}.json",
-            "application/json",
-            on_click="ignore",
-            key=f"json_{item.name}",
-        )
+        rows = partial(as_csv, item, result.lines)
+        download("CSV", rows, f"{item.name}.csv", f"csv_{item.name}")
+        download("JSON", lambda: as_json(shown), f"{item.name}.json", f"json_{item.name}")
 
 
 def show(item: Item) -> None:

@@ -8,10 +8,15 @@ from pages.ui.glossary import term_link
 from pages.ui.messages import problem
 from pages.ui.texts import plain
 from pages.ui.tradeoff.controls import choose_plan, choose_view
-from pages.ui.tradeoff.eight_networks import eight_networks_view
 from pages.ui.tradeoff.quality import quality_view
 from pages.ui.tradeoff.sweeping import sweep_of
-from pages.ui.tradeoff.views import edges_view, effort_view, map_view, table_view
+from pages.ui.tradeoff.views import (
+    edges_view,
+    effort_view,
+    eight_networks_view,
+    map_view,
+    table_view,
+)
 from privcore.display.answer import columns_words
 from privcore.errors import PrivcoreError
 

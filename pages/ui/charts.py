@@ -14,7 +14,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.pictures.buttons import chart_buttons
+from pages.ui.layout import chart_buttons
 from pages.ui.pictures.plots import chart_picture
 from pages.ui.theme import PALETTES, current
 from privcore.text import short

@@ -1,12 +1,28 @@
-"""Layout helpers for pages."""
+"""Places, tabs and buttons that several pages draw alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.ui.pictures.sheet import FORMS, Form
+
+_MIME = {
+    "csv": "text/csv",
+    "html": "text/html",
+    "ipynb": "application/x-ipynb+json",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+    "pdf": "application/pdf",
+    "png": "image/png",
+    "py": "text/x-python",
+    "svg": "image/svg+xml",
+}
 # Below this width a plot of two variables is unreadable.
 LEAST_WIDTH = 290
 
@@ -24,6 +40,24 @@ def wrapping_columns(key: str, count: int, *, least: int) -> list[DeltaGenerator
         return [st.container() for _ in range(count)]
 
 
+def download(
+    label: str,
+    content: str | bytes | Callable[[], str | bytes],
+    name: str,
+    key: str,
+    *,
+    mime: str = "",
+    **shown: Any,
+) -> None:
+    """Draw a button that saves a file; the page is not drawn again.
+
+    content: the file, or a function that makes it after the click. mime: by default, that of the
+    ending of the file's name. shown: further arguments of the button.
+    """
+    kind = mime or _MIME[name.rpartition(".")[2]]
+    st.download_button(label, content, name, kind, on_click="ignore", key=key, **shown)
+
+
 def tabbed(contents: Mapping[str, Callable[[], None]], key: str) -> str:
     """Draw tabs and compute only the open one, so that controls do not wait for closed tabs.
 
@@ -38,3 +72,37 @@ def tabbed(contents: Mapping[str, Callable[[], None]], key: str) -> str:
         with tab:
             contents[name]()
     return next(iter(opened))
+
+
+def picture_buttons(
+    make: Callable[[Form], bytes],
+    key: str,
+    label: str,
+    more: Callable[[], None] | None = None,
+) -> None:
+    """Draw a small popover with a button for each file format; files are made on request.
+
+    make: returns the picture of the graphs in a format; more: draws further downloads below.
+    """
+    with st.popover(label, icon=":material/image:", key=key):
+        _buttons("graphs", make, key, FORMS)
+        if more is not None:
+            more()
+
+
+def chart_buttons(name: str, make: Callable[[Form], bytes], key: str) -> None:
+    """Draw a button for PNG, with SVG and PDF next to it; files are made on request.
+
+    name: file name without an extension; make: returns the picture in a format.
+    """
+    with st.container(horizontal=True, width="content", gap=None):
+        _buttons(name, make, key, ["png"])
+        with st.popover("SVG or PDF", key=key):
+            _buttons(name, make, key, [form for form in FORMS if form != "png"])
+
+
+def _buttons(name: str, make: Callable[[Form], bytes], key: str, forms: Collection[Form]) -> None:
+    stem = re.sub(r"\W+", "-", name).strip("-")[:60] or "picture"
+    for form in forms:
+        content = partial(make, form)
+        download(form.upper(), content, f"{stem}.{form}", f"{key}-{form}", width="stretch")

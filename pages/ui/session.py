@@ -23,6 +23,7 @@ from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD, Loaded
 from pages.ui.controls.states import current_address, restore
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.discover import pins
+from pages.ui.layout import download
 from pages.ui.messages import problem
 from pages.ui.texts import plain
 from privcore.errors import DataError, PrivcoreError
@@ -139,14 +140,12 @@ def _known(held: Mapping[str, Any]) -> dict[str, str]:
 
 def save_button() -> None:
     """Draw the button that saves the session."""
-    st.download_button(
+    download(
         "Session",
         # Made now: a function would be called outside of the session.
         session_text(),
         "session.json",
-        "application/json",
-        on_click="ignore",
-        key="save-session",
+        "save-session",
         width="stretch",
         help="Settings, background knowledge, pinned runs, and what is stated about the columns; "
         "never rows. Open it on the Data page.",

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from pages.ui import expectation
 from pages.ui.audit import charts as audit
 from pages.ui.data import charts as data
 from pages.ui.direction import charts as pairs
 from pages.ui.discover import charts as runs
-from pages.ui.discover import power
 from pages.ui.effects import charts as effects
 from pages.ui.learn import averaging, membership, noise, per_test, selection, sieve
 from pages.ui.learn import runs as run_panel
@@ -156,7 +156,7 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
     "discover/charts.py:schedules": lambda: runs.schedules(
         {"even": X + 1, "rising": X + 2}, "even", "share of the budget"
     ),
-    "discover/power.py:_figure": lambda: power._figure(
+    "expectation.py:_figure": lambda: expectation._figure(
         [Visible(0.9 - 0.02 * k, 0.95 - 0.02 * k, None) for k in range(36)],
         Visible(0.05, 0.06, None),
         1.0,

@@ -416,12 +416,12 @@ def test_nothing_is_drawn_before_a_picture_is_wanted():
 
 def test_a_popover_has_a_button_for_each_form_and_makes_none_before():
     def page():
-        from pages.ui.pictures.buttons import picture_buttons
+        from pages.ui.layout import picture_buttons
 
         def make(form):
             raise AssertionError(f"{form} was not requested")
 
-        picture_buttons("F1 against ε/2", make, "chart")
+        picture_buttons(make, "chart", "Save")
 
     app = AppTest.from_function(page).run()
     assert not app.exception

@@ -6,16 +6,16 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
+from pages.ui.tradeoff.styles import groups, style_of
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import charts
 from pages.ui.charts import spread
 from pages.ui.controls.params import log_grid, preset
 from pages.ui.theme import PALETTES
-from pages.ui.tradeoff.charts import quality
+from pages.ui.tradeoff.charts import groups, quality, style_of
 from pages.ui.tradeoff.controls import epsilons_between
 from pages.ui.tradeoff.quality import ready
-from pages.ui.tradeoff.styles import groups, style_of
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.search.parameters import EPSILON
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.ui.controls.data import Loaded, prepare
 from pages.ui.data import private_domain
+from pages.ui.layout import download
 from pages.ui.texts import plain
 from privcore.data import Dataset
 from privcore.data.domain import domain_lines, domain_of
@@ -80,12 +81,11 @@ def _agreement(loaded: Loaded, schema: list[ColumnSchema], words: str) -> None:
         on_change=_answered,
         args=(schema,),
     )
-    st.download_button(
+    download(
         "Schema (JSON)",
         schema_json(schema, confirmed=confirmed(schema)),
         "schema.json",
-        "application/json",
-        on_click="ignore",
+        "save-schema",
         icon=":material/download:",
         help="Use this file with `python -m privcore release --schema`, or upload it together "
         "with the table next time.",

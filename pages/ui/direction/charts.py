@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pages.ui.charts import label
 from pages.ui.direction.texts import score_title
 from pages.ui.theme import PALETTES, current
-from pages.ui.tradeoff.styles import DASHES
+from pages.ui.tradeoff.charts import DASHES
 from privcore.arrays import Vector
 from privcore.extras.pairs import ScoreRelease
 

@@ -19,6 +19,15 @@ from privcore.graphs import PDAG
 
 TAB = "Stability"
 _RUNS = ["20", "50", "100", "200", "500"]
+_HALVES = (
+    "Halves: the rows are split at random into two halves, and each half is searched separately. A "
+    "search of half of the rows has less power."
+)
+_READING = {
+    True: "Noise draws: runs with fresh noise on all rows, so the runs differ only by the noise. "
+    f"{_HALVES} Every half has the same ε and its own noise. {NOT_PRIVATE}",
+    False: f"This run has no noise, so there are no noise draws. {_HALVES} {NOT_PRIVATE}",
+}
 
 
 def summary(loaded: Loaded, result: Discovery) -> None:
@@ -78,17 +87,6 @@ def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: st
         alt="Frequency of each pair over noise draws and over halves of the rows",
     )
     st.caption(_READING[bool(judged.rolls)])
-
-
-_HALVES = (
-    "Halves: the rows are split at random into two halves, and each half is searched separately. A "
-    "search of half of the rows has less power."
-)
-_READING = {
-    True: "Noise draws: runs with fresh noise on all rows, so the runs differ only by the noise. "
-    f"{_HALVES} Every half has the same ε and its own noise. {NOT_PRIVATE}",
-    False: f"This run has no noise, so there are no noise draws. {_HALVES} {NOT_PRIVATE}",
-}
 
 
 def _key(loaded: Loaded, result: Discovery, runs: int) -> tuple[Hashable, ...]:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.ui import texts
 from pages.ui.controls.algorithm import SEED
 from pages.ui.controls.data import Loaded
-from pages.ui.discover.power import gap_sentence, seen_sentence
+from pages.ui.expectation import gap_sentence, seen_sentence
 from pages.ui.glossary import glossary_note, linked, term_link
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.algorithms.engine import cut_sentence

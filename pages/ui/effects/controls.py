@@ -22,6 +22,9 @@ from privcore.display.effects import width_sentence
 from privcore.effects import ALGORITHM, SHARE, Effects, Question, expected_width
 from privcore.text import short
 
+# Share of ε used in the sentence when no share is chosen.
+_HALF = 0.5
+
 
 def settings() -> int:
     """Draw the controls of the search (except ε) and the noise seed; returns the seed."""
@@ -116,10 +119,6 @@ def _after(data: Dataset, cause: str) -> set[str]:
                 ahead.append(second)
     # A path may pass through hidden columns.
     return after & set(data.names) - {cause}
-
-
-# Share of ε used in the sentence when no share is chosen.
-_HALF = 0.5
 
 
 @dataclass(frozen=True)

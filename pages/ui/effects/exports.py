@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui.controls.data import Loaded
+from pages.ui.layout import download
 from pages.ui.texts import plain
 from privcore.algorithms import get_algorithm
 from privcore.display.commands import command_line, python_code
@@ -21,27 +22,18 @@ from privcore.exchange.dowhy import to_dowhy
 def panel(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> None:
     """Draw download buttons, and the Python code and command that repeat the run."""
     with st.container(horizontal=True):
-        st.download_button(
-            "JSON",
-            lambda: as_json(answer),
-            "effect.json",
-            "application/json",
-            on_click="ignore",
-            key="download-effect-json",
-        )
+        download("JSON", lambda: as_json(answer), "effect.json", "download-effect-json")
         # DoWhy needs one DAG, and some graphs have none.
         script, refusal = "", None
         try:
             script = to_dowhy(answer)
         except PrivcoreError as error:
             refusal = plain(str(error))
-        st.download_button(
+        download(
             "DoWhy",
             script,
             "effect_dowhy.py",
-            "text/x-python",
-            on_click="ignore",
-            key="download-effect-dowhy",
+            "download-effect-dowhy",
             disabled=refusal is not None,
             help=refusal,
         )

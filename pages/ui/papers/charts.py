@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
-from pages.ui.tradeoff.styles import DASHES, SYMBOLS
+from pages.ui.tradeoff.charts import DASHES, SYMBOLS
 from privcore.extras.lab.reliability import Reliability
 from privcore.extras.lab.reproductions import Item, Line
 

@@ -11,7 +11,7 @@ import io
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 Form = Literal["png", "svg", "pdf"]
-FORMS: dict[Form, tuple[str, str]] = {
-    "png": ("PNG", "image/png"),
-    "svg": ("SVG", "image/svg+xml"),
-    "pdf": ("PDF", "application/pdf"),
-}
+FORMS: tuple[Form, ...] = get_args(Form)
 PALETTE = PALETTES["light"]
 # In points, 1/72 inch; 16 by 9 inches at 200 dots an inch are 3200 by 1800 pixels.
 WIDTH, HEIGHT, MARGIN = 1152.0, 648.0, 30.0

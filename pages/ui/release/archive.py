@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui.controls.uploads import uploaded_file
+from pages.ui.layout import download
 from pages.ui.texts import plain
 from privcore.display.certificate_html import certificate_html
 from privcore.errors import PrivcoreError
@@ -96,25 +97,11 @@ def _words(stored: StoredCertificate) -> str:
 def _downloads(stored: StoredCertificate) -> None:
     document = stored_document(stored.path)
     with st.container(horizontal=True):
-        st.download_button(
-            "JSON, signed",
-            certificate_json(document),
-            stored.path.name,
-            "application/json",
-            on_click="ignore",
-            key="release-kept-json",
-        )
+        download("JSON, signed", certificate_json(document), stored.path.name, "release-kept-json")
         try:
             page = certificate_html(document)
         except PrivcoreError as error:
             # The file can still be downloaded as it is.
             st.caption(plain(str(error)))
             return
-        st.download_button(
-            "To print (HTML)",
-            page,
-            f"{stored.path.stem}.html",
-            "text/html",
-            on_click="ignore",
-            key="release-kept-html",
-        )
+        download("To print (HTML)", page, f"{stored.path.stem}.html", "release-kept-html")

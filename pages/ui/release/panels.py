@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,6 +14,7 @@ from pages.ui import charts, expectation
 from pages.ui.controls.algorithm import chosen_algorithm
 from pages.ui.controls.data import Loaded
 from pages.ui.glossary import glossary_note, term_link
+from pages.ui.layout import download
 from pages.ui.running import cached_result, settings_key
 from pages.ui.texts import odds_sentence, plain, protection_of
 from pages.ui.theme import PALETTES, current
@@ -436,19 +437,8 @@ def history(ledger: Ledger) -> None:
         },
     )
     with st.container(horizontal=True):
-        endings: dict[Literal["csv", "json"], str] = {
-            "csv": "text/csv",
-            "json": "application/json",
-        }
-        for ending, mime in endings.items():
-            st.download_button(
-                f"Ledger as {ending.upper()}",
-                ledger.export(ending),
-                f"ledger.{ending}",
-                mime,
-                on_click="ignore",
-                key=f"ledger-{ending}",
-            )
+        download("Ledger as CSV", ledger.export("csv"), "ledger.csv", "ledger-csv")
+        download("Ledger as JSON", ledger.export("json"), "ledger.json", "ledger-json")
     st.caption(
         f"A release is charged first, then computed. The {term_link('ledger')} never refunds a "
         "charge, even if the release fails."

@@ -9,8 +9,7 @@ from pages.ui import charts
 from pages.ui.texts import plain
 from pages.ui.tradeoff import charts as tradeoff_charts
 from pages.ui.tradeoff.controls import View, open_in_discover
-from pages.ui.tradeoff.progress import live
-from pages.ui.tradeoff.sweeping import BackgroundSweep
+from pages.ui.tradeoff.sweeping import BackgroundSweep, live
 from privcore.algorithms import ALGORITHMS
 from privcore.extras.lab.sweeps.sweep import (
     Row,
