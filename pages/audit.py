@@ -8,7 +8,7 @@ import streamlit as st
 from pages.ui import charts
 from pages.ui.audit import charts as audit_charts
 from pages.ui.controls.address import chosen, news, write
-from pages.ui.controls.params import number_text
+from pages.ui.controls.params import number_text, seed_field
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.running import LiveHooks, cached_result, settings_key
@@ -119,17 +119,7 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
         help="With more runs, the lower bound comes closer to the true ε. A quarter of the runs "
         "are used to fit a score, a quarter to choose the event, and half to test the event.",
     )
-    seed = int(
-        st.number_input(
-            "Seed",
-            0,
-            2**31 - 1,
-            value=1,
-            key="audit_seed",
-            bind="query-params",
-            persist_state="session",
-        )
-    )
+    seed = seed_field("Seed", "audit_seed")
     return case, {"epsilon": float(epsilon), "runs": int(runs), "seed": seed}
 
 

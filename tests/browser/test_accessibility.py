@@ -109,8 +109,8 @@ def test_charts_say_what_they_show_and_no_page_scrolls_sideways(server, visit):
         for address, heading in (
             (PAGES["Audit"], "Audit"),
             (PAGES["Trade-off"], "Trade-off"),
-            (f"{tab}Budget", "Discover"),
-            (f"{tab}What can be seen", "Discover"),
+            (f"{tab}Guarantee %26 budget", "Discover"),
+            (f"{tab}What to expect", "Discover"),
         ):
             page.goto(f"{server.url}/{address}")
             settle(page, heading)

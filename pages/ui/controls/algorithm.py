@@ -10,7 +10,7 @@ import streamlit as st
 from pages.ui.controls.address import choose
 from pages.ui.controls.data import current_data
 from pages.ui.controls.known import held_text
-from pages.ui.controls.params import controls, main_numbers, values_of
+from pages.ui.controls.params import controls, main_numbers, seed_field, values_of
 from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence, protection_of
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.engine import planned_delta
@@ -109,13 +109,10 @@ def _delta(name: str, chosen: dict[str, Any]) -> float:
 
 def choose_seed() -> int:
     """Draw the field for the seed of the simulated noise, which all pages share; returns it."""
-    return st.number_input(
+    return seed_field(
         "Noise seed",
-        0,
-        2**53 - 1,
-        value=SEED,
-        key="seed",
-        bind="query-params",
-        persist_state="session",
-        help="The same seed gives the same simulated noise. A release uses secure noise instead.",
+        "seed",
+        "The same seed gives the same simulated noise. A release uses secure noise instead.",
+        usual=SEED,
+        most=2**53 - 1,
     )

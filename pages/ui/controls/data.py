@@ -13,7 +13,7 @@ from typing import cast
 import streamlit as st
 
 from pages.ui.controls.address import choose, news, stepping, write
-from pages.ui.controls.params import control
+from pages.ui.controls.params import control, seed_field
 from privcore.algorithms import Discovery, Parameter, count
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import (
@@ -191,15 +191,8 @@ def choose_data() -> None:
             persist_state="session",
             help="Number of records to sample. The same number and seed always give the same data.",
         )
-        st.number_input(
-            "Data seed",
-            0,
-            2**31 - 1,
-            value=1,
-            key="data_seed",
-            bind="query-params",
-            persist_state="session",
-            help="Another seed draws another sample from the same model.",
+        seed_field(
+            "Data seed", "data_seed", "Another seed draws another sample from the same model."
         )
 
 
@@ -270,16 +263,7 @@ def _choose_example(kind: str) -> None:
     control(declared["nodes"])
     control(replace(declared["density"], name=_density_key(kind)))
     seed = declared["graph_seed"]
-    st.number_input(
-        seed.title,
-        int(seed.low),
-        int(seed.high),
-        value=seed.default,
-        key=seed.name,
-        bind="query-params",
-        persist_state="session",
-        help=seed.help,
-    )
+    seed_field(seed.title, seed.name, seed.help, usual=seed.default, most=int(seed.high))
     if "standardised" in declared:
         control(declared["standardised"])
     if kind in NUMERIC_EXAMPLES:
@@ -324,10 +308,10 @@ def current_data() -> Loaded | None:
     return sampled_without(network, rows, seed, hide) if hide else sampled(network, rows, seed)
 
 
-def say_no_table() -> None:
-    """Say that no table is loaded, and link to the page that loads one."""
-    st.info(
-        "No table is loaded yet. Load one on the Data page, or choose a network instead of "
-        f"“{UPLOAD}”."
-    )
+def say_no_table(instead: str = "a network instead of") -> None:
+    """Say that no table is loaded, and link to the page that loads one.
+
+    instead: what else may be chosen.
+    """
+    st.info(f"No table is loaded yet. Load one on the Data page, or choose {instead} “{UPLOAD}”.")
     st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")

@@ -196,6 +196,22 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
     )
 
 
+def seed_field(
+    label: str, key: str, help: str | None = None, *, usual: int = 1, most: int = 2**31 - 1
+) -> int:
+    """Draw the field of a seed, which the URL stores under its key; returns the seed."""
+    return st.number_input(
+        label,
+        0,
+        most,
+        value=usual,
+        key=key,
+        bind="query-params",
+        persist_state="session",
+        help=help,
+    )
+
+
 def _value(parameter: Parameter, state: Any) -> Any:
     """The value of a parameter, from the state of its control."""
     if parameter.kind in ("bool", "choice") or state == _AUTO:

@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from pages.ui.controls.address import choose
-from pages.ui.controls.data import UPLOAD, Loaded, choose_data, current_data
-from pages.ui.controls.params import declared_controls
+from pages.ui.controls.data import Loaded, choose_data, current_data, say_no_table
+from pages.ui.controls.params import declared_controls, seed_field
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.texts import plain
 from privcore.errors import DataError
@@ -76,17 +76,8 @@ def _generated() -> tuple[Pair, Key]:
         persist_state="session",
         help="Number of records to draw; by default half of them are for testing.",
     )
-    seed = int(
-        st.number_input(
-            "Data seed ",
-            0,
-            2**31 - 1,
-            value=1,
-            key="pair_data_seed",
-            bind="query-params",
-            persist_state="session",
-            help="Another seed draws other records from the same model.",
-        )
+    seed = seed_field(
+        "Data seed ", "pair_data_seed", "Another seed draws other records from the same model."
     )
     key = (kind, *values.values(), rows, seed)
     return _sampled(kind, tuple(values.items()), rows, seed), key
@@ -101,11 +92,7 @@ def _sampled(kind: str, values: tuple[tuple[str, Any], ...], rows: int, seed: in
 def _current() -> tuple[Pair, Key] | None:
     loaded = current_data()
     if loaded is None:
-        st.info(
-            "No table is loaded yet. Load one on the Data page, or choose data other than "
-            f"“{UPLOAD}”."
-        )
-        st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
+        say_no_table("data other than")
         return None
     dataset = loaded.dataset
     numeric = [c.name for c in dataset.columns if is_numeric(c)]
@@ -140,11 +127,9 @@ def _uncut(loaded: Loaded) -> RawTable | None:
 
 def _two(names: list[str], key: str) -> tuple[str, str] | None:
     left, right = st.columns(2)
-    with left:
-        x = st.selectbox("x", names, key=f"pair_x_{key}", format_func=short)
-    with right:
-        others = [name for name in names if name != x]
-        y = st.selectbox("y", others, key=f"pair_y_{key}_{x}", format_func=short)
+    x = left.selectbox("x", names, key=f"pair_x_{key}", format_func=short)
+    others = [name for name in names if name != x]
+    y = right.selectbox("y", others, key=f"pair_y_{key}_{x}", format_func=short)
     return None if y is None else (x, y)
 
 
@@ -194,13 +179,9 @@ def _of_table(
             raise DataError(
                 f"Column {short(name)!r} has the same value in every row; choose another column."
             )
-        with place:
-            low = st.number_input(
-                f"Lowest {plain(short(name))}", value=low, key=f"pair_low_{digest}_{name}"
-            )
-            high = st.number_input(
-                f"Highest {plain(short(name))}", value=high, key=f"pair_high_{digest}_{name}"
-            )
+        words = plain(short(name))
+        low = place.number_input(f"Lowest {words}", value=low, key=f"pair_low_{digest}_{name}")
+        high = place.number_input(f"Highest {words}", value=high, key=f"pair_high_{digest}_{name}")
         bounds.append((low, high))
     # The text and the key contain the values, so a changed bound asks for confirmation again.
     ranges = " and ".join(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui.learn.parts import DASHES, HALF, HOVER, LEGEND, Values, draw, upright
 from pages.ui.theme import PALETTES, current
+from privcore.arrays import Vector
 from privcore.extras.teaching.p_space import PAgainstZ
 
 
@@ -40,81 +43,58 @@ def show(result: PAgainstZ, values: Values, key: str) -> None:
 
 def decisions(tests: PAgainstZ) -> go.Figure:
     """Chart of the probability that a pair is judged independent, with noise on Z or on p."""
-    palette = PALETTES[current()]
-    figure = go.Figure()
-    for number, (name, values) in enumerate(
-        (("noise on |Z|", tests.in_z), ("noise on p", tests.in_p))
-    ):
-        figure.add_scatter(
-            x=tests.z,
-            y=values,
-            name=name,
-            mode="lines",
-            hovertemplate=HOVER,
-            line={"color": palette.series[number], "width": 3, "dash": DASHES[number]},
-        )
+    figure = _two_lines(tests.z, {"noise on |Z|": tests.in_z, "noise on p": tests.in_p})
     figure.add_scatter(
         x=tests.z,
         y=tests.p,
         name="p-value",
         mode="lines",
         hovertemplate=HOVER,
-        line={"color": palette.series[4], "dash": "dot"},
+        line={"color": PALETTES[current()].series[4], "dash": "dot"},
     )
     upright(figure, tests.threshold, "threshold")
-    figure.update_layout(
-        height=360,
-        legend=LEGEND,
+    return figure.update_layout(
         xaxis={"title": "exact |Z|"},
         yaxis={"title": "P(judged independent)", "range": [-0.03, 1.08]},
     )
-    return figure
 
 
 def ties(tests: PAgainstZ) -> go.Figure:
     """Chart of the density of Z* for independent columns with and without ties, and thresholds."""
-    palette = PALETTES[current()]
-    figure = go.Figure()
-    lines = (("no ties", tests.untied_density), ("binary columns", tests.tied_density))
-    for number, (name, values) in enumerate(lines):
-        figure.add_scatter(
-            x=tests.signed,
-            y=values,
-            name=name,
-            mode="lines",
-            hovertemplate=HOVER,
-            line={"color": palette.series[number], "width": 3, "dash": DASHES[number]},
-        )
+    densities = {"no ties": tests.untied_density, "binary columns": tests.tied_density}
+    figure = _two_lines(tests.signed, densities)
     upright(figure, tests.threshold, "threshold")
     upright(figure, -tests.corrected, "corrected, on both sides", "top left")
     upright(figure, tests.corrected, "", "top right")
-    figure.update_layout(
-        height=360,
-        legend=LEGEND,
+    return figure.update_layout(
         xaxis={"title": "Z* of independent columns", "range": [-5, 5]},
         yaxis={"title": "density", "rangemode": "tozero"},
     )
-    return figure
 
 
 def power(tests: PAgainstZ) -> go.Figure:
     """Chart of the power to detect dependence of binary columns, at both thresholds."""
-    palette = PALETTES[current()]
-    figure = go.Figure()
-    lines = (("usual threshold", tests.power), ("corrected for ties", tests.corrected_power))
-    for number, (name, values) in enumerate(lines):
+    powers = {"usual threshold": tests.power, "corrected for ties": tests.corrected_power}
+    return _two_lines(tests.effects, powers, first=1).update_layout(
+        xaxis={"title": "strength of the dependence, φ"},
+        yaxis={"title": "P(judged dependent), no noise", "range": [-0.03, 1.05]},
+    )
+
+
+def _two_lines(x: Vector, lines: Mapping[str, Vector], first: int = 0) -> go.Figure:
+    """Chart of two lines by name; first: the number of the first line's colour."""
+    palette, figure = PALETTES[current()], go.Figure()
+    for number, (name, values) in enumerate(lines.items()):
         figure.add_scatter(
-            x=tests.effects,
+            x=x,
             y=values,
             name=name,
             mode="lines",
             hovertemplate=HOVER,
-            line={"color": palette.series[(1, 2)[number]], "width": 3, "dash": DASHES[number]},
+            line={
+                "color": palette.series[first + number],
+                "width": 3,
+                "dash": DASHES[number],
+            },
         )
-    figure.update_layout(
-        height=320,
-        legend=LEGEND,
-        xaxis={"title": "strength of the dependence, φ"},
-        yaxis={"title": "P(judged dependent), no noise", "range": [-0.03, 1.05]},
-    )
-    return figure
+    return figure.update_layout(legend=LEGEND)
