@@ -1,7 +1,6 @@
 """What the budget panel says and draws of runs of different kinds."""
 
 import pytest
-from pages.ui.discover.budget import budget_sentence
 
 from pages.ui.discover.charts import budget_bar
 from pages.ui.discover.panels import budget_sentence

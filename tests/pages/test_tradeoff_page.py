@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from pages.ui.tradeoff.styles import groups, style_of
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import charts
