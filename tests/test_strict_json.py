@@ -17,8 +17,8 @@ from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from privcore.graphs.pdag import PAG
 from privcore.intake.schema import read_schema
-from privcore.releases.archive import stored_document
 from privcore.releases.release_file import parsed_file
+from privcore.releases.signing import stored_document
 from privcore.releases.verification import verify
 from privcore.strict_json import JsonFault, read_json
 from tests.messages import says

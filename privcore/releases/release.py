@@ -31,16 +31,15 @@ from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.mechanisms import SecureNoise
-from privcore.releases.archive import keep
 from privcore.releases.certificate import certificate
+from privcore.releases.ledger.chain import load_key
+from privcore.releases.ledger.entries import Charge, protected_by
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.signing_key import load_key
-from privcore.releases.ledger.sums import Charge, protected_by
 from privcore.releases.private_domain import UnboughtTable, with_purchase
 from privcore.releases.release_check import Check, check_release, size_warnings
 from privcore.releases.release_file import ReleaseFile, check_keeps, keep_file
 from privcore.releases.release_file import content_of as numbers_of
-from privcore.releases.signing import signed
+from privcore.releases.signing import keep, signed
 from privcore.showing import Shows
 from privcore.threads import one_thread
 

@@ -28,9 +28,8 @@ from privcore.errors import CertificateError, DataError, ReleaseError
 from privcore.files import read_most
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import Event, basic
-from privcore.releases.archive import keep_text
-from privcore.releases.plan_check import check_unit, cost_of_run, stated_steps
-from privcore.releases.signing import check_signature
+from privcore.releases.certificate import check_unit, cost_of_run, stated_steps
+from privcore.releases.signing import check_signature, keep_text
 from privcore.strict_json import JsonFault, read_json
 
 SCHEMA = "causalveil-release/1"

@@ -9,8 +9,15 @@ from privcore.data.domain import domain_lines, domain_sha256
 from privcore.errors import CertificateError
 from privcore.privacy.accounting.guarantee import Guarantee
 from privcore.releases import release_file
-from privcore.releases.certificate import SCHEMA, limits, meaning
-from privcore.releases.plan_check import check_unit, cost_of, cost_of_run, stated_steps
+from privcore.releases.certificate import (
+    SCHEMA,
+    check_unit,
+    cost_of,
+    cost_of_run,
+    limits,
+    meaning,
+    stated_steps,
+)
 from privcore.releases.signing import check_signature
 from privcore.strict_json import JsonFault, read_json
 from privcore.text import counted, short

@@ -13,7 +13,7 @@ import pytest
 
 from privcore.errors import LedgerError
 from privcore.faces.cli import release as release_command
-from privcore.releases import archive
+from privcore.releases import signing
 from privcore.releases.ledger.ledger import Ledger
 from tests.cli.schemas import confirmed
 from tests.messages import begins, shows
@@ -132,7 +132,7 @@ def test_a_full_disk_at_the_directory_asked_for_names_the_copy(files, run, monke
     assert shows(out, "epsilon-and-delta", epsilon=1, delta=0)
     assert run(f"verify {kept}")[0] == 0
     # Not even the copy: the certificate itself is printed, for nothing else has it.
-    monkeypatch.setattr(archive, "write_whole", full)
+    monkeypatch.setattr(signing, "write_whole", full)
     run("ledger total clinic --epsilon 2 --delta 0")
     code, out, err = run(ASKED)
     assert code == 2
@@ -151,7 +151,7 @@ def test_what_is_in_no_file_is_printed_and_listed_as_what_may_be_out(files, run,
     words = f"{ASKED} --algorithm moment-search --epsilon 0.5 --keep-numbers"
     with monkeypatch.context() as patch:
         patch.setattr(release_command, "write_whole", full)
-        patch.setattr(archive, "write_whole", full)
+        patch.setattr(signing, "write_whole", full)
         patch.setattr(Ledger, "finish", unwritable)
         patch.setattr(Ledger, "budget", lambda ledger, name: unwritable(ledger, 0, ""))
         code, out, err = run(words)

@@ -8,12 +8,12 @@ import pytest
 from pages.ui.release import panels
 from pages.ui.texts import plain
 from privcore.data import load_network
-from privcore.releases.archive import stored_certificates
 from privcore.releases.certificate import certificate_json
+from privcore.releases.ledger.entries import Budget, Spending
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.sums import Budget, Spending
 from privcore.releases.release import release
 from privcore.releases.release_file import file_text, parsed_file
+from privcore.releases.signing import stored_certificates
 from privcore.releases.verification import verify
 from tests.messages import begins, label, reads, says, shows
 from tests.pages.opening import clean, labelled, open_page, open_table, press, titles, told

@@ -14,8 +14,8 @@ from privcore.intake.bought import StatedTable
 from privcore.intake.schema import ColumnSchema
 from privcore.releases import release as module
 from privcore.releases.certificate import certificate_json
+from privcore.releases.ledger.chain import load_key
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.signing_key import load_key
 from privcore.releases.private_domain import Purchase
 from privcore.releases.release import release
 from privcore.releases.release_check import check_release

@@ -18,8 +18,8 @@ from privcore.display.interactive import certificate_page
 from privcore.errors import CertificateError, LedgerError
 from privcore.privacy.accounting.guarantee import REPLACE_ONE, Guarantee, posterior_bound
 from privcore.releases.certificate import PRIORS, certificate_json, meaning
+from privcore.releases.ledger.chain import KEY_FILE, load_key
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.signing_key import FILE, load_key
 from privcore.releases.release import release
 from privcore.releases.signing import canonical, signed
 from privcore.releases.verification import verify
@@ -296,10 +296,10 @@ def test_the_page_is_safe_and_self_contained(tmp_path):
 
 def test_the_key_is_made_once_and_for_its_owner_alone(tmp_path):
     first, second = load_key(tmp_path / "new"), load_key(tmp_path / "new")
-    path = tmp_path / "new" / FILE
+    path = tmp_path / "new" / KEY_FILE
     assert first.private_bytes_raw() == second.private_bytes_raw()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [p.name for p in path.parent.iterdir()] == [FILE]
+    assert [p.name for p in path.parent.iterdir()] == [KEY_FILE]
     path.chmod(0o644)
     with pytest.raises(LedgerError, match=says("key-readable-by-others")):
         load_key(tmp_path / "new")

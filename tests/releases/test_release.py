@@ -22,13 +22,13 @@ from privcore.errors import (
 from privcore.privacy.mechanisms import NoNoise, SimulatedNoise
 from privcore.releases import release as module
 from privcore.releases import release_check
-from privcore.releases.archive import keep, stored_certificates, stored_document
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger import store as ledger_store
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import STEPS, Release, release
 from privcore.releases.release_check import check_release
 from privcore.releases.release_file import file_text, parsed_file
+from privcore.releases.signing import keep, stored_certificates, stored_document
 from privcore.releases.verification import verify
 from tests.examples import few
 from tests.messages import says, shows

@@ -14,8 +14,7 @@ from privcore.data.domain import domain_of
 from privcore.errors import CertificateError, DataError, ReleaseError
 from privcore.faces.api.releases import search_again
 from privcore.releases import release_file as module
-from privcore.releases.archive import stored_certificates
-from privcore.releases.ledger.signing_key import load_key
+from privcore.releases.ledger.chain import load_key
 from privcore.releases.release import release
 from privcore.releases.release_file import (
     file_text,
@@ -24,7 +23,7 @@ from privcore.releases.release_file import (
     read_release_file,
     search_files,
 )
-from privcore.releases.signing import fingerprint, public_bytes, signed
+from privcore.releases.signing import fingerprint, public_bytes, signed, stored_certificates
 from privcore.releases.verification import verify
 from tests.messages import says, shows
 from tests.releases.steps_of import FORMS, kept_release, ledger_in, levels_table

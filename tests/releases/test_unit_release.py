@@ -18,9 +18,8 @@ from privcore.errors import CertificateError, DataError, ParameterError
 from privcore.releases import release_check
 from privcore.releases.certificate import LIMITS, certificate_json
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.rehearsal import least_rows
 from privcore.releases.release import release
-from privcore.releases.release_check import check_release
+from privcore.releases.release_check import check_release, least_rows
 from privcore.releases.verification import verify
 from privcore.unit import ADDED, REPLACED, Unit, understood
 from tests.examples import few

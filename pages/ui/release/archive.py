@@ -10,9 +10,9 @@ from pages.ui.layout import download
 from pages.ui.texts import plain
 from privcore.display.certificate_html import certificate_html
 from privcore.errors import PrivcoreError
-from privcore.releases.archive import StoredCertificate, stored_certificates, stored_document
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.signing import StoredCertificate, stored_certificates, stored_document
 from privcore.releases.verification import verify
 
 

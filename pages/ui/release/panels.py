@@ -26,9 +26,15 @@ from privcore.data.model import Described
 from privcore.errors import ParameterError, PrivcoreError
 from privcore.intake.bought import StatedTable
 from privcore.privacy.accounting.accountants import by_rounds, side_by_side
-from privcore.releases.ledger.checks import checked_name, checked_total
+from privcore.releases.ledger.entries import (
+    Budget,
+    Spending,
+    Unit,
+    checked_name,
+    checked_total,
+    spending_of,
+)
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.sums import Budget, Spending, Unit, spending_of
 from privcore.releases.release import owner_of
 from privcore.releases.release_check import Check, check_release
 from privcore.text import counted

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from privcore.errors import ParameterError
-from privcore.releases.archive import stored_certificates
+from privcore.releases.ledger.entries import Budget, Charge, Spending, protected_by
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.sums import Budget, Charge, Spending, protected_by
+from privcore.releases.signing import stored_certificates
 from privcore.text import counted, number_of, short
 
 

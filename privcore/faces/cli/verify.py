@@ -14,8 +14,8 @@ from privcore.faces.cli.schema import values_of
 from privcore.files import read_most
 from privcore.intake.schema import read_schema
 from privcore.releases import release_file
+from privcore.releases.ledger.chain import KEY_FILE
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.signing_key import FILE as KEY_FILE
 from privcore.releases.verification import LARGEST, verify
 from privcore.strict_json import JsonFault, read_json
 from privcore.text import counted

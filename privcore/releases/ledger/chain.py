@@ -1,4 +1,17 @@
-"""The entries of the ledger as a chain: the signed hash of each entry covers all earlier entries.
+"""What makes a ledger hard to change unseen: its key, its chain, and its witnesses.
+
+The Ed25519 key that signs the ledger's entries and the certificates (RFC 8032).
+
+The key is created once, in the data directory, and only its owner can read it.
+
+Files next to the ledger's file that reveal whether the ledger was reset to an older state.
+
+The head file names the last entry at the time of writing, and every kept certificate names a
+charge.  These files are written after their entry is on the disk, and read before the ledger's
+file.  They therefore never name an entry that is not yet in the ledger, even if a process is killed
+or another process writes.
+
+The entries of the ledger as a chain: the signed hash of each entry covers all earlier entries.
 
 The hash of an entry is SHA-256 of the previous entry's hash and of its own content.  Editing,
 removing, inserting or moving an entry therefore changes all later hashes, and the signature of the
@@ -9,17 +22,174 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
+import secrets
 import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from privcore.errors import LedgerError
-from privcore.releases.ledger.entries import Books, Entry
-from privcore.releases.ledger.signing_key import FILE
-from privcore.releases.ledger.witnesses import advice
+from privcore.files import write_whole
+from privcore.releases.ledger.entries import Books, Charge, Entry
 from privcore.text import short
+
+KEY_FILE = "signing_key.pem"
+
+
+def load_key(directory: Path) -> Ed25519PrivateKey:
+    """Load the signing key in `directory`, and create it if there is none.
+
+    Raises LedgerError if the key cannot be read or written, or if other users can read it.
+    """
+    path = directory / KEY_FILE
+    name = short(path, 200)
+    try:
+        if not path.exists():
+            _make(path)
+        if os.name == "posix" and path.stat().st_mode & 0o077:
+            raise LedgerError(
+                f"Other users can read the signing key {name!r}; make the file private (chmod 600)."
+            )
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except OSError:
+        raise LedgerError(
+            f"The signing key {name!r} cannot be read and written; check the directory's "
+            "permissions."
+        ) from None
+    except (ValueError, TypeError) as error:
+        if isinstance(error, LedgerError):
+            raise
+        raise LedgerError(f"The file {name!r} is not a signing key; move it elsewhere.") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise LedgerError(f"The file {name!r} is not an Ed25519 key; move it elsewhere.")
+    return key
+
+
+def _make(path: Path) -> None:
+    """Write a new key atomically, without replacing a key that another process has written."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    pem = Ed25519PrivateKey.generate().private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+    )
+    part = path.with_name(f"{KEY_FILE}.{secrets.token_hex(8)}")
+    with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        file.write(pem)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        pass
+    finally:
+        part.unlink()
+
+
+LEDGER_FILE = "ledger.sqlite"
+FOLDER = "certificates"
+_CERTIFICATE = re.compile(r"certificate-([0-9a-f]{32})\.json")
+_LONGEST_HEAD = 1_000
+
+
+class Witnesses(NamedTuple):
+    """What the files next to a ledger name.
+
+    head: number and hash of an entry, from the head file; None if there is no head file.
+    certificates: the IDs of the kept certificates.
+    """
+
+    head: tuple[int, str] | None
+    certificates: frozenset[str]
+
+
+def certificates_folder(path: Path) -> Path:
+    """The folder for a ledger's certificates; each ledger file name has its own folder."""
+    return path.with_name(FOLDER if path.name == LEDGER_FILE else f"{path.name}.{FOLDER}")
+
+
+def head_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.head")
+
+
+def witnesses(path: Path) -> Witnesses:
+    """Read the files next to a ledger.
+
+    Raises LedgerError for an invalid head file, and OSError if a file cannot be read.
+    """
+    try:
+        names = [entry.name for entry in certificates_folder(path).iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        names = []
+    matches = filter(None, map(_CERTIFICATE.fullmatch, names))
+    return Witnesses(_head(head_file(path)), frozenset(match[1] for match in matches))
+
+
+def _head(path: Path) -> tuple[int, str] | None:
+    try:
+        with path.open("rb") as file:
+            head = json.loads(file.read(_LONGEST_HEAD))
+        sequence, digest = head["sequence"], head["hash"]
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        sequence = digest = None
+    if type(sequence) is not int or sequence < 1 or not isinstance(digest, str):
+        raise LedgerError(
+            f"The file {short(path, 200)!r} does not name an entry of the ledger; remove this "
+            "file if you are sure that the ledger next to it is the latest version."
+        )
+    return sequence, digest
+
+
+def check_witnesses(
+    path: Path, seen: Witnesses, hashes: Sequence[bytes], charges: Sequence[Charge]
+) -> None:
+    """Raises LedgerError unless a ledger holds the entry and the charges that `seen` names."""
+    reasons = []
+    if seen.head is not None:
+        sequence, digest = seen.head
+        if sequence > len(hashes) or hashes[sequence - 1].hex() != digest:
+            reasons.append(f"entry {sequence}, which {head_file(path).name} names")
+    missing = seen.certificates - {charge.certificate for charge in charges}
+    if missing:
+        one = f"the charge of certificate-{min(missing)}.json"
+        others = f" and of {len(missing) - 1} other certificates" if len(missing) > 1 else ""
+        reasons.append(one + others)
+    if reasons:
+        raise LedgerError(
+            f"The ledger {short(path, 200)!r} does not contain {', or '.join(reasons)}: an old "
+            f"copy was restored, or the ledger was emptied or deleted; {advice(path)}."
+        )
+
+
+def write_head(path: Path, seen: Witnesses, hashes: Sequence[bytes]) -> None:
+    """Write the last entry to the head; if this fails, the head names an earlier entry."""
+    latest = (len(hashes), hashes[-1].hex())
+    if latest != seen.head:
+        with suppress(OSError):
+            text = json.dumps({"sequence": latest[0], "hash": latest[1]})
+            write_whole(head_file(path), text + "\n")
+
+
+def advice(path: Path) -> str:
+    """Advice for a ledger that was changed or replaced."""
+    folder = certificates_folder(path).name
+    return (
+        f"restore the latest copy, or move the ledger, {head_file(path).name} and the folder "
+        f"{folder} elsewhere and set new totals, reduced by what was spent"
+    )
+
 
 TABLE = (
     "CREATE TABLE entries (sequence INTEGER PRIMARY KEY, content BLOB NOT NULL, "
@@ -76,8 +246,8 @@ class Chain:
             self._key.public_key().verify(signature, _PURPOSE + self.hashes[-1])
         except (InvalidSignature, TypeError):
             raise LedgerError(
-                f"The ledger {short(self._path, 200)!r} was not signed by the key in {FILE} next "
-                f"to it, so the ledger or the key was changed; {advice(self._path)}."
+                f"The ledger {short(self._path, 200)!r} was not signed by the key in {KEY_FILE} "
+                f"next to it, so the ledger or the key was changed; {advice(self._path)}."
             ) from None
 
 

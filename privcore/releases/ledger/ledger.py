@@ -24,24 +24,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 from privcore.errors import BudgetError, LedgerError
-from privcore.releases.ledger.checks import (
-    check_amounts,
-    check_record,
-    checked_name,
-    checked_total,
-)
-from privcore.releases.ledger.entries import Books
-from privcore.releases.ledger.store import transaction
-from privcore.releases.ledger.sums import (
+from privcore.releases.ledger.chain import LEDGER_FILE, certificates_folder
+from privcore.releases.ledger.entries import (
+    Books,
     Budget,
     Charge,
     Spending,
     Unit,
+    check_amounts,
     check_charge,
+    check_record,
     check_total,
+    checked_name,
+    checked_total,
     spending_of,
 )
-from privcore.releases.ledger.witnesses import FILE, certificates_folder
+from privcore.releases.ledger.store import transaction
 from privcore.text import csv_text, short
 
 VARIABLE = "CAUSALVEIL_DATA_DIR"
@@ -126,7 +124,7 @@ class Ledger:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         # Absolute, so that the database treats ":memory:" as an ordinary file.
-        self.path = (data_directory() / FILE if path is None else Path(path)).absolute()
+        self.path = (data_directory() / LEDGER_FILE if path is None else Path(path)).absolute()
         if "\0" in str(self.path) or not self.path.name:
             raise LedgerError(f"{short(path)!r} cannot be the name of a file; name another ledger.")
         self._timeout = timeout

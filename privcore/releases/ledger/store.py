@@ -18,9 +18,16 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from privcore.errors import LedgerError
-from privcore.releases.ledger.chain import TABLE, Chain, damaged
-from privcore.releases.ledger.signing_key import load_key
-from privcore.releases.ledger.witnesses import Witnesses, check_witnesses, witnesses, write_head
+from privcore.releases.ledger.chain import (
+    TABLE,
+    Chain,
+    Witnesses,
+    check_witnesses,
+    damaged,
+    load_key,
+    witnesses,
+    write_head,
+)
 from privcore.text import short
 
 TABLES = ("secret", "budgets", "totals", "fingerprints", "charges")

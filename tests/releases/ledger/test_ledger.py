@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from privcore.errors import BudgetError, LedgerError, ParameterError
 from privcore.privacy.accounting import composition
+from privcore.releases.ledger.entries import Budget, Charge, check_charge
 from privcore.releases.ledger.ledger import Ledger, data_directory
-from privcore.releases.ledger.sums import Budget, Charge, check_charge
 from tests.examples import examples
 from tests.messages import says
 

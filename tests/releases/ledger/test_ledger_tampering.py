@@ -14,13 +14,11 @@ from hypothesis import strategies as st
 
 from privcore import files
 from privcore.errors import BudgetError, LedgerError
-from privcore.releases.ledger import signing_key
+from privcore.releases.ledger import chain
 from privcore.releases.ledger import store as ledger_store
-from privcore.releases.ledger.chain import _PURPOSE
+from privcore.releases.ledger.chain import _PURPOSE, head_file, load_key
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.signing_key import load_key
 from privcore.releases.ledger.store import APPLICATION, MIGRATIONS
-from privcore.releases.ledger.witnesses import head_file
 from tests.examples import examples
 from tests.messages import says
 
@@ -265,7 +263,7 @@ def another_ledger_of_the_key(ledger):
 
 
 def without_key(ledger):
-    (ledger.path.parent / signing_key.FILE).unlink()
+    (ledger.path.parent / chain.KEY_FILE).unlink()
 
 
 def trigger_that_undoes_charges(ledger):
@@ -327,7 +325,7 @@ def test_a_ledger_deleted_or_emptied_is_refused(ledger, witness, how, tmp_path):
         other = Ledger(tmp_path / "new" / "ledger.sqlite")
         other.set_total("clinic", 0.2, 0.0)
         shutil.copy(other.path, ledger.path)
-        shutil.copy(other.path.with_name(signing_key.FILE), ledger.path.parent)
+        shutil.copy(other.path.with_name(chain.KEY_FILE), ledger.path.parent)
     elif how == "no tables":
         run_sql(ledger.path, "PRAGMA user_version = 0", "VACUUM")
     assert_refused(ledger, "old-copy")
