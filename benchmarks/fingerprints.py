@@ -160,8 +160,9 @@ def runs() -> Iterator[tuple[str, str]]:
 
 
 def releases(folder: Path) -> Iterator[tuple[str, str]]:
-    made = Ledger(folder / "ledger.sqlite")
-    made.set_total("all", 100.0, 1e-3, "basic")
+    made, others = Ledger(folder / "ledger.sqlite"), Ledger(folder / "others.sqlite")
+    for ledger in (made, others):
+        ledger.set_total("all", 100.0, 1e-3, "basic")
     forms = {
         "table": (tables(), {}),
         "pairs": (tables(), {"whole_table": 0}),
@@ -181,6 +182,18 @@ def releases(folder: Path) -> Iterator[tuple[str, str]]:
             f"searched again {form}",
             digest([again.graph, [f.as_dict() for f in again.findings.values()]]),
         )
+        second = release(
+            data,
+            "moment-search",
+            {**file.parameters, "epsilon": 2.0},
+            ledger=others,
+            budget="all",
+            keep_numbers=True,
+            like=file,
+        )
+        yield f"release file like {form}", digest(lasting(dict(second.numbers or {})))
+        files = [file, parsed_file(file_text(second.numbers or {}).encode())]
+        yield f"pooled {form}", digest(search_files(files).graph)
     for name in ("laplace-pc", "priv-pc", "em-pc", "lapmech", "privpc-star", "noleaks"):
         one = release(tables(), name, {}, ledger=made, budget="all")
         yield f"certificate {name}", digest(lasting(dict(one.certificate)))

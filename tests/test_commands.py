@@ -152,10 +152,11 @@ def test_what_follows_a_release_runs(tmp_path):
     assert len({line.split()[1] for line in lines}) == len(AFTER_A_RELEASE)
     for line in lines:
         words = shlex.split(line)
-        if words[1] != "release":
-            kind = "certificate" if words[1] == "verify" else "release"
-            made = (shell.home / "certificates").glob(f"{kind}-*.json")
-            words[2] = str(max(made, key=lambda path: path.stat().st_mtime_ns))
+        for place, word in enumerate(words):
+            kind, _, name = Path(word).stem.partition("-")
+            if name in ("NUMBER", "*"):
+                made = (shell.home / "certificates").glob(f"{kind}-*.json")
+                words[place] = str(max(made, key=lambda path: path.stat().st_mtime_ns))
         if "FINGERPRINT" in words:
             signed = json.loads(Path(words[2]).read_text("utf-8"))
             words[words.index("FINGERPRINT")] = signed["signature"]["fingerprint"]

@@ -241,7 +241,7 @@ def _check_like(
     effect: EffectPlan | None,
     like: ReleaseFile,
 ) -> None:
-    """Raises ReleaseError if the numbers could not be pooled with those of the earlier release."""
+    """Raises ReleaseError if the numbers could not be pooled with the earlier release."""
     if effect is not None or isinstance(dataset, UnboughtTable):
         raise ReleaseError(
             "A release like an earlier one has the levels and bounds of that release and no "

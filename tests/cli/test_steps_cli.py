@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from privcore.faces.cli import build_parser
+from privcore.faces.cli import build_parser, main
 from privcore.releases.release_file import file_text, read_release_file
 from privcore.releases.signing import signed
 from tests.cli.calling import refused, run
@@ -121,6 +121,36 @@ def test_numbers_that_no_double_holds_are_refused_by_every_command(files, capsys
         refused(capsys, "search-again", str(file))
     assert not Path(page).exists()
     assert [charge["epsilon"] for charge in spent(capsys)] == [0.1]
+
+
+def test_releases_like_the_first_are_pooled(files, capsys):
+    path = first_release(files, capsys)
+    like = ("--like", path, "--algorithm", "moment-search", "--budget-name", "clinic")
+    out = ("--out", str(files / "out"))
+    for epsilon in ("0.2", "0.3"):
+        # Levels come from the file.
+        code, _, err = run(
+            capsys, "release", *like, "--csv", str(files / "table.csv"), *out, "--epsilon", epsilon
+        )
+        assert (code, err) == (0, "")
+    assert [charge["epsilon"] for charge in spent(capsys)] == [0.1, 0.2, 0.3]
+    kept = sorted(map(str, (files / "out").glob("release-*.json")))
+    assert len(kept) == 3
+    said = json.loads(run(capsys, "search-again", *kept, "--json")[1])
+    assert said["guarantee"]["epsilon"] == pytest.approx(0.6)
+    assert {read_release_file(name).parameters["measured"] for name in kept} == {"levels"}
+    network = ("release", *like, *out, "--network", "cancer", "--epsilon", "0.1")
+    assert shows(refused(capsys, *network), "like-another")
+    for other in (files / "none", next((files / "out").glob("certificate-*.json"))):
+        refused(capsys, "release", "--like", str(other), *like[2:], *source(files))
+    assert len(spent(capsys)) == 3
+
+
+def test_topup_says_what_does_it_now(files, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["topup", "release.json", "--epsilon", "1"])
+    assert ended.value.code == 2
+    assert shows(capsys.readouterr().err, "topup-is-no-command")
 
 
 def test_without_the_option_no_numbers_are_written(files, capsys):
