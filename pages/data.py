@@ -116,21 +116,16 @@ def pictures(loaded: Loaded) -> None:
     names = list(dataset.names)
     key = "-".join(map(str, loaded.key))
     left, right = st.columns(2)
-    with left:
-        y = st.selectbox(
-            "Column",
-            range(dataset.p),
-            format_func=lambda i: short(names[i]),
-            key=f"data_column_{key}",
-        )
-    with right:
-        others = [i for i in range(dataset.p) if i != y]
-        x = st.selectbox(
-            "given" if categorical else "against",
-            others,
-            format_func=lambda i: short(names[i]),
-            key=f"data_given_{key}_{y}",
-        )
+    columns = range(dataset.p)
+    y = left.selectbox(
+        "Column", columns, format_func=lambda i: short(names[i]), key=f"data_column_{key}"
+    )
+    x = right.selectbox(
+        "given" if categorical else "against",
+        [i for i in columns if i != y],
+        format_func=lambda i: short(names[i]),
+        key=f"data_given_{key}_{y}",
+    )
     if isinstance(source, InMemoryCounts):
         level_pictures(dataset, source, x, y, left, right)
     else:

@@ -81,60 +81,41 @@ def two_histograms(one: NDArray[np.float64], other: NDArray[np.float64], name: s
 
     For a yes/no feature, whose name ends in "?", bars show the frequency of yes and no.
     """
-    palette = PALETTES[current()]
-    if name.endswith("?"):
-        return _how_often(one, other, name)
-    values = np.concatenate([one, other]).astype(float)
+    palette, figure = PALETTES[current()], go.Figure()
+    sides = {"on D": np.asarray(one, dtype=float), "on D′": np.asarray(other, dtype=float)}
+    answers = name.endswith("?")
+    values = np.concatenate(list(sides.values()))
     values = values[np.isfinite(values)]
     low, high = (np.quantile(values, [0.005, 0.995])) if values.size else (0.0, 1.0)
     high = high if high > low else low + 1
-    figure = go.Figure()
-    for number, (title, held) in enumerate((("on D", one), ("on D′", other))):
-        values_of_one = np.asarray(held, dtype=float)
-        counts, edges = np.histogram(
-            values_of_one[np.isfinite(values_of_one)], bins=_BINS, range=(low, high)
-        )
+    for number, (title, held) in enumerate(sides.items()):
+        colour, hover = palette.series[number], "%{y:.4f}<extra>%{fullData.name}</extra>"
+        if answers:
+            share = float(np.mean(held > 0))
+            figure.add_bar(
+                x=["yes", "no"],
+                y=[share, 1 - share],
+                name=title,
+                marker={"color": colour, "pattern": {"shape": ("", "/")[number]}},
+                hovertemplate=f"%{{x}}: {hover}",
+            )
+            continue
+        counts, edges = np.histogram(held[np.isfinite(held)], bins=_BINS, range=(low, high))
         figure.add_scatter(
             x=(edges[:-1] + edges[1:]) / 2,
-            y=counts / max(len(values_of_one), 1),
+            y=counts / max(len(held), 1),
             name=title,
             mode="lines",
-            line={
-                "color": palette.series[number],
-                "shape": "hvh",
-                "dash": ("solid", "dash")[number],
-            },
+            line={"color": colour, "shape": "hvh", "dash": ("solid", "dash")[number]},
             fill="tozeroy",
-            hovertemplate="%{x:.4g}: %{y:.4f}<extra>%{fullData.name}</extra>",
+            hovertemplate=f"%{{x:.4g}}: {hover}",
         )
     figure.update_layout(
         height=340,
-        title="Distribution of the values",
+        title="Frequency" if answers else "Distribution of the values",
+        barmode="group" if answers else None,
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0.72, "xanchor": "right"},
-        xaxis={"title": label(thing(name), 90)},
-        yaxis={"title": "share of runs", "rangemode": "tozero"},
-    )
-    return figure
-
-
-def _how_often(one: NDArray[np.float64], other: NDArray[np.float64], name: str) -> go.Figure:
-    palette = PALETTES[current()]
-    figure = go.Figure()
-    for number, (title, held) in enumerate((("on D", one), ("on D′", other))):
-        share = float(np.mean(np.asarray(held, dtype=float) > 0))
-        figure.add_bar(
-            x=["yes", "no"],
-            y=[share, 1 - share],
-            name=title,
-            marker={"color": palette.series[number], "pattern": {"shape": ("", "/")[number]}},
-            hovertemplate="%{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
-        )
-    figure.update_layout(
-        height=340,
-        title="Frequency",
-        barmode="group",
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0.72, "xanchor": "right"},
-        xaxis={"title": label(thing(name), 90), "type": "category"},
+        xaxis={"title": label(thing(name), 90), "type": "category" if answers else None},
         yaxis={"title": "share of runs", "rangemode": "tozero"},
     )
     return figure

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.controls.address import choose, forget
+from pages.ui.controls.address import choose, forget, text_of
 from pages.ui.glossary import glossary_note
 from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
 from privcore.text import number_of
@@ -272,16 +272,15 @@ def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
         key = widget_key(algorithm, parameter, calibration)
         forget(key)
         if parameter.name in values and values[parameter.name] != parameter.default:
-            address[key] = _address_text(parameter, values[parameter.name])
+            address[key] = address_text(parameter, values[parameter.name])
     return address
 
 
-def _address_text(parameter: Parameter, value: Any) -> str:
+def address_text(parameter: Parameter, value: Any) -> str:
+    """A value as the parameter's widget writes it to the URL."""
     if value is None:
         return _AUTO
-    if parameter.kind == "bool":
-        return str(value).lower()
-    return number_text(value) if parameter.kind == "float" else str(value)
+    return number_text(value) if parameter.kind in ("float", "int") else text_of(value)
 
 
 def optional_grid(parameter: Parameter) -> list[float]:

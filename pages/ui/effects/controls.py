@@ -123,18 +123,25 @@ def _after(data: Dataset, cause: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Width:
-    """The line on the page that states the gain from a second release."""
+    """The line on the page that states the gain from a second release, which counts levels.
 
-    place: DeltaGenerator
+    place: where the line is; None for numeric columns, which have no second release.
+    """
+
+    place: DeltaGenerator | None
     data: Dataset
     question: Question
     epsilon: float
     share: float
 
-    def say(self, strata: int) -> None:
+    def say(self, adjustment: Sequence[str] = ()) -> None:
+        """State the gain for an adjustment set."""
+        if self.place is None:
+            return
         share = self.share or _HALF
         levels = {column.name: len(column.levels) for column in self.data.columns}
         both = levels[self.question.cause], levels[self.question.outcome]
+        strata = math.prod(levels[name] for name in adjustment)
         width = expected_width(self.data.n, both, strata, self.epsilon * share)
         sentence = width_sentence(self.question, width, share)
         nothing = (
@@ -144,16 +151,10 @@ class Width:
         self.place.caption(sentence if self.share else nothing + sentence)
 
     def note(self, answer: Effects) -> None:
-        """State the gain from a second release for the run's adjustment set."""
+        """State the gain for the adjustment set of the run."""
         shown = next((effect for effect in answer.shown if effect.affected), None)
         if shown is not None and shown.adjustment:
-            levels = {column.name: len(column.levels) for column in self.data.columns}
-            self.say(math.prod(levels[name] for name in shown.adjustment))
-
-
-class _NoWidth(Width):
-    def say(self, strata: int) -> None:
-        """Show nothing: numeric columns have no second release."""
+            self.say(shown.adjustment)
 
 
 def budget(loaded: Loaded, question: Question) -> tuple[dict[str, Any], float, Width]:
@@ -171,9 +172,9 @@ def budget(loaded: Loaded, question: Question) -> tuple[dict[str, Any], float, W
         epsilon = control(declared, widget_key(algorithm, declared))
     values = {**values_of(algorithm), "knowledge": held_text()}
     if not counted:
-        return values, 0.0, _NoWidth(st.empty(), loaded.dataset, question, epsilon, 0.0)
+        return values, 0.0, Width(None, loaded.dataset, question, epsilon, 0.0)
     with places[1]:
         share = float(control(SHARE))
         width = Width(st.empty(), loaded.dataset, question, epsilon, share)
-    width.say(1)
+    width.say()
     return values, share, width

@@ -9,12 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.controls.params import declared_controls, number_text
+from pages.ui.controls.params import address_text, declared_controls
 from pages.ui.learn.parts import Values
 from privcore.extras.teaching import Panel
 from privcore.extras.teaching.lesson import Lesson
 from privcore.extras.teaching.lessons import LESSONS
-from privcore.parameter import Parameter
 
 # Draws the picture from the result, the controls' values and a key for the elements; returns
 # the code if it is not the panel's own.
@@ -39,14 +38,7 @@ def address_of(panel: Panel, prefix: str, values: Values) -> dict[str, str]:
     """The URL parameters that set these controls and the seed to these values."""
     start = prefix.replace("-", "_")
     shown = [p for p in panel.parameters if p.matters(values)]
-    return {f"{start}_{p.name}": _as_shown(p, values[p.name]) for p in shown}
-
-
-def _as_shown(parameter: Parameter, value: Any) -> str:
-    """A value as the parameter's widget writes it to the URL."""
-    if parameter.kind == "bool":
-        return str(value).lower()
-    return number_text(value) if parameter.kind in ("float", "int") else str(value)
+    return {f"{start}_{p.name}": address_text(p, values[p.name]) for p in shown}
 
 
 # Shared by all visitors: panels use only their own data.

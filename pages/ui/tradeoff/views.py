@@ -88,24 +88,22 @@ def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
         st.info("The true graph of these data is unknown, so recovery cannot be measured.")
         return
     left, right = st.columns(2)
-    with left:
-        names = [n for n in sweep.plan.algorithms if ALGORITHMS[n].private]
-        name = st.selectbox(
-            "Algorithm",
-            names,
-            key=f"edges_{'-'.join(names)}",
-            format_func=lambda n: ALGORITHMS[n].title,
-        )
-    with right:
-        share = st.segmented_control(
-            "Found",
-            FOUND,
-            default=FOUND[0],
-            required=True,
-            key="sweep_found",
-            bind="query-params",
-            help="Adjacent: the pair has any edge. Directed: the pair has the correct arrow.",
-        )
+    names = [n for n in sweep.plan.algorithms if ALGORITHMS[n].private]
+    name = left.selectbox(
+        "Algorithm",
+        names,
+        key=f"edges_{'-'.join(names)}",
+        format_func=lambda n: ALGORITHMS[n].title,
+    )
+    share = right.segmented_control(
+        "Found",
+        FOUND,
+        default=FOUND[0],
+        required=True,
+        key="sweep_found",
+        bind="query-params",
+        help="Adjacent: the pair has any edge. Directed: the pair has the correct arrow.",
+    )
 
     def draw(rows: list[Row]) -> None:
         mine = [r for r in rows if r["algorithm"] == name and r["calibration"] == "proven"]
