@@ -12,7 +12,7 @@ from pages.ui import charts, session
 from pages.ui.controls.algorithm import chosen_algorithm
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
 from pages.ui.data import charts as data_charts
-from pages.ui.data import public_domain, upload
+from pages.ui.data import domain, upload
 from pages.ui.frame import require_frame
 from pages.ui.layout import tabbed
 from pages.ui.messages import problem
@@ -210,7 +210,7 @@ def about(loaded: Loaded) -> None:
 def show(loaded: Loaded) -> None:
     about(loaded)
     own = "upload_used" in st.session_state and st.session_state["data"] == UPLOAD
-    first = {"What is public": public_domain.panel} if own else {"Columns": schema}
+    first = {"What is public": domain.panel} if own else {"Columns": schema}
     contents = {**first, "Rows": preview, "Charts": pictures}
     tabbed({name: partial(draw, loaded) for name, draw in contents.items()}, "data_tab")
 

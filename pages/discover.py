@@ -20,9 +20,8 @@ from pages.ui.controls.data import (
 )
 from pages.ui.controls.params import control, epsilon_of, widget_key
 from pages.ui.controls.states import current_address
-from pages.ui.discover import epsilon, knowledge, panels, pins, stability
+from pages.ui.discover import epsilon, exports, knowledge, panels, pins, stability
 from pages.ui.discover.background import Background, background_of
-from pages.ui.discover.exports import page_part
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.runs import further_run, reference_run, run
 from pages.ui.discover.summary import (
@@ -175,7 +174,7 @@ def results(loaded: Loaded) -> None:
 def further_files(
     loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int, background: Background
 ) -> None:
-    page_part(loaded, result, values, seed, background)
+    exports.page_part(loaded, result, values, seed, background)
     session.save_button()
 
 
@@ -344,16 +343,7 @@ def show_run(
         form = graph_form(algorithm, references["truth"])
         drawn[f"Truth ({form})"] = Drawn("true-graph", references["truth"], None)
     faint = findings.unclear(result) if with_unclear else []
-    graphs(
-        loaded,
-        drawn,
-        references[kind],
-        selected_edge(shown.compared),
-        result,
-        faint,
-        kind,
-        shown.names[kind],
-    )
+    graphs(loaded, shown, drawn, selected_edge(shown.compared), faint)
     pins.shown(
         pins.Pin(
             pin_name(loaded, result, values, seed),
@@ -439,6 +429,10 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
             power_panel(loaded, values)
         ask(loaded, values)
 
+    def export() -> None:
+        exports.downloads(shown, loaded)
+        exports.code(result, loaded, seed)
+
     contents: dict[str, Callable[[], None]] = {
         "Edges": edges,
         "Background knowledge": lambda: knowledge.panel(
@@ -447,7 +441,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         "Guarantee & budget": promise,
         stability.TAB: lambda: stability.panel(loaded, result, reference, label),
         **({"What to expect": expectation} if private else {}),
-        "Export & code": lambda: panels.export_panel(shown, loaded, seed),
+        "Export & code": export,
         "Pinned": pins.pinned_panel,
     }
     opened = tabbed(contents, "discover_tab")

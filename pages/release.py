@@ -10,7 +10,7 @@ import streamlit as st
 from pages.ui import expectation
 from pages.ui.controls.algorithm import chosen_algorithm
 from pages.ui.controls.data import Loaded, current_data, say_no_table
-from pages.ui.data import private_domain, public_domain
+from pages.ui.data import domain
 from pages.ui.frame import require_frame
 from pages.ui.glossary import term_link
 from pages.ui.messages import problem
@@ -53,7 +53,7 @@ def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check |
         question = next((q for q in subject.questions if q.sentence in str(error)), None)
         if stated and question is None and isinstance(error, ReleaseError):
             st.subheader("First: what is public")
-            public_domain.panel(own, where="on the Data page")
+            domain.panel(own, where="on the Data page")
             return None
         sentence = (
             str(error) if question is None else f"{question.sentence} Answer this on the Data page."
@@ -146,7 +146,7 @@ def steps(own: Loaded) -> None:
     ledger = Ledger()
     in_short = st.container()
     st.header("1. Privacy cost and expected quality")
-    loaded, subject = private_domain.to_release(own, chosen_algorithm()[1])
+    loaded, subject = domain.to_release(own, chosen_algorithm()[1])
     check = plan(own, loaded, subject)
     if check is None:
         with in_short:

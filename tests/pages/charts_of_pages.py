@@ -123,7 +123,6 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
     "audit/charts.py:against_claim": lambda: audit.against_claim(_audit()),
     "audit/charts.py:probabilities": lambda: audit.probabilities(EVENT),
     "audit/charts.py:two_histograms": lambda: audit.two_histograms(X, X + 0.3, NASTY),
-    "audit/charts.py:_how_often": lambda: audit.two_histograms(X, X + 0.3, "an edge?"),
     "direction/charts.py:points_and_fits": lambda: pairs.points_and_fits(
         X,
         X**2,

@@ -19,7 +19,7 @@ from pages.ui.controls import known
 from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD, Loaded
 from pages.ui.controls.params import number_text
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
-from pages.ui.data import columns, private_domain, public_domain, reading, samples, who
+from pages.ui.data import columns, domain, reading, samples, who
 from pages.ui.discover import pins
 from pages.ui.frame import go
 from pages.ui.messages import problem
@@ -231,7 +231,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         "needed. Only algorithms for numeric data can run. If there are categorical columns "
         "too, only moment search and PC can run.",
     )
-    share = private_domain.chosen_share()
+    share = domain.chosen_share()
     if raw.missing:
         st.text(
             "Missing values: "
@@ -312,7 +312,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         if share is not None:
             table = StatedTable.state(
                 raw,
-                [private_domain.kind_alone(column) for column in used],
+                [domain.kind_alone(column) for column in used],
                 name=name,
                 purchase=Purchase(share),
                 # The columns that have a level for missing values are part of the confirmation.
@@ -320,11 +320,9 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
                 true_edges=edges,
             )
             used = list(table.schema)
-            public_domain.use(
-                private_domain.explored(table), content, public_domain.stated(table, used)
-            )
+            domain.use(domain.explored(table), content, domain.stated(table, used))
         else:
-            public = public_domain.confirmed(used)
+            public = domain.confirmed(used)
             dataset: Dataset = build_dataset(
                 raw,
                 [replace(column, declared=public) for column in used],
@@ -332,7 +330,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
                 missing=missing,
                 true_edges=edges,
             )
-            public_domain.use(dataset, content)
+            domain.use(dataset, content)
         st.session_state["upload_used"] = used
         st.session_state["upload_used_of"] = st.session_state["upload_raw"][0]
         # The edits become the starting point, so that they remain when the user returns.
@@ -420,7 +418,7 @@ def _state(stated: list[ColumnSchema], schema: list[ColumnSchema]) -> None:
         if name not in {column.name for column in schema}:
             raise DataError(f"The table has no column {short(name)!r}; correct the schema.")
     if all(column.declared for column in stated):
-        public_domain.confirm(stated)
+        domain.confirm(stated)
     st.session_state["upload_schema"] = [
         replace(by_name[column.name], declared=False)
         if column.name in by_name

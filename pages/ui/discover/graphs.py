@@ -7,17 +7,15 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.ui import tables
-from pages.ui.controls.data import Loaded, positions_of
+from pages.ui.controls.data import Loaded
 from pages.ui.graphs.networks import networks_page, offered
 from pages.ui.graphs.view import show_graphs
+from pages.ui.pictures.run import RunPictures
 from pages.ui.theme import current
-from privcore.algorithms import Discovery
-from privcore.display.answer import class_words
 from privcore.display.drawing import Pane, scene
 from privcore.display.findings import confidence_groups, line_texts, line_widths
 from privcore.graphs import PDAG
 from privcore.measures import Comparison
-from privcore.measures.references import Reference
 from privcore.text import counted
 
 
@@ -31,21 +29,18 @@ class Drawn(NamedTuple):
 
 def graphs(
     loaded: Loaded,
+    run: RunPictures,
     drawn: dict[str, Drawn],
-    base: PDAG,
     highlight: tuple[int, int] | None,
-    result: Discovery,
     faint: list[tuple[int, int]],
-    kind: Reference,
-    reference_name: str,
 ) -> None:
     """Draw the graphs side by side, with linked views.
 
-    drawn: the graphs by title. base: the reference graph. reference_name: the reference's name.
-    highlight: the selected pair. result: the run whose graph comes first. faint: undecided pairs,
-    which are drawn in the first graph.
+    run: the run whose graph comes first. drawn: the graphs by title. highlight: the selected pair.
+    faint: undecided pairs, which are drawn in the first graph.
     """
     panes = []
+    result, base, positions = run.result, run.references[run.kind], run.positions
     for title, (key, graph, comparison) in drawn.items():
         own = graph is result.graph
         pair_findings = result.findings if own else {}
@@ -64,23 +59,23 @@ def graphs(
                 confidence_groups(pair_findings),
             )
         )
-    positions, words = positions_of(loaded, result), class_words(kind, result.graph, base)
+    words = run.words
     made = scene(
         positions,
         panes,
         words=words,
-        reference=reference_name,
+        reference=run.names[run.kind],
         selected=highlight,
         tiers=result.tiers,
     )
     # The scene refers to columns by number.
     hidden = "".join(f" without {name}" for name in loaded.dataset.hidden)
-    run = f"{result.algorithm} {result.parameters.get('epsilon', '')}".strip()
+    name = f"{result.algorithm} {result.parameters.get('epsilon', '')}".strip()
     show_graphs(
         made,
         key="graphs",
         of=f"{loaded.dataset.name}{hidden}",
-        run=run,
+        run=name,
         networks=(lambda: networks_page(panes, positions, words, theme=current()))
         if offered()
         else None,

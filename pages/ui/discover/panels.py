@@ -5,10 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import charts, tables, texts
-from pages.ui.controls.data import Loaded
 from pages.ui.discover import charts as run_charts
-from pages.ui.discover import exports
-from pages.ui.pictures.run import RunPictures
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.algorithms.gradients.curate_score import proven_schedules, published_schedules
 from privcore.display.sentences import protected
@@ -25,11 +22,6 @@ def edge_panel(result: Discovery, comparisons: list[Comparison]) -> None:
         key="discover_edges",
         alt="Edges and their classes",
     )
-
-
-def export_panel(pictures: RunPictures, loaded: Loaded, seed: int) -> None:
-    exports.downloads(pictures, loaded)
-    exports.code(pictures.result, loaded, seed)
 
 
 def weight_panel(result: Discovery) -> None:
