@@ -11,8 +11,8 @@ import argparse
 import json
 
 from benchmarks import parsed
-from pages.ui.discover.background import DATA_SEED, FILE, NETWORK, NOISE_SEED, ROWS
 from pages.ui.discover.epsilon import FEW, ROLLS, STRIP
+from pages.ui.discover.runs import DATA_SEED, FILE, NETWORK, NOISE_SEED, ROWS
 from privcore.algorithms import count, discover
 from privcore.algorithms.registry import RECOMMENDED
 from privcore.data import load_network

@@ -10,7 +10,7 @@ from pages.ui.audit import charts as audit_charts
 from pages.ui.controls.address import chosen, news, write
 from pages.ui.controls.params import number_text, seed_field
 from pages.ui.frame import require_frame
-from pages.ui.messages import problem
+from pages.ui.layout import problem
 from pages.ui.running import LiveHooks, cached_result, settings_key
 from pages.ui.texts import plain
 from privcore.display.sentences import precise_percent

@@ -14,8 +14,7 @@ from pages.ui.controls.data import UPLOAD, Loaded, current_data
 from pages.ui.data import charts as data_charts
 from pages.ui.data import domain, upload
 from pages.ui.frame import require_frame
-from pages.ui.layout import tabbed
-from pages.ui.messages import problem
+from pages.ui.layout import problem, tabbed
 from pages.ui.texts import plain, protection_of
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.visible import PublicShape

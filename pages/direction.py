@@ -8,8 +8,7 @@ from pages.ui.direction.accuracy import accuracy_panel, epsilon_panel, penalty_p
 from pages.ui.direction.data import Key, choose_pair
 from pages.ui.direction.result import guarantee_panel, headline, pictures, scores_panel
 from pages.ui.frame import require_frame
-from pages.ui.layout import tabbed
-from pages.ui.messages import problem
+from pages.ui.layout import problem, tabbed
 from pages.ui.running import cached_result, settings_key
 from privcore.errors import PrivcoreError
 from privcore.extras.pairs import PARAMETERS, Pair, infer

@@ -21,9 +21,8 @@ from pages.ui.controls.data import (
 from pages.ui.controls.params import control, epsilon_of, widget_key
 from pages.ui.controls.states import current_address
 from pages.ui.discover import epsilon, exports, knowledge, panels, pins, stability
-from pages.ui.discover.background import Background, background_of
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
-from pages.ui.discover.runs import further_run, reference_run, run
+from pages.ui.discover.runs import Background, background_of, further_run, reference_run, run
 from pages.ui.discover.summary import (
     header,
     measure_line,
@@ -36,8 +35,7 @@ from pages.ui.expectation import advice_panel, missing_sentence, power_panel
 from pages.ui.frame import actions, require_frame
 from pages.ui.glossary import linked
 from pages.ui.graphs import findings
-from pages.ui.layout import picture_buttons, tabbed
-from pages.ui.messages import problem
+from pages.ui.layout import picture_buttons, problem, tabbed
 from pages.ui.pictures.run import RunPictures, run_lines
 from privcore.algorithms import ALGORITHMS, Algorithm, Discovery
 from privcore.algorithms.engine import accepts

@@ -13,8 +13,7 @@ from pages.ui.effects import exports, result
 from pages.ui.effects.controls import budget, choose_question, settings
 from pages.ui.effects.runs import compared, run
 from pages.ui.frame import require_frame
-from pages.ui.layout import tabbed
-from pages.ui.messages import problem
+from pages.ui.layout import problem, tabbed
 from pages.ui.pictures.run import run_lines
 from privcore.errors import PrivcoreError
 

@@ -9,8 +9,8 @@ import streamlit as st
 from pages.ui.controls.address import choose, chosen, news, write
 from pages.ui.frame import require_frame
 from pages.ui.glossary import term_link, terms_of_panel
+from pages.ui.layout import problem
 from pages.ui.learn.panels import address_of, controls, explain, lessons_with, show_pictures
-from pages.ui.messages import problem
 from privcore.errors import PrivcoreError
 from privcore.extras.teaching import PANELS, Panel
 from privcore.extras.teaching.lesson import ChoiceAnswer, Lesson, Task

@@ -9,8 +9,7 @@ import streamlit as st
 from pages.ui import charts
 from pages.ui.controls.address import chosen, news, write
 from pages.ui.frame import require_frame
-from pages.ui.layout import download
-from pages.ui.messages import problem
+from pages.ui.layout import download, problem
 from pages.ui.papers import charts as paper_charts
 from pages.ui.running import LiveHooks, cached_result
 from pages.ui.texts import plain

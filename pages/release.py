@@ -13,7 +13,7 @@ from pages.ui.controls.data import Loaded, current_data, say_no_table
 from pages.ui.data import domain
 from pages.ui.frame import require_frame
 from pages.ui.glossary import term_link
-from pages.ui.messages import problem
+from pages.ui.layout import problem
 from pages.ui.release import graphs as released_graphs
 from pages.ui.release import panels
 from pages.ui.release.archive import archive, check_file

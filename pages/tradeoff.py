@@ -5,7 +5,7 @@ import streamlit as st
 from pages.ui.controls.data import Loaded, current_data, say_no_table
 from pages.ui.frame import require_frame
 from pages.ui.glossary import term_link
-from pages.ui.messages import problem
+from pages.ui.layout import problem
 from pages.ui.texts import plain
 from pages.ui.tradeoff.controls import choose_plan, choose_view
 from pages.ui.tradeoff.quality import quality_view

@@ -1,4 +1,4 @@
-"""Places, tabs and buttons that several pages draw alike."""
+"""Places, tabs, messages and buttons that several pages draw alike."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.pictures.sheet import FORMS, Form
+from pages.ui.texts import plain
 
 _MIME = {
     "csv": "text/csv",
@@ -106,3 +107,8 @@ def _buttons(name: str, make: Callable[[Form], bytes], key: str, forms: Collecti
     for form in forms:
         content = partial(make, form)
         download(form.upper(), content, f"{stem}.{form}", f"{key}-{form}", width="stretch")
+
+
+def problem(error: Exception | str, place: DeltaGenerator | None = None) -> None:
+    """Show an error message as plain text: column names in the message must not act as markup."""
+    (place or st).error(plain(str(error)), icon=":material/error:")

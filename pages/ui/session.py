@@ -23,8 +23,7 @@ from pages.ui.controls.data import SCHEMA_OF_SESSION, UPLOAD, Loaded
 from pages.ui.controls.states import current_address, restore
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.discover import pins
-from pages.ui.layout import download
-from pages.ui.messages import problem
+from pages.ui.layout import download, problem
 from pages.ui.texts import plain
 from privcore.errors import DataError, PrivcoreError
 from privcore.graphs.knowledge import Knowledge

@@ -17,7 +17,7 @@ from pages.ui.audit import charts as audit
 from pages.ui.data import charts as data
 from pages.ui.direction import charts as pairs
 from pages.ui.discover import charts as runs
-from pages.ui.effects import charts as effects
+from pages.ui.effects import result as effects
 from pages.ui.learn import averaging, membership, noise, per_test, selection, sieve
 from pages.ui.learn import runs as run_panel
 from pages.ui.papers import charts as papers
@@ -161,7 +161,7 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
         1.0,
         numbers=False,
     ),
-    "effects/charts.py:intervals": lambda: effects.intervals(
+    "effects/result.py:intervals": lambda: effects.intervals(
         [
             effects.Row("+9", f"if {NASTY} points at it", (9.0,), 8.0, 10.0, "shown"),
             effects.Row("no bound", "else", (1.0,), -np.inf, np.inf, "other"),

@@ -4,7 +4,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages.ui.discover.background import Background
+from pages.ui.discover.runs import Background
 
 
 @pytest.fixture(autouse=True, scope="session")

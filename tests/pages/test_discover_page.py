@@ -7,11 +7,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from pages.ui.discover.background import Background
 
 from pages.ui.discover import epsilon
-from pages.ui.discover.background import Background
 from pages.ui.discover.epsilon import STRIP, Around
-from pages.ui.discover.runs import run
+from pages.ui.discover.runs import Background, run
 from pages.ui.graphs import networks
 from pages.ui.theme import EDGES
 from privcore.algorithms import count, discover

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pages.ui.controls.algorithm import SEED
-from pages.ui.discover import background
+from pages.ui.discover import runs
 from pages.ui.discover.epsilon import FEW, ROLLS, STRIP, Around
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.registry import RECOMMENDED
@@ -35,9 +35,9 @@ def test_other_data_or_settings_have_runs_of_their_own(other):
 @pytest.mark.parametrize(("epsilon", "seed"), [(0.1, SEED), (1.0, SEED + 30), (10.0, SEED + 7)])
 def test_the_graphs_are_those_of_the_runs(epsilon, seed):
     """After a change to the algorithm, `python -m benchmarks.first_view` makes them again."""
-    data = load_network(background.NETWORK).sample(background.ROWS, background.DATA_SEED)
+    data = load_network(runs.NETWORK).sample(runs.ROWS, runs.DATA_SEED)
     run = discover(count(data), RECOMMENDED, {"epsilon": epsilon}, seed=seed)
-    assert graph_of(data.names, background._read()[epsilon, seed]) == run.graph
+    assert graph_of(data.names, runs._read()[epsilon, seed]) == run.graph
 
 
 def test_no_epsilon_is_recommended_that_finds_nothing():

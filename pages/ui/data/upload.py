@@ -22,7 +22,7 @@ from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.data import columns, domain, reading, samples, who
 from pages.ui.discover import pins
 from pages.ui.frame import go
-from pages.ui.messages import problem
+from pages.ui.layout import problem
 from pages.ui.texts import plain
 from privcore.data import Dataset
 from privcore.errors import DataError, PrivcoreError

@@ -25,7 +25,7 @@ from pages.ui.controls.params import (
     values_of,
     widget_key,
 )
-from pages.ui.discover.background import Answer, Background
+from pages.ui.discover.runs import Answer, Background
 from pages.ui.theme import EDGES, PALETTES, current
 from privcore.algorithms import Algorithm, Discovery
 from privcore.display.answer import count_text, typical_sentence

@@ -13,7 +13,7 @@ import streamlit as st
 from pages.ui import tables
 from pages.ui.controls.data import Loaded, positions_of
 from pages.ui.data import samples
-from pages.ui.discover.background import Background
+from pages.ui.discover.runs import Background
 from pages.ui.graphs.networks import offered
 from pages.ui.layout import download, picture_buttons
 from pages.ui.pictures.notebook import notebook

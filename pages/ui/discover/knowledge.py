@@ -13,7 +13,7 @@ from pages.ui.controls.data import Loaded
 from pages.ui.controls.uploads import uploaded_file
 from pages.ui.expectation import surrogates, wished
 from pages.ui.glossary import linked
-from pages.ui.messages import problem
+from pages.ui.layout import problem
 from pages.ui.running import cached_result, settings_key
 from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current

@@ -1,19 +1,26 @@
-"""The answer of the Effects page: a sentence, charts and tables."""
+"""The answer of the Effects page: a sentence, a chart with a row for each effect, and tables."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
+from pages.ui.effects.charts import Kind, Row
 
 from pages.ui import charts
 from pages.ui import texts as all_texts
+from pages.ui.charts import label
 from pages.ui.controls.data import Loaded, positions_of
 from pages.ui.discover.summary import reroll_button
-from pages.ui.effects import charts as effect_charts
 from pages.ui.effects import texts
-from pages.ui.effects.charts import Kind, Row
 from pages.ui.effects.runs import Compared
 from pages.ui.graphs.view import show_graphs
+from pages.ui.theme import PALETTES, current
 from privcore.display.drawing import Pane, scene
 from privcore.display.effects import headline
 from privcore.effects import Effect, Effects, Estimate, Question
@@ -23,6 +30,8 @@ from privcore.text import counted, percent, short
 
 # Maximum number of effects in the chart, and of those by other graphs.
 MOST_ROWS, MOST_OTHERS = 8, 3
+_ROW, _AROUND = 50, 96
+Kind = Literal["shown", "other", "whole", "exact"]
 
 
 def header(answer: Effects, loaded: Loaded) -> None:
@@ -84,7 +93,7 @@ def effects_picture(answer: Effects, other: Compared, rows: list[Row], more: int
         value = texts.scaled(question, other.truth)
         truth = value, f"truth {texts.amount(question, other.truth)}"
     charts.show(
-        effect_charts.intervals(rows, texts.axis_title(question), truth),
+        intervals(rows, texts.axis_title(question), truth),
         key="effects",
         alt="Effects with their 95 % intervals: "
         + "; ".join(f"{row.amount} {row.words}" for row in rows),
@@ -249,7 +258,7 @@ def means_panel(answer: Effects) -> None:
             )
     title = f"probability of {outcome} = {short(question.level, 18)}, in per cent"
     charts.show(
-        effect_charts.intervals(rows[: 2 * MOST_ROWS], title, None),
+        intervals(rows[: 2 * MOST_ROWS], title, None),
         key="effect-means",
         alt="Probability of the outcome at each of the two values of the cause",
     )
@@ -258,3 +267,116 @@ def means_panel(answer: Effects) -> None:
 
 def _percents(mean: Estimate) -> str:
     return f"{100 * mean.low:.1f} to {100 * mean.high:.1f} %"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the chart, with its label above.
+
+    amount: the number as text, at the start of the label. points: best estimates, in the units of
+    the axis. low, high: ends of the interval, possibly infinite; None if there is no interval.
+    kind: effects under the graph ("shown"), under other graphs ("other"), under all possible
+    graphs together ("whole"), or from the exact rows ("exact").
+    """
+
+    amount: str
+    words: str
+    points: tuple[float, ...]
+    low: float | None
+    high: float | None
+    kind: Kind
+
+
+def intervals(rows: Sequence[Row], x_title: str, truth: tuple[float, str] | None) -> go.Figure:
+    """Chart with a row for each effect and a line at zero; truth: the true effect and its label."""
+    palette = PALETTES[current()]
+    colours = {
+        "shown": palette.series[0],
+        "other": palette.muted,
+        "whole": palette.text,
+        "exact": palette.series[1],
+    }
+    low, high = _reach(rows, truth)
+    figure = go.Figure()
+    for number, row in enumerate(rows):
+        colour = colours[row.kind]
+        if row.low is not None and row.high is not None:
+            figure.add_scatter(
+                x=[max(row.low, low), min(row.high, high)],
+                y=[number, number],
+                mode="lines+markers",
+                line={"color": colour, "width": 6 if row.kind == "whole" else 2.5},
+                marker={"symbol": "line-ns", "size": 12, "line": {"color": colour, "width": 2}},
+                hovertemplate=f"{label(row.amount, 60)}<extra></extra>",
+                showlegend=False,
+            )
+        if row.points:
+            figure.add_scatter(
+                x=list(row.points),
+                y=[number] * len(row.points),
+                mode="markers",
+                marker={
+                    "color": colour,
+                    "size": 11,
+                    "symbol": "diamond-open" if row.kind == "exact" else "circle",
+                },
+                hovertemplate=f"{label(row.amount, 60)}<extra></extra>",
+                showlegend=False,
+            )
+        figure.add_annotation(
+            x=0,
+            xref="paper",
+            xanchor="left",
+            y=number - 0.4,
+            text=f"<b>{label(row.amount, 40)}</b> {label(row.words, 90)}",
+            showarrow=False,
+            bgcolor=palette.background,
+            borderpad=1,
+            font={"color": palette.text, "size": 11.5},
+        )
+    _line(figure, 0.0, palette.muted, "solid", 1)
+    if truth is not None:
+        _line(figure, truth[0], palette.series[2], "dash", 2)
+        figure.add_annotation(
+            x=truth[0],
+            y=len(rows) - 0.2,
+            xanchor="right" if truth[0] > (low + high) / 2 else "left",
+            text=label(truth[1], 40),
+            showarrow=False,
+            font={"color": palette.series[2], "size": 12},
+        )
+    # The label of the truth goes below the last row, where there is room.
+    below = 0.45 if truth is None else -0.1
+    figure.update_layout(
+        height=round(_AROUND + _ROW * (len(rows) - below)),
+        margin={"t": 30},
+        showlegend=False,
+        xaxis={"title": label(x_title, 200), "range": [low, high], "zeroline": False},
+        yaxis={"visible": False, "range": [len(rows) - below, -0.65]},
+    )
+    return figure
+
+
+def _line(figure: go.Figure, at: float, colour: str, dash: str, width: int) -> None:
+    """A vertical line behind everything else."""
+    figure.add_shape(
+        type="line",
+        x0=at,
+        x1=at,
+        y0=0,
+        y1=1,
+        yref="paper",
+        layer="below",
+        line={"color": colour, "width": width, "dash": dash},
+    )
+
+
+def _reach(rows: Sequence[Row], truth: tuple[float, str] | None) -> tuple[float, float]:
+    """The limits of the axis: they include zero, the truth, and all finite interval ends."""
+    ends = [0.0, *([truth[0]] if truth else [])]
+    for row in rows:
+        ends += [*row.points, *(e for e in (row.low, row.high) if e is not None)]
+    finite = [end for end in ends if math.isfinite(end)]
+    low, high = min(finite), max(finite)
+    room = 0.07 * (high - low) or 1.0
+    return low - room, high + room

@@ -91,7 +91,6 @@ def order_plans(allocated: Allocation) -> go.Figure:
         hovertemplate="ε = %{y:.3g}<extra>%{fullData.name}</extra>",
     )
     figure.update_layout(
-        height=380,
         legend={**LEGEND, "font": {"size": 11}},
         xaxis={"title": "order (size of the conditioning set)", "dtick": 1},
         yaxis={"title": "ε of one test", "rangemode": "tozero"},

@@ -74,7 +74,6 @@ def means(result: Averaging) -> go.Figure:
     )
     level_line(figure, VALUE, "exact count")
     figure.update_layout(
-        height=380,
         legend=LEGEND,
         xaxis={"title": "releases", **log_axis(0.95, 1.05 * max(2, len(result.means)))},
         yaxis={"title": "mean"},
@@ -98,7 +97,6 @@ def bill(epsilon: float, releases: int) -> go.Figure:
         )
     everything = np.concatenate(list(costs.values()))
     figure.update_layout(
-        height=380,
         legend=LEGEND,
         xaxis={"title": "releases", **log_axis(0.95, 1.05 * max(2, releases))},
         yaxis={

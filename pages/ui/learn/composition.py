@@ -50,7 +50,6 @@ def composition(curves: CompositionCurves) -> go.Figure:
     # Zero loss cannot be shown on a logarithmic axis.
     all_epsilons = [e for curve in curves.curves for e in curve.epsilons if e > 0] or [1.0]
     figure.update_layout(
-        height=480,
         legend={
             "orientation": "v",
             # All lines rise, so this corner is free.

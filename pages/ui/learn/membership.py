@@ -89,7 +89,6 @@ def success(result: Membership, epsilon: float, title: str) -> go.Figure:
     level_line(figure, 50, "a coin toss")
     ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
     figure.update_layout(
-        height=440,
         legend=LEGEND,
         xaxis={
             "title": "privacy budget ε",

@@ -87,7 +87,6 @@ def densities(picture: NoisePicture, discrete: bool) -> go.Figure:
             hovertemplate="%{x:.3g}: %{y:.3g}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(
-        height=380,
         barmode="overlay",
         legend=LEGEND,
         bargap=0,
@@ -123,7 +122,6 @@ def privacy_loss(picture: NoisePicture, epsilon: float) -> go.Figure:
         level_line(figure, level, text)
     reach = 1.25 * max(epsilon, float(np.abs(picture.loss).max()))
     figure.update_layout(
-        height=380,
         legend=LEGEND,
         showlegend=True,
         xaxis={"title": "published number"},

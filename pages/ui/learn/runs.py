@@ -63,7 +63,6 @@ def runs(made: Runs) -> go.Figure:
         )
     level_line(figure, made.exact, "PC without privacy")
     figure.update_layout(
-        height=420,
         legend=LEGEND,
         xaxis={
             "title": "privacy budget ε",

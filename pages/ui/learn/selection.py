@@ -69,7 +69,6 @@ def _two_bars(names: list[str], exponential: np.ndarray, flip: np.ndarray, title
             hovertemplate="%{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(
-        height=360,
         legend=LEGEND,
         barmode="group",
         xaxis={"title": title, "type": "category"},

@@ -94,7 +94,6 @@ def sieve_error_curves(errors: SieveErrors, axis: str) -> go.Figure:
             },
         )
     figure.update_layout(
-        height=420,
         legend=LEGEND,
         showlegend=True,
         xaxis={

@@ -83,7 +83,6 @@ def recoveries(result: Simpson) -> go.Figure:
         hovertemplate="from noisy counts: %{y:.1f} %<extra></extra>",
     )
     figure.update_layout(
-        height=380,
         legend=LEGEND,
         bargap=0.2,
         xaxis={"title": None},
@@ -153,7 +152,6 @@ def graphs(result: Simpson) -> go.Figure:
         hoverinfo="skip",
     )
     figure.update_layout(
-        height=380,
         legend=LEGEND,
         xaxis={"visible": False, "range": [-1.5, 1.5], "fixedrange": True},
         yaxis={"visible": False, "range": [-0.4, 1.35], "fixedrange": True},

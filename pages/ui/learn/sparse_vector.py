@@ -102,7 +102,6 @@ def stream_animation(stream: Stream) -> go.Figure:
     }
     moving = {"frame": {"duration": 500, "redraw": False}, "transition": {"duration": 0}}
     figure.update_layout(
-        height=500,
         margin={"r": CLEAR},
         legend=LEGEND,
         showlegend=True,

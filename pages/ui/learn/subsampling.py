@@ -53,7 +53,6 @@ def subsampling(curves: SubsamplingCurves) -> go.Figure:
         )
     upright(figure, curves.paper_rate, "the paper’s rate")
     figure.update_layout(
-        height=420,
         legend=LEGEND,
         xaxis={"title": "sub-sampling rate m/n", "range": [0, 1.02]},
         yaxis={"title": "relative to all rows", "rangemode": "tozero"},

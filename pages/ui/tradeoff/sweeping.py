@@ -11,7 +11,7 @@ from contextlib import closing
 
 import streamlit as st
 
-from pages.ui.messages import problem
+from pages.ui.layout import problem
 from pages.ui.running import presence
 from pages.ui.texts import plain
 from privcore.errors import Cancelled, PrivcoreError
