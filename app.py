@@ -10,14 +10,7 @@ from pages.ui.charts import address_foot, set_foot
 from pages.ui.controls.address import leave_out_infinite, leave_out_undrawn
 from pages.ui.controls.algorithm import pick_algorithm, set_algorithm
 from pages.ui.controls.data import choose_data
-from pages.ui.frame import (
-    dress,
-    enter_frame,
-    keep_values,
-    name_unknown,
-    note_address,
-    set_actions,
-)
+from pages.ui.frame import dress, enter_frame, keep_values, name_unknown, note_address, set_actions
 from pages.ui.keys import keys, presenting
 from privcore import kernels
 from privcore.files import no_core_files
@@ -95,10 +88,7 @@ session.offer(tab, notes_of_session)
 session.say_opened(notes_of_session, page.url_path)
 if with_algorithm:
     with st.sidebar:
-        set_algorithm(
-            seeded=page is not release_page,
-            with_numbers=page is not discover_page,
-        )
+        set_algorithm(seeded=page is not release_page, with_numbers=page is not discover_page)
 
 page.run()
 leave_out_undrawn()

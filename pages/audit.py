@@ -153,10 +153,8 @@ def verdict(result: AuditResult) -> None:
         "Largest possible bound",
         f"{result.most_visible:.2f}",
         border=True,
-        help=(
-            "Approximately the largest lower bound on ε that this number of runs can give, for "
-            "any mechanism."
-        ),
+        help="Approximately the largest lower bound on ε that this number of runs can give, for "
+        "any mechanism.",
     )
 
 

@@ -12,12 +12,7 @@ from pages.ui import session, texts
 from pages.ui.charts import set_foot
 from pages.ui.controls import known
 from pages.ui.controls.algorithm import SEED, chosen_algorithm
-from pages.ui.controls.data import (
-    Loaded,
-    current_data,
-    positions_of,
-    say_no_table,
-)
+from pages.ui.controls.data import Loaded, current_data, positions_of, say_no_table
 from pages.ui.controls.params import control, epsilon_of, widget_key
 from pages.ui.controls.states import current_address
 from pages.ui.discover import epsilon, exports, knowledge, panels, pins, stability
@@ -42,11 +37,7 @@ from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import DELTA
 from privcore.algorithms.search.result import described_pairs
 from privcore.counts import InMemoryCounts, MixedRows
-from privcore.display.answer import (
-    columns_words,
-    graph_form,
-    hidden_sentence,
-)
+from privcore.display.answer import columns_words, graph_form, hidden_sentence
 from privcore.display.findings import verdict_counts
 from privcore.display.report import price_sentence, reference_sentence
 from privcore.display.sentences import one_level_sentence, overruled_sentence, shape_sentence

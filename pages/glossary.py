@@ -32,10 +32,8 @@ def show_matching(words: str) -> None:
         show(matching)
     else:
         st.info(
-            (
-                f"No term matches “{plain(words)}”. Try a shorter word, or clear the search to "
-                "see all terms."
-            ),
+            f"No term matches “{plain(words)}”. Try a shorter word, or clear the search to "
+            "see all terms.",
             icon=":material/search_off:",
         )
 

@@ -86,11 +86,7 @@ def cost(loaded: Loaded, check: Check) -> None:
 
 
 def confirm(
-    loaded: Loaded,
-    subject: Dataset | StatedTable,
-    ledger: Ledger,
-    chosen: Chosen,
-    check: Check,
+    loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger, chosen: Chosen, check: Check
 ) -> None:
     """Draw the Release button and its checkboxes; only this button spends budget."""
     shown: list[Shown] = st.session_state.setdefault("_released", [])

@@ -182,11 +182,7 @@ def _first(
 
 
 def name_ends(
-    figure: go.Figure,
-    ends: Sequence[LineEnd],
-    *,
-    y_range: tuple[float, float],
-    height: float,
+    figure: go.Figure, ends: Sequence[LineEnd], *, y_range: tuple[float, float], height: float
 ) -> None:
     """Label lines at their right ends without overlap, and connect each label to its line.
 

@@ -75,11 +75,7 @@ def enter_frame() -> None:
 def dress(*, presenting: bool) -> None:
     """Add the logo and the styles that all pages share."""
     palette = PALETTES[current()]
-    st.logo(
-        _LOGO.format(primary=palette.primary, text=palette.text),
-        size="large",
-        link=None,
-    )
+    st.logo(_LOGO.format(primary=palette.primary, text=palette.text), size="large", link=None)
     colours = {"muted": palette.muted, "accent": palette.link, "page": palette.background}
     named = " ".join(f"--{name}: {colour};" for name, colour in colours.items())
     style = f":root {{ {named} }}\n" + (_HERE / "frame.css").read_text("utf-8")
@@ -136,8 +132,7 @@ def name_unknown(place: DeltaGenerator, page: str) -> None:
         del st.session_state[_UNKNOWN]
     elif words:
         place.warning(
-            f"Ignored in the URL: {words}. The default is shown.",
-            icon=":material/link_off:",
+            f"Ignored in the URL: {words}. The default is shown.", icon=":material/link_off:"
         )
 
 

@@ -76,10 +76,7 @@ def tabbed(contents: Mapping[str, Callable[[], None]], key: str) -> str:
 
 
 def picture_buttons(
-    make: Callable[[Form], bytes],
-    key: str,
-    label: str,
-    more: Callable[[], None] | None = None,
+    make: Callable[[Form], bytes], key: str, label: str, more: Callable[[], None] | None = None
 ) -> None:
     """Draw a small popover with a button for each file format; files are made on request.
 

@@ -33,10 +33,7 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
     rows: dict[tuple[int, int], dict[str, str]] = {}
     for comparison in comparisons:
         for pair in comparison.pairs:
-            row = rows.setdefault(
-                (pair.i, pair.j),
-                {"edge": pair.here},
-            )
+            row = rows.setdefault((pair.i, pair.j), {"edge": pair.here})
             row[f"against {comparison.reference_name}"] = pair.kind
             row[f"in {comparison.reference_name}"] = pair.reference
     for pair_key, row in rows.items():

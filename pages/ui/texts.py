@@ -71,10 +71,7 @@ def protection_of(dataset: Described, parameters: Mapping[str, Any]) -> Protecti
 
 
 def odds_sentence(
-    epsilon: float,
-    delta: float,
-    seen: str = "the private graph",
-    whom: Protection = ONE_ROW,
+    epsilon: float, delta: float, seen: str = "the private graph", whom: Protection = ONE_ROW
 ) -> str:
     """Explain ε as odds, for a prior probability of one half; seen: names what is released."""
     return plain(sentences.odds_sentence(epsilon, delta, seen, whom))

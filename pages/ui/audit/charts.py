@@ -39,7 +39,7 @@ def against_claim(result: AuditResult) -> go.Figure:
         title="Lower bound on ε by event",
         xaxis={"title": "events (event 1 is described below)"},
         yaxis={
-            "title": ("lower bound on the true ε"),
+            "title": "lower bound on the true ε",
             "range": [0, 1.2 * max(result.epsilon, *shown)],
         },
     )

@@ -127,12 +127,7 @@ def use(dataset: Dataset, content: bytes | None, table: StatedTable | None = Non
     """Store a data set as the user's own table in this session, and drop cached results."""
     version = st.session_state["upload_version"] = st.session_state.get("upload_version", 0) + 1
     st.session_state["upload"] = prepare(
-        dataset,
-        is_network=False,
-        seed=0,
-        version=10**9 + version,
-        content=content,
-        stated=table,
+        dataset, is_network=False, seed=0, version=10**9 + version, content=content, stated=table
     )
     st.session_state.pop("_results", None)
 

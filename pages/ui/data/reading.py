@@ -61,10 +61,7 @@ def settings(table: str, raw: RawTable | None) -> None:
 
 def _first_row(table: str) -> None:
     st.segmented_control(
-        "The first row is",
-        [_VALUES, _NAMES],
-        key=f"upload_header_{table}",
-        persist_state="session",
+        "The first row is", [_VALUES, _NAMES], key=f"upload_header_{table}", persist_state="session"
     )
 
 

@@ -66,9 +66,8 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         format_func=lambda name: short(name, 60),
         key=f"upload_unit_{table}",
         persist_state="session",
-        help=(
-            "For example, patient_id. This column only identifies persons; it is not in the graph."
-        ),
+        help="For example, patient_id. This column only identifies persons; it is not in the "
+        "graph.",
     )
     rows = right.number_input(
         "Maximum number of rows of one person",

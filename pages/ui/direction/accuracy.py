@@ -112,12 +112,7 @@ def accuracy_panel() -> None:
 
 
 def curve(
-    pair: Pair,
-    title: str,
-    key: Key,
-    make: Callable[..., Any],
-    x_title: str,
-    marker: float | None,
+    pair: Pair, title: str, key: Key, make: Callable[..., Any], x_title: str, marker: float | None
 ) -> list[tuple[float, dict[str, Share]]] | None:
     """Plot the share of runs that find the direction, from the cache or computed with progress.
 
@@ -144,10 +139,7 @@ def curve(
     name = str(key[0]).removeprefix("direction-")
     charts.show(
         pair_charts.curves(
-            series,
-            x_title=x_title,
-            marker=marker,
-            y_title=f"share of runs that find {wanted}",
+            series, x_title=x_title, marker=marker, y_title=f"share of runs that find {wanted}"
         ),
         key=f"pair-{name}",
         alt=f"Share of runs that find the direction, against {x_title[-1]}",

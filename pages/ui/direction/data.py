@@ -15,13 +15,7 @@ from pages.ui.controls.params import declared_controls, seed_field
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.texts import plain
 from privcore.errors import DataError
-from privcore.extras.pairs import (
-    GENERATORS,
-    Pair,
-    PairGenerator,
-    generator_parameters,
-    is_numeric,
-)
+from privcore.extras.pairs import GENERATORS, Pair, PairGenerator, generator_parameters, is_numeric
 from privcore.intake import RawTable, build_dataset, read_table
 from privcore.intake.reading import ENDINGS, MAX_BYTES
 from privcore.intake.triage import number_columns
@@ -160,10 +154,7 @@ def _file() -> tuple[Pair, Key] | None:
 
 
 def _of_table(
-    raw: RawTable,
-    filename: str,
-    digest: str,
-    true_edges: tuple[tuple[str, str], ...] | None = None,
+    raw: RawTable, filename: str, digest: str, true_edges: tuple[tuple[str, str], ...] | None = None
 ) -> tuple[Pair, Key] | None:
     schema = {column.name: column for column in number_columns(raw)}
     if len(schema) < 2:

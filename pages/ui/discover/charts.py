@@ -71,11 +71,7 @@ def budget_bar(result: Discovery) -> go.Figure:
         showlegend=True,
         legend={"orientation": "h", "y": 1.05, "yanchor": "bottom", "traceorder": "normal"},
         yaxis={"visible": False},
-        xaxis={
-            "title": f"share of {whole}, %",
-            "range": [0, 100.5],
-            "fixedrange": True,
-        },
+        xaxis={"title": f"share of {whole}, %", "range": [0, 100.5], "fixedrange": True},
     )
     return figure
 

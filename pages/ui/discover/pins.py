@@ -77,7 +77,7 @@ def _pin() -> None:
     if pin is not None and all(_run(pin) != _run(held) for held in pins()):
         pins().append(pin)
         st.toast(
-            (f"Pinned: {plain(pin.name)}. Compare it in the Pinned tab."), icon=":material/keep:"
+            f"Pinned: {plain(pin.name)}. Compare it in the Pinned tab.", icon=":material/keep:"
         )
 
 

@@ -68,13 +68,7 @@ def run(
         chosen = seed if ALGORITHMS[name].private else None
         return discover(loaded.source, name, values, seed=chosen, hooks=hooks)
 
-    key = (
-        "run",
-        loaded.key,
-        name,
-        settings_key(values),
-        seed if ALGORITHMS[name].private else 0,
-    )
+    key = ("run", loaded.key, name, settings_key(values), seed if ALGORITHMS[name].private else 0)
     return cached_result(
         key, f"Running {ALGORITHMS[name].title}", compute, shared=loaded.is_network
     )

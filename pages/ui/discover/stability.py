@@ -100,10 +100,7 @@ def _judged(loaded: Loaded, result: Discovery, runs: int) -> Stability | None:
 
     def compute(hooks: LiveHooks) -> Stability:
         return judge(
-            loaded.source,
-            result,
-            runs=runs,
-            watch=lambda done, of: hooks.part(done, of, "run"),
+            loaded.source, result, runs=runs, watch=lambda done, of: hooks.part(done, of, "run")
         )
 
     try:

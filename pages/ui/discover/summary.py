@@ -48,12 +48,7 @@ def introduction() -> None:
         st.page_link("pages/data.py", label="Load your own table", width="content")
 
 
-def header(
-    result: Discovery,
-    loaded: Loaded,
-    answer: str,
-    price: str,
-) -> None:
+def header(result: Discovery, loaded: Loaded, answer: str, price: str) -> None:
     """Show the answer in a sentence, and the guarantee.
 
     price: a sentence on the cost of noise, if any.
@@ -122,12 +117,7 @@ def measure_line(graph: PDAG, reference: PDAG, reference_name: str) -> str:
 
 
 def metric_row(
-    graph: PDAG,
-    base: PDAG | None,
-    base_title: str,
-    reference: PDAG,
-    reference_name: str,
-    form: str,
+    graph: PDAG, base: PDAG | None, base_title: str, reference: PDAG, reference_name: str, form: str
 ) -> None:
     """Show the graph's quality against the reference, and the change from the non-private graph.
 

@@ -60,11 +60,7 @@ def changed(answer: Effects, values: dict[str, Any]) -> dict[str, Any]:
 def python(answer: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> str:
     """A Python script that loads the data, computes the effects and prints the answer."""
     of_graph = python_code(
-        answer.result,
-        loaded.dataset,
-        network=loaded.is_network,
-        data_seed=loaded.seed,
-        seed=seed,
+        answer.result, loaded.dataset, network=loaded.is_network, data_seed=loaded.seed, seed=seed
     )
     load = of_graph.split("result = discover(")[0].split("\n", 1)[1]
     question = answer.question
@@ -89,11 +85,7 @@ def command(
     result = replace(answer.result, parameters={**answer.result.parameters, **values})
     words = shlex.split(
         command_line(
-            result,
-            loaded.dataset,
-            network=loaded.is_network,
-            data_seed=loaded.seed,
-            seed=seed,
+            result, loaded.dataset, network=loaded.is_network, data_seed=loaded.seed, seed=seed
         )
     )
     words[words.index("discover")] = "effect"

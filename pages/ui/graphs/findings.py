@@ -63,11 +63,7 @@ def pair_panel(result: Discovery) -> None:
         "more rows help, unless other columns almost determine the values of the pair. All of "
         "this is computed from the released numbers at no further privacy cost."
     )
-    st.dataframe(
-        tables.pairs(result),
-        hide_index=True,
-        alt="The finding on each pair",
-    )
+    st.dataframe(tables.pairs(result), hide_index=True, alt="The finding on each pair")
     # Graphs have posterior probabilities only if all combinations of levels are counted.
     made = _OF_DRAWS if result.unit == "probability" else _OF_TESTS
     text = _OF_PROBABILITIES if result.hidden_stage is None else _OF_PAG_PROBABILITIES

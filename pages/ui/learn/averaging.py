@@ -40,11 +40,11 @@ def show(result: Averaging, values: Values, key: str) -> None:
     row.metric(
         "Limit on correct guesses",
         precise_percent(result.guess_bound),
-        help=("The limit for any attacker under the smallest total ε."),
+        help="The limit for any attacker under the smallest total ε.",
     )
     for name, cost in result.costs.items():
         row.metric(
-            f"ε, {name.split(',')[0]}", f"{cost:.3g}", help=(f"Total over all releases: {name}.")
+            f"ε, {name.split(',')[0]}", f"{cost:.3g}", help=f"Total over all releases: {name}."
         )
 
 

@@ -29,7 +29,7 @@ def show(result: EquivalenceClass, values: Values, key: str) -> None:
     row.metric(
         "Undirected edges",
         f"{result.undirected}",
-        help=("Edges whose direction differs within the class."),
+        help="Edges whose direction differs within the class.",
     )
     if result.count > SHOWN:
         st.caption(f"The first {SHOWN} of {result.count} DAGs are drawn.")

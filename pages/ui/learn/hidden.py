@@ -21,7 +21,7 @@ def show(result: Hidden, values: Values, key: str) -> None:
     row.metric("Links in the first and second graph", f"{links[0]} and {links[1]}")
     row.metric("Circles", result.circles, help="Undetermined ends of links")
     row.metric(
-        ("ε of the first and second graph"),
+        "ε of the first and second graph",
         f"{first:g} and {second:g}",
-        help=("The privacy cost of each graph."),
+        help="The privacy cost of each graph.",
     )

@@ -91,10 +91,6 @@ def _two_lines(x: Vector, lines: Mapping[str, Vector], first: int = 0) -> go.Fig
             name=name,
             mode="lines",
             hovertemplate=HOVER,
-            line={
-                "color": palette.series[first + number],
-                "width": 3,
-                "dash": DASHES[number],
-            },
+            line={"color": palette.series[first + number], "width": 3, "dash": DASHES[number]},
         )
     return figure.update_layout(legend=LEGEND)

@@ -24,12 +24,12 @@ def show(result: PerTestBudget, values: Values, key: str) -> None:
         f"{result.formula_each:.4g} by the formula",
         delta_color="off",
         delta_arrow="off",
-        help=("Under the accountant that allows the largest ε per test."),
+        help="Under the accountant that allows the largest ε per test.",
     )
     row.metric(
-        ("ε per test by basic composition"),
+        "ε per test by basic composition",
         f"{result.basic_each:.4g}",
-        help=("ε divided by the number of tests."),
+        help="ε divided by the number of tests.",
     )
     row.metric(
         "Noise on Z",

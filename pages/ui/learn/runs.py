@@ -36,10 +36,7 @@ def runs(made: Runs) -> go.Figure:
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, (name, scores, means) in enumerate(
-        (
-            (NAIVE, made.naive, made.naive_means),
-            (SIEVING, made.sieving, made.sieving_means),
-        )
+        ((NAIVE, made.naive, made.naive_means), (SIEVING, made.sieving, made.sieving_means))
     ):
         # Offset, so that the dots of both are visible.
         x = made.epsilons * (0.97, 1.03)[number]

@@ -16,14 +16,14 @@ def show(result: Selections, values: Values, key: str) -> None:
     draw(
         count_probabilities(result),
         f"{key}-count",
-        ("Distribution of the number of removed candidates"),
+        "Distribution of the number of removed candidates",
         HALF,
     )
     row = st.container(horizontal=True)
     row.metric(
         "Mean utility, exponential",
         f"{result.expected:.3f}",
-        help=("Mean utility of the selected candidate."),
+        help="Mean utility of the selected candidate.",
     )
     row.metric(
         "Mean utility, permute-and-flip",
@@ -31,7 +31,7 @@ def show(result: Selections, values: Values, key: str) -> None:
         help="Never below the mean of the exponential mechanism.",
     )
     row.metric(
-        "Largest utility", f"{result.best:g}", help=("The utility of selection without privacy.")
+        "Largest utility", f"{result.best:g}", help="The utility of selection without privacy."
     )
 
 

@@ -53,10 +53,7 @@ def edit_table(start: Moves, key: str) -> Moves:
             pd.DataFrame([(table.changed + 1, *table.replacement)], columns=["record", *"xyz"]),
             column_config={
                 "record": st.column_config.NumberColumn(
-                    min_value=1,
-                    max_value=len(table.rows),
-                    step=1,
-                    help="Which record is replaced.",
+                    min_value=1, max_value=len(table.rows), step=1, help="Which record is replaced."
                 ),
                 **number,
             },

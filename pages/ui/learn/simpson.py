@@ -28,10 +28,8 @@ def show(result: Simpson, values: Values, key: str) -> None:
     row.metric(
         "All patients",
         _points(result.overall),
-        help=(
-            "Recovery rate with the new treatment minus recovery rate with the old treatment, "
-            "from exact counts."
-        ),
+        help="Recovery rate with the new treatment minus recovery rate with the old treatment, "
+        "from exact counts.",
     )
     row.metric(
         "Within severity",
@@ -86,12 +84,7 @@ def recoveries(result: Simpson) -> go.Figure:
         legend=LEGEND,
         bargap=0.2,
         xaxis={"title": None},
-        xaxis2={
-            "overlaying": "x",
-            "range": [-0.5, 2.5],
-            "visible": False,
-            "fixedrange": True,
-        },
+        xaxis2={"overlaying": "x", "range": [-0.5, 2.5], "visible": False, "fixedrange": True},
         yaxis={"title": "recovered, %", "range": [0, 108]},
     )
     return figure

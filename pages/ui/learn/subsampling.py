@@ -24,7 +24,7 @@ def show(result: SubsamplingCurves, values: Values, key: str) -> None:
     row.metric(
         "Signal over noise at this rate",
         precise_percent(result.paper_ratio),
-        help=("As a share of the signal-to-noise ratio at rate 1."),
+        help="As a share of the signal-to-noise ratio at rate 1.",
     )
     row.metric(
         "Noise at rate 1",

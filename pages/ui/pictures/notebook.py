@@ -9,11 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from pages.ui.controls.data import Loaded
-from pages.ui.pictures.run import (
-    RunPictures,
-    plain_guarantee,
-    settings_line,
-)
+from pages.ui.pictures.run import RunPictures, plain_guarantee, settings_line
 from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset

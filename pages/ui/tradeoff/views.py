@@ -134,10 +134,7 @@ def effort_view(sweep: BackgroundSweep) -> None:
         ):
             with column:
                 figure = tradeoff_charts.quality(
-                    summarise(rows, metric),
-                    title,
-                    bounded=False,
-                    log=True,
+                    summarise(rows, metric), title, bounded=False, log=True
                 )
                 charts.show(figure, key=f"tradeoff-{metric}", alt=f"{title} against ε")
         st.caption(
@@ -227,10 +224,8 @@ def eight_networks_view() -> None:
         selection_mode="multi",
         key="eight_highlighted",
         format_func=lambda name: plain(ALGORITHMS[name].title),
-        help=(
-            "Highlights the chosen algorithms; all others turn grey. If none is chosen, all lines "
-            "are coloured."
-        ),
+        help="Highlights the chosen algorithms; all others turn grey. If none is chosen, all lines "
+        "are coloured.",
     )
     st.caption(groups_sentence())
     for place, name in zip(
