@@ -1,7 +1,5 @@
 """Every algorithm has a scikit-learn-style estimator, and type checkers know it."""
 
-import doctest
-import importlib
 import inspect
 import pickle
 import subprocess
@@ -175,13 +173,6 @@ def test_what_is_asked_wrongly_is_refused_in_a_sentence(call, error, message, fr
     assert isinstance(refused.value, privcore.PrivcoreError)
     assert str(refused.value).endswith(".")
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("module", ["privcore.faces.estimators", "privcore.faces.estimators.base"])
-def test_examples_of_docstrings_run(module):
-    result = doctest.testmod(importlib.import_module(module))
-    assert result.attempted
-    assert not result.failed
 
 
 @pytest.mark.long

@@ -18,6 +18,7 @@ from privcore.extras.lab.reproductions import NAMES
 from privcore.intake import ColumnSchema
 from privcore.releases.ledger.ledger import Ledger
 from privcore.version import __version__
+from tests.examples import few
 from tests.messages import says, shows
 
 ROOT = Path(__file__).parents[1]
@@ -137,25 +138,14 @@ def test_one_version():
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-EXAMPLES = (
-    "privcore",
-    "privcore.algorithms.search.skeleton",
-    "privcore.faces.api",
-    "privcore.faces.api.effects",
-    "privcore.faces.api.runs",
-    "privcore.faces.api.tables",
-    "privcore.faces.api.sweeps",
-    "privcore.graphs.orientation",
-    "privcore.graphs.pdag",
-    "privcore.parameter",
-    "privcore.privacy.accounting.accountants",
-    "privcore.privacy.mechanisms.sparse_vector",
-    "privcore.display.shown",
-)
+EXAMPLES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((ROOT / "privcore").rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("module", EXAMPLES)
+@pytest.mark.parametrize("module", few(EXAMPLES, 7))
 def test_examples_of_docstrings_run(module):
     tests, failed = 0, 0
     for found in doctest.DocTestFinder().find(importlib.import_module(module)):

@@ -71,7 +71,7 @@ class StandardisedTable:
     >>> table = StandardisedTable(counts, 0.0, 1100)
     >>> effect = table.effect()
     >>> round(effect.value, 2), effect.low < 0.37 < effect.high
-    (0.37, True)
+    (0.36, True)
     """
 
     def __init__(

@@ -1,7 +1,5 @@
 """Graphs go to other programs and come back, or are refused in one sentence."""
 
-import doctest
-import importlib
 from pathlib import Path
 
 import networkx as nx
@@ -373,10 +371,3 @@ def test_the_table_of_the_documentation_is_the_registry():
         (name, ", ".join(form.carries), "yes" if form.read else "no")
         for name, form in FORMATS.items()
     ]
-
-
-@pytest.mark.parametrize("module", ["objects", "texts", "formats"])
-def test_examples_of_docstrings_run(module):
-    result = doctest.testmod(importlib.import_module(f"privcore.exchange.{module}"))
-    assert result.attempted
-    assert not result.failed

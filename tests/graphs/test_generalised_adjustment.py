@@ -1,6 +1,5 @@
 """Adjustment under unobserved confounders: against every graph of a class, by linear models."""
 
-import doctest
 from itertools import chain, combinations, permutations, product
 
 import networkx as nx
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 from privcore.errors import DataError
-from privcore.graphs import PDAG, generalised_adjustment
+from privcore.graphs import PDAG
 from privcore.graphs.adjustment import adjustment_sets, d_separated, valid
 from privcore.graphs.generalised_adjustment import _Member, identify, valid_in_class, visible
 from privcore.graphs.pdag import PAG
@@ -313,9 +312,3 @@ def test_a_graph_that_contradicts_itself_is_refused_in_a_sentence():
         assert str(refused.value).count(".") == 1
     with pytest.raises(ValueError, match=says("both-cause-and-outcome")):
         identify(pag("X -> Y", "XY"), 1, 1)
-
-
-def test_examples_of_docstrings_run():
-    result = doctest.testmod(generalised_adjustment)
-    assert result.attempted
-    assert not result.failed

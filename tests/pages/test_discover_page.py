@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from pages.ui.discover.background import Background
 
 from pages.ui.discover import epsilon
 from pages.ui.discover.epsilon import STRIP, Around

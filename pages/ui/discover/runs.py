@@ -19,7 +19,6 @@ from statistics import median
 from typing import Any
 
 import streamlit as st
-from pages.ui.discover.background import Background
 
 from pages.ui.controls.algorithm import SEED
 from pages.ui.controls.data import USUAL_ROWS, Loaded

@@ -10,7 +10,6 @@ from typing import Literal
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from pages.ui.effects.charts import Kind, Row
 
 from pages.ui import charts
 from pages.ui import texts as all_texts

@@ -171,7 +171,7 @@ def _log_prior(pairs: int) -> Vector:
     """Twice the log prior of a DAG by its number of edges, up to a constant.
 
     >>> [round(float(value), 2) for value in _log_prior(3)]
-    [0.0, -2.2, -2.2, -2.2]
+    [-0.0, -2.2, -2.2, -2.2]
     """
     many = np.minimum(np.arange(pairs + 1), pairs // 2)
     ways = gammaln(pairs + 1) - gammaln(many + 1) - gammaln(pairs - many + 1)
