@@ -104,18 +104,9 @@ BASE = "discover --example linear-gaussian --rows 500"
     ("arguments", "sentence"),
     [
         ("discover --example magic", says("no-such-example", name="magic")),
-        (f"{BASE} --nodes 1", outside("nodes", 1)),
         (f"{BASE} --nodes ten", outside("nodes", "ten")),
-        (f"{BASE} --density 2", outside("density", 2)),
-        (f"{BASE} --graph-seed -1", outside("graph-seed", "-1")),
         (f"{BASE} --concentration 1", says("no-such-parameter", name="concentration")),
-        (
-            f"{BASE} --weight-low 3",
-            says("above-another", name="weight-low", value=3, other="weight-high"),
-        ),
-        (f"{BASE} --intervals 1", says("cut-from-to", low=2, high=100)),
         (f"{BASE} --intervals many", outside("intervals", "many")),
-        (f"{BASE} --rows 1", outside("rows", 1)),
         (f"{BASE} --network asia", says("either-source")),
         (
             "discover --network asia --graph-seed 1",

@@ -74,7 +74,6 @@ def test_the_one_set_of_the_criterion_is_adjusted_for(share: float) -> None:
     assert (one.parents, one.adjustment, one.valid) == (None, ("smoke",), (("smoke",),))
     assert (one.probability, one.shown, one.affected) == (1.0, True, True)
     assert made.identified
-    assert one.estimate is not None
     assert made.interval == (one.estimate.low, one.estimate.high)
     # It is what a DAG gives in which smoke is the one parent of bronc.
     known = PDAG.from_names(
@@ -83,7 +82,6 @@ def test_the_one_set_of_the_criterion_is_adjusted_for(share: float) -> None:
     (usual,) = without_privacy(asia(), known, made.question)
     (exact,) = without_privacy(asia(), made.result.graph, made.question)
     assert exact.estimate == usual.estimate
-    assert exact.estimate is not None
     assert one.estimate.low < exact.estimate.value < one.estimate.high
     assert begins(headline(made), "effect-of-a-pag", cause="bronc", outcome="dysp")
     assert reads(effect_line(made.question, one), "line-of-a-pag", adjustment="smoke")
@@ -94,7 +92,6 @@ def test_a_set_of_no_columns() -> None:
     (one,) = made.effects
     assert one.adjustment == ()
     assert reads(one.reason, "nothing-to-adjust-in-a-pag")
-    assert made.interval is not None
     assert made.interval[0] < 0.09 < made.interval[1]
 
 
@@ -143,7 +140,6 @@ def test_numbers_are_regressed_on_the_set() -> None:
     graph = pag(f"{d} o-> {b}; {a} o-> {b}; {a} -> {c}; {b} -> {c}", data.names)
     (one,) = without_privacy(data, graph, Question(b, c))
     assert one.adjustment == (a,)
-    assert one.estimate is not None
     x = np.column_stack([np.ones(data.n), data.values[1], data.values[0]])
     slope = np.linalg.lstsq(x, data.values[2], rcond=None)[0][1]
     assert one.estimate.value == pytest.approx(slope, rel=1e-3)
