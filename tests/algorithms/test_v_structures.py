@@ -14,7 +14,7 @@ from privcore.algorithms import count, discover
 from privcore.algorithms.search.model import NoHooks
 from privcore.algorithms.search.parameters import OrientedParameters
 from privcore.algorithms.search.skeleton import Skeleton, conditioning_sets, search_skeleton
-from privcore.algorithms.search.v_structures import Answered, FreeDecision, with_v_structures
+from privcore.algorithms.search.v_structures import with_v_structures
 from privcore.counts import InMemoryCounts
 from privcore.data import Dataset, load_network
 from privcore.errors import Cancelled
@@ -23,7 +23,7 @@ from privcore.graphs.constraints import Constraints
 from privcore.independence import get_score, order_scan
 from privcore.independence.order_scan import scan_every
 from privcore.measures import cpdag_metrics
-from tests.graphs.random_dags import names, random_dag
+from tests.graphs.random_dags import Oracle, names, random_dag
 
 NO_LIMIT = {"threshold": 0.05, "max_order": None}
 RULES = ("majority", "conservative", "union", "first")
@@ -152,22 +152,6 @@ def test_the_default_is_better_than_the_old_rule_and_causal_learn_s():
     assert mean["default"] > mean["theirs"] + 0.03 > mean["old"] + 0.03
 
 
-class Oracle(FreeDecision):
-    """Decides by d-separation, and counts."""
-
-    def __init__(self, p, edges):
-        self.graph = nx.DiGraph(list(edges))
-        self.graph.add_nodes_from(range(p))
-        self.asked = []
-
-    def independent(self, x, y, given):
-        return nx.is_d_separator(self.graph, {x}, {y}, set(given))
-
-    def answer(self, x, y, given):
-        self.asked.append((x, y, given))
-        return Answered(self.independent(x, y, given), -float(len(given)))
-
-
 def a_run(rule, conflicts, limit=None, hooks=None):
     return SimpleNamespace(
         parameters=OrientedParameters(
@@ -193,12 +177,12 @@ def test_with_an_oracle_the_tests_are_those_of_the_rule(rule, conflicts):
         oriented = with_v_structures(a_run(rule, conflicts), skeleton, oracle)
         assert oriented.graph == cpdag_of_dag(names(p), edges)
         pairs = {(x, y) for x, _, y in unshielded(skeleton.graph)}
-        assert {(x, y) for x, y, _ in oracle.asked} <= pairs
+        assert {(x, y) for x, y, _ in oracle.answered} <= pairs
         if rule == "first":
-            assert oracle.asked == []
+            assert oracle.answered == []
         elif rule != "union":
             around = [skeleton.graph.adjacent(node) for node in range(p)]
-            assert {(x, y, tuple(given)) for x, y, given in oracle.asked} == {
+            assert {(x, y, tuple(given)) for x, y, given in oracle.answered} == {
                 (x, y, given)
                 for x, y in pairs
                 for order in range(p)
@@ -211,10 +195,10 @@ def test_a_limit_that_does_not_cover_the_tests_leaves_the_first_sets():
     oracle = Oracle(5, edges)
     skeleton = search_skeleton(names(5), oracle)
     whole = with_v_structures(a_run("majority", "strength"), skeleton, oracle)
-    needed = len(oracle.asked)
-    oracle.asked = []
+    needed = len(oracle.answered)
+    oracle.answered = []
     cut = with_v_structures(a_run("majority", "strength", needed - 1), skeleton, oracle)
-    assert oracle.asked == []
+    assert oracle.answered == []
     assert cut.graph == whole.graph
     assert (cut.stopped, sum(cut.unreached.values())) == ("work", needed)
     enough = with_v_structures(a_run("majority", "strength", needed), skeleton, oracle)
@@ -233,8 +217,8 @@ def test_a_source_is_told_beforehand_within_which_columns_tests_are():
         run = a_run(rule, "strength")
         oracle.prepare = told.extend
         with_v_structures(run, skeleton, oracle)
-        assert oracle.asked
-        for x, y, given in oracle.asked:
+        assert oracle.answered
+        for x, y, given in oracle.answered:
             assert any({x, y, *given} <= set(family) for family in told)
 
 

@@ -6,6 +6,14 @@ from tests.cli.calling import Shell
 
 
 @pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A folder to be in, with a ledger of its own."""
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def run(capsys):
     return Shell(capsys).run
 

@@ -10,8 +10,7 @@ from tests.messages import outside, says, shows
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+def files(home):
     rng = np.random.default_rng(1)
     smoke = rng.random(2_000) < 0.5
     ill = rng.random(2_000) < 0.2 + 0.6 * smoke
@@ -20,9 +19,8 @@ def files(tmp_path, monkeypatch):
         f"{'yes' if s else 'no'},{'ill' if i else 'well'},{a:.1f}"
         for s, i, a in zip(smoke, ill, age, strict=True)
     ]
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text("smoke,ill,age\n" + "\n".join(lines) + "\n")
-    return tmp_path
+    (home / "t.csv").write_text("smoke,ill,age\n" + "\n".join(lines) + "\n")
+    return home
 
 
 @pytest.fixture

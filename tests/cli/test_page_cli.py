@@ -4,7 +4,12 @@ import json
 
 import pytest
 
+from privcore.data import load_network
 from privcore.display.interactive import CONFIRMATION
+from privcore.releases.certificate import certificate_json
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.release import release
+from privcore.releases.release_file import file_text
 from tests.messages import shows
 
 QUICK = "--algorithm svt-pc"
@@ -43,28 +48,21 @@ def test_the_words_alone_are_refused(refused):
     assert shows(said, "option-is-for", option="--explored", source="--html")
 
 
-def test_what_was_released_becomes_a_page(tmp_path, monkeypatch, run, refused):
-    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
-    from privcore.data import load_network
-    from privcore.releases.certificate import certificate_json
-    from privcore.releases.ledger.ledger import Ledger
-    from privcore.releases.release import release
-    from privcore.releases.release_file import file_text
-
+def test_what_was_released_becomes_a_page(home, run, refused):
     ledger = Ledger(None)
     ledger.set_total("clinic", 5.0, 1e-5)
     data = load_network("cancer").sample(500, 1)
     made = release(data, "moment-search", ledger=ledger, budget="clinic", keep_numbers=True)
-    certificate, numbers = tmp_path / "certificate.json", tmp_path / "release.json"
+    certificate, numbers = home / "certificate.json", home / "release.json"
     certificate.write_text(certificate_json(made.certificate), "utf-8")
     numbers.write_text(file_text(made.numbers), "utf-8")
     for command, file in (("verify", certificate), ("search-again", numbers)):
-        path = tmp_path / f"{command}.html"
+        path = home / f"{command}.html"
         assert run(f"{command} {file} --html {path}")[0] == 0
         assert shows(path.read_text("utf-8"), "released-with", epsilon=1)
     changed = json.loads(certificate.read_text("utf-8"))
     changed["released"]["note"] = "changed"
     certificate.write_text(json.dumps(changed), "utf-8")
-    path = tmp_path / "changed.html"
+    path = home / "changed.html"
     refused(f"verify {certificate} --html {path}")
     assert not path.exists()

@@ -22,12 +22,10 @@ TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i i
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "table.csv").write_text(TEXT)
-    confirmed(tmp_path / "table.csv")
-    return tmp_path
+def files(home):
+    (home / "table.csv").write_text(TEXT)
+    confirmed(home / "table.csv")
+    return home
 
 
 ASKED = (

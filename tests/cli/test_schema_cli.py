@@ -16,10 +16,8 @@ from tests.messages import says, shows
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.chdir(tmp_path)
-    return with_table(tmp_path)
+def files(home):
+    return with_table(home)
 
 
 def with_table(folder):

@@ -13,16 +13,14 @@ DATA = load_network("survey").sample(2_000, 1)
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.chdir(tmp_path)
-    write_parquet(tmp_path / "t", DATA, [300])
-    write_parquet(tmp_path / "one", DATA)
-    (tmp_path / "schema.json").write_text(schema_json(schema_of(DATA), confirmed=True))
-    frame_of(DATA).to_csv(tmp_path / "t.csv", index=False)
+def files(home):
+    write_parquet(home / "t", DATA, [300])
+    write_parquet(home / "one", DATA)
+    (home / "schema.json").write_text(schema_json(schema_of(DATA), confirmed=True))
+    frame_of(DATA).to_csv(home / "t.csv", index=False)
     edges = "\n".join(f"{a},{b}" for a, b in DATA.true_edges)
-    (tmp_path / "truth.csv").write_text(f"cause,effect\n{edges}\n")
-    return tmp_path
+    (home / "truth.csv").write_text(f"cause,effect\n{edges}\n")
+    return home
 
 
 @pytest.fixture

@@ -12,9 +12,7 @@ from tests.messages import begins, reads, says, shows
 
 
 @pytest.fixture
-def table(tmp_path, monkeypatch):
-    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.chdir(tmp_path)
+def table(home):
     pd.DataFrame(
         {
             "patient_id": [f"P{k % 60}" for k in range(600)],

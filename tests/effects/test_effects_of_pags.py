@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,9 @@ import privcore
 from pages.ui.effects import texts
 from pages.ui.effects.result import comparison_rows, parents_table, rows_of
 from pages.ui.effects.runs import Compared
-from privcore.algorithms.search.result import Discovery
-from privcore.data import Dataset, StructuralExample, load_network
+from privcore.data import StructuralExample
 from privcore.display.effects import effect_line, effects_sentence, headline
-from privcore.effects import Effects, Question, asking, effects, effects_of, without_privacy
+from privcore.effects import Effects, Question, asking, effects_of, without_privacy
 from privcore.effects.evidence import parent_sets
 from privcore.effects.model import EffectPlan
 from privcore.errors import DataError
@@ -27,36 +25,15 @@ from privcore.faces.cli import main
 from privcore.graphs import PDAG
 from privcore.graphs.adjustment import adjustment_sets, possible_parents, valid
 from privcore.graphs.constraints import Constraints
-from privcore.graphs.pdag import PAG, End
 from privcore.privacy.mechanisms import SimulatedNoise
+from tests.effects.test_effects_of_runs import asia, of_asia
+from tests.graphs.test_generalised_adjustment import pag
 from tests.messages import begins, reads, says, shows
-
-END: dict[str, End] = {"<": ">", ">": ">", "-": "-", "o": "o"}
-
-
-def pag(text: str, nodes: tuple[str, ...]) -> PAG:
-    """From edges such as "asia o-> smoke; smoke -> lung"."""
-    place = {name: i for i, name in enumerate(nodes)}
-    ends = {}
-    for edge in text.split("; "):
-        a, mark, b = edge.split(" ")
-        ends[place[a], place[b]] = END[mark[0]], END[mark[-1]]
-    return PAG.from_ends(nodes, ends)
-
-
-@cache
-def asia() -> Dataset:
-    return load_network("asia").sample(20_000, seed=1)
-
-
-@cache
-def run() -> Discovery:
-    return effects(asia(), Question("smoke", "lung"), {"epsilon": 1.0}, seed=1).result
 
 
 def said(text: str, cause: str, outcome: str, share: float = 0.0) -> Effects:
     """By a run of asia whose graph is replaced."""
-    result = replace(run(), graph=pag(text, asia().names))
+    result = replace(of_asia().result, graph=pag(text, asia().names))
     plan = EffectPlan(Question(cause, outcome), share)
     noise = SimulatedNoise(3) if share else None
     return effects_of(result, asia(), plan, {"epsilon": 1.0}, noise=noise)
@@ -157,7 +134,7 @@ def test_the_set_is_the_only_parent_set_whatever_else_is_plausible() -> None:
 
 def replaced(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Every run is that of `run`, with this graph."""
-    made = replace(run(), graph=pag(text, asia().names))
+    made = replace(of_asia().result, graph=pag(text, asia().names))
     monkeypatch.setattr(asking, "discover", lambda *arguments, **more: made)
 
 

@@ -4,8 +4,32 @@ from itertools import combinations, product
 
 import networkx as nx
 
+from privcore.algorithms.search.v_structures import Answered, FreeDecision
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import ordered
+
+
+class Oracle(FreeDecision):
+    """Decides by d-separation in a DAG, through networkx.
+
+    tested: what a search asked it; answered: what an orientation did.
+    """
+
+    def __init__(self, p, edges):
+        self.graph = nx.DiGraph(list(edges))
+        self.graph.add_nodes_from(range(p))
+        self.tested, self.answered = [], []
+
+    def _separated(self, x, y, given):
+        return nx.is_d_separator(self.graph, {x}, {y}, set(given))
+
+    def independent(self, x, y, given):
+        self.tested.append((x, y, given))
+        return self._separated(x, y, given)
+
+    def answer(self, x, y, given):
+        self.answered.append((x, y, given))
+        return Answered(self._separated(x, y, given), -float(len(given)))
 
 
 def names(p):

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from privcore.algorithms.search.model import NoHooks
 from privcore.algorithms.search.parameters import OrientedParameters
 from privcore.algorithms.search.skeleton import Skeleton, count_tests, search_skeleton
-from privcore.algorithms.search.v_structures import Answered, FreeDecision, with_v_structures
+from privcore.algorithms.search.v_structures import with_v_structures
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG, cpdag_of_dag, orient
 from privcore.graphs.knowledge import Knowledge, Statement, statements
 from privcore.graphs.orientation import overruled
 from tests.examples import few
-from tests.graphs.random_dags import agreed, members, names, random_dag
+from tests.graphs.random_dags import Oracle, agreed, members, names, random_dag
 from tests.graphs.random_knowledge import any_knowledge, true_knowledge
 from tests.messages import says
 
@@ -28,23 +28,6 @@ def maximal(nodes, edges, known):
     cpdag = cpdag_of_dag(nodes, edges)
     obeying = [dag for dag in members(cpdag) if all(known.allowed[edge] for edge in dag)]
     return agreed(cpdag, obeying)
-
-
-class Separation(FreeDecision):
-    """D-separation in a DAG; remembers what it was asked."""
-
-    def __init__(self, p, edges):
-        self.graph = nx.DiGraph(list(edges))
-        self.graph.add_nodes_from(range(p))
-        self.asked = []
-
-    def independent(self, x, y, conditioning_set):
-        self.asked.append((x, y, conditioning_set))
-        return nx.is_d_separator(self.graph, {x}, {y}, set(conditioning_set))
-
-    def answer(self, x, y, conditioning_set):
-        separated = nx.is_d_separator(self.graph, {x}, {y}, set(conditioning_set))
-        return Answered(separated, 0.0 if separated else -10.0)
 
 
 class FakeRun:
@@ -72,14 +55,14 @@ def test_with_d_separation_the_result_is_the_maximally_oriented_graph(rule, stab
         p = int(generator.integers(2, 7))
         edges = random_dag(generator, p, generator.uniform(0.2, 0.7))
         known = true_knowledge(generator, names(p), edges).on(names(p))
-        oracle = Separation(p, edges)
+        oracle = Oracle(p, edges)
         skeleton = search_skeleton(names(p), oracle, stable=stable, known=known)
         result = with_v_structures(FakeRun(known, rule), skeleton, oracle)
         assert result.graph == maximal(names(p), edges, known)
         assert not result.overruled
         decided = known.ruled_out | known.required
-        assert not {(x, y) for x, y, _ in oracle.asked} & decided
-        for x, y, others in oracle.asked:
+        assert not {(x, y) for x, y, _ in oracle.tested} & decided
+        for x, y, others in oracle.tested:
             of_x, of_y = (all(known.allowed[z, end] for z in others) for end in (x, y))
             assert of_x or of_y
 
@@ -243,9 +226,8 @@ def test_an_experts_graph_requires_its_edges_and_leaves_the_rest_open():
 
 
 def test_counted_tests_are_those_of_a_search_that_deletes_nothing():
-    class Never(Separation):
-        def independent(self, x, y, conditioning_set):
-            self.asked.append((x, y, conditioning_set))
+    class Never(Oracle):
+        def independent(self, x, y, given):
             return False
 
     generator = np.random.default_rng(3)

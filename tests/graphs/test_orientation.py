@@ -12,30 +12,19 @@ from causallearn.utils.DAG2CPDAG import dag2cpdag
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.algorithms.search.skeleton import Decision, search_skeleton
+from privcore.algorithms.search.skeleton import search_skeleton
 from privcore.errors import DataError
 from privcore.graphs import PDAG, cpdag_of_dag, orient, topological_order
 from privcore.graphs.constraints import apply_meek_rules, apply_meek_rules_in_turn
 from privcore.graphs.orientation import ColliderRule, ConflictRule, read_triples
 from privcore.graphs.pdag import ordered
 from tests.examples import examples, few
-from tests.graphs.random_dags import acyclic, cpdag_by_trial, names, random_dag
+from tests.graphs.random_dags import Oracle, acyclic, cpdag_by_trial, names, random_dag
 from tests.messages import says
 
 RULES = get_args(ColliderRule)
 IN_TURN = ("keep first", "overwrite")
 SYMMETRIC = tuple(rule for rule in get_args(ConflictRule) if rule not in IN_TURN)
-
-
-class Oracle(Decision):
-    """Decides by d-separation in the true DAG, through networkx."""
-
-    def __init__(self, p, edges):
-        self.graph = nx.DiGraph(list(edges))
-        self.graph.add_nodes_from(range(p))
-
-    def independent(self, x, y, given):
-        return nx.is_d_separator(self.graph, {x}, {y}, set(given))
 
 
 @pytest.mark.parametrize("stable", [True, False])

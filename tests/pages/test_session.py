@@ -171,6 +171,9 @@ def test_a_damaged_pin_is_refused(written):
         document["pins"][0] |= damaged
         with pytest.raises(DataError):
             session.open_session(json.dumps(document).encode())
+    # One of a later format is refused although it holds all that is read.
+    with pytest.raises(DataError):
+        session.open_session(json.dumps(json.loads(written[-1]) | {"format": 2}).encode())
 
 
 def test_an_address_is_not_called_ignored_while_its_table_is_missing():
