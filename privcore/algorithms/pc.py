@@ -15,7 +15,7 @@ from privcore.algorithms.search.v_structures import Answered, FreeDecision, with
 from privcore.arrays import Columns
 from privcore.counts import CountSource, MomentSource, has_numbers, require_levels
 from privcore.independence import Score, get_score, z_threshold
-from privcore.independence.order_scan import Scanned, scan_every, scan_order
+from privcore.independence.order_scan import Scanned, scan
 from privcore.privacy.accounting import Guarantee
 
 
@@ -69,7 +69,7 @@ class Threshold(FreeDecision):
     def whole_order(
         self, order: int, pairs: list[Edge], adjacent: list[set[int]]
     ) -> Iterator[Answer | None] | None:
-        scanned = scan_order(self._source, self._score.name, self._level, order, pairs, adjacent)
+        scanned = scan(self._source, self._score.name, self._level, order, order, pairs, adjacent)
         if scanned is None:
             return None
         return (
@@ -80,31 +80,31 @@ class Threshold(FreeDecision):
     def answers(
         self, first: int, last: int, pairs: list[Edge], adjacent: list[set[int]]
     ) -> Iterator[list[Answered] | None] | None:
-        scanned = scan_every(self._source, self._score.name, first, last, pairs, adjacent)
+        scanned = scan(self._source, self._score.name, None, first, last, pairs, adjacent)
         if scanned is None:
             return None
         level = log(self._level)
         # Where rounding may matter, the verdict is that of the exact p-value.
         return (
             None
-            if logs is None or (abs(logs - level) <= 1e-8 * (1 - level)).any()
-            else [Answered(value >= level, value) for value in logs.tolist()]
-            for logs in scanned
+            if tests is None or (abs(tests.p_values - level) <= 1e-8 * (1 - level)).any()
+            else [Answered(value >= level, value) for value in tests.p_values.tolist()]
+            for tests in scanned
         )
 
     def _answer(
         self, x: int, y: int, order: int, adjacent: list[set[int]], scanned: Scanned
     ) -> Answer:
-        last = scanned.separated_by
+        last, tests = scanned.separated_by, scanned.p_values.size
         if last is None and not self._recorder.keep:
-            return Answer(None, scanned.tests)
-        sets = list(islice(conditioning_sets(adjacent, x, y, order), scanned.tests))
+            return Answer(None, tests)
+        sets = list(islice(conditioning_sets(adjacent, x, y, order), tests))
         if self._recorder.keep:
             p_values = scanned.p_values.tolist()
             for number, (tested, p_value) in enumerate(zip(sets, p_values, strict=True)):
                 step = Step.noiseless(x, y, tested, p_value, self._level, number == last)
                 self._recorder.add(step)
-        return Answer(None if last is None else sets[last], scanned.tests)
+        return Answer(None if last is None else sets[last], tests)
 
 
 def score_of(source: MomentSource, name: str | None) -> Score:

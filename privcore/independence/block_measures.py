@@ -12,7 +12,7 @@ from scipy.special import chdtrc
 from privcore.arrays import Vector
 from privcore.counts import MAX_CELLS, CountSource
 from privcore.errors import ParameterError
-from privcore.independence.frequencies import chi_squared_of, degrees_of, g_squared_of
+from privcore.independence.frequencies import tested
 from privcore.independence.measure import Calibration
 from privcore.privacy.mechanisms import NoiseSource, SmoothMedian
 from privcore.rounding import up
@@ -44,8 +44,7 @@ def block_p_values(
     columns = (len(source.levels) - 1, *sorted(conditioning_set), x, y)
     tables = source.table(columns)
     tables = tables.reshape(blocks, -1, *tables.shape[-2:])
-    statistic = (g_squared_of if base == "g2" else chi_squared_of)(tables)
-    degrees = degrees_of(tables)
+    statistic, degrees = np.array([tested(of_block, base) for of_block in tables]).T
     tails = chdtrc(np.maximum(degrees, 1), statistic)
     return np.asarray(np.where(degrees > 0, tails, 1.0))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from privcore import kernels
-from privcore.independence.frequencies import degrees_of_freedom, g_squared
+from privcore.independence.frequencies import degrees_of_freedom, tested
 from privcore.independence.order_scan import critical_values
 
 Tables = NDArray[np.int64]
@@ -42,5 +42,5 @@ def greedy_distance(tables: Tables, level: float) -> int:
 
 def p_value(tables: Tables) -> float:
     """The p-value of G²; 1 if there are 0 degrees of freedom."""
-    degrees = degrees_of_freedom(tables)
-    return float(chdtrc(degrees, g_squared(tables, 0))) if degrees > 0 else 1.0
+    value, degrees = tested(tables, "g2")
+    return float(chdtrc(degrees, value)) if degrees > 0 else 1.0

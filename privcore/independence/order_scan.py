@@ -1,10 +1,9 @@
-"""Make all tests of one order of a search at once, with compiled kernels.
+"""Make many tests of a search at once, with a compiled kernel.
 
-The kernels test each pair given one set of neighbours after another until a set separates the pair,
-as the search does. They compare G² or χ² with the critical value and compute no p-values. The
-slower path by p-values is used if a value is so close to the critical value that rounding matters,
-or if a test has too many cells or degrees of freedom for a scan. Both paths make the same
-decisions.
+The kernel tests each pair given one set of neighbours after another, as the search does. It
+compares G² or χ² with the critical value and computes no p-values. The slower path by p-values is
+used if a value is so close to the critical value that rounding matters, or if a test has too many
+cells or degrees of freedom. Both paths make the same decisions.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import prod
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, chdtri, xlogy
+from scipy.special import chdtrc, chdtri
 
 from privcore import kernels
 from privcore.arrays import Vector
@@ -30,79 +29,65 @@ _DEGREES = 4096
 # Tests that one call may make, and pairs between two chances to cancel.
 _TESTS = 1 << 14
 _PAIRS = 64
-# Maximum cells of a table from which margins are summed.
-_SUMMED = 1 << 17
-# Counts up to this have n log n in a table.
-_KNOWN = 1 << 16
 
 
 class Scanned(NamedTuple):
     """The tests of one pair.
 
     separated_by: position of the separating set in the order of the tests, None if no set separated
-    the pair. tests: number of tests. p_values: the p-values of these tests, in the same order.
+    the pair or if all sets were to be tested.  p_values: of the tests, or their logarithms if all
+    sets were to be tested.
     """
 
     separated_by: int | None
-    tests: int
     p_values: Vector
 
 
-def scan_order(
+def scan(
     source: CountSource,
     score: str,
-    level: float,
-    order: int,
-    pairs: Sequence[tuple[int, int]],
-    adjacent: Sequence[set[int]],
-) -> Iterator[Scanned | None] | None:
-    """Test each pair given sets of `order` neighbours until a set separates the pair.
-
-    Yields the result for each pair, or None if the slower path must test the pair again. Returns
-    None if there are no kernels for the score or the source. adjacent: neighbours of each column
-    before this order, as for `conditioning_sets`.
-    """
-    if not _scans(source, score):
-        return None
-    return _scanned(source, score, level, order, pairs, adjacent)
-
-
-def scan_every(
-    source: CountSource,
-    score: str,
+    level: float | None,
     first: int,
     last: int,
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
-) -> Iterator[Vector | None] | None:
-    """Yield the log p-values of all tests of each pair given sets of `first` to `last` neighbours.
+) -> Iterator[Scanned | None] | None:
+    """Test each pair given sets of `first` to `last` neighbours, in order of their size.
 
-    The tests are ordered by the number of neighbours, then as in `conditioning_sets`. As in
-    `scan_order`, yields None if the slower path must test the pair, and returns None if there are
-    no kernels for the score or the source.
+    level: the significance level at which a set separates a pair, which ends its tests; None to
+    test all sets.  adjacent: neighbours of each column, as for `conditioning_sets`.
+    Yields the tests of each pair, or None if the slower path must test the pair. Returns None if
+    there is no kernel for the score or the source.
     """
     if not _scans(source, score):
         return None
-    return _every(source, score, first, last, pairs, adjacent)
+    assert isinstance(source, InMemoryCounts)
+    return _scanned(source, score, level, first, last, pairs, adjacent)
 
 
-def _scans(source: CountSource, score: str) -> TypeGuard[InMemoryCounts]:
+def _scans(source: CountSource, score: str) -> bool:
     return score in ("g2", "chi2") and isinstance(source, InMemoryCounts) and source.packs
 
 
 def _scanned(
     source: InMemoryCounts,
     score: str,
-    level: float,
-    order: int,
+    level: float | None,
+    first: int,
+    last: int,
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
 ) -> Iterator[Scanned | None]:
-    cells = _cells(source, order)
-    critical = critical_values(level, min(cells, _DEGREES))
-    around = _matrix(adjacent)
+    # Number of cells of the largest table in a test.
+    cells = min(
+        prod(source.levels if level is None else sorted(source.levels)[-last - 2 :]), _CELLS
+    )
+    critical = critical_values(1.0 if level is None else level, min(cells, _DEGREES))
+    around = np.zeros((len(adjacent), len(adjacent)), dtype=np.bool_)
+    for node, neighbours in enumerate(adjacent):
+        around[node, list(neighbours)] = True
     pair_array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    described = ("scan", score, level, order, around.tobytes(), pair_array.tobytes())
+    described = ("scan", score, level, first, last, around.tobytes(), pair_array.tobytes())
     # Once, and not at all if all results are cached.
     packed: Packed | None = None
 
@@ -110,18 +95,18 @@ def _scanned(
     while done < len(pairs):
         part = pair_array[done : done + _PAIRS]
 
-        def scan(part: NDArray[np.int64] = part) -> Arrays:
+        def tested(part: NDArray[np.int64] = part) -> Arrays:
             nonlocal packed
-            packed = packed or source.packed(order, adjacent)
-            verdicts = np.empty(len(part), dtype=np.int64)
-            tests = np.empty(len(part), dtype=np.int64)
-            values = np.empty(_TESTS)
-            degrees = np.empty(_TESTS, dtype=np.int64)
-            finished = kernels.scan.scan_pairs(
+            packed = packed or source.packed(last, adjacent)
+            verdicts, tests = np.empty((2, len(part)), dtype=np.int64)
+            values, degrees = np.empty(_TESTS), np.empty(_TESTS, dtype=np.int64)
+            finished = kernels.scan.test_pairs(
                 packed,
                 part,
                 around,
-                order,
+                first,
+                last,
+                level is None,
                 score == "g2",
                 critical,
                 cells,
@@ -131,11 +116,14 @@ def _scanned(
                 degrees,
             )
             made = tests[:finished].sum()
-            p_values = chdtrc(degrees[:made], values[:made])
-            p_values[degrees[:made] == 0] = 1.0
+            values, degrees = values[:made], degrees[:made]
+            if level is None:
+                return verdicts[:finished], tests[:finished], log_chi2_tail(degrees, values)
+            p_values = chdtrc(degrees, values)
+            p_values[degrees == 0] = 1.0
             return verdicts[:finished], tests[:finished], p_values
 
-        verdicts, tests, p_values = source.keep((*described, done, len(part)), scan)
+        verdicts, tests, p_values = source.keep((*described, done, len(part)), tested)
         start = 0
         for verdict, number in zip(verdicts.tolist(), tests.tolist(), strict=True):
             done += 1
@@ -143,75 +131,8 @@ def _scanned(
                 yield None
                 continue
             separated_by = None if verdict == kernels.scan.DEPENDENT else verdict
-            yield Scanned(separated_by, number, p_values[start : start + number])
+            yield Scanned(separated_by, p_values[start : start + number])
             start += number
-
-
-def _every(
-    source: InMemoryCounts,
-    score: str,
-    first: int,
-    last: int,
-    pairs: Sequence[tuple[int, int]],
-    adjacent: Sequence[set[int]],
-) -> Iterator[Vector | None]:
-    cells = _cells(source, last)
-    around = _matrix(adjacent)
-    pair_array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    described = ("every", score, first, last, around.tobytes(), pair_array.tobytes())
-
-    done = 0
-    while done < len(pairs):
-        part = pair_array[done : done + _PAIRS]
-
-        def scan(part: NDArray[np.int64] = part) -> Arrays:
-            tests = np.empty(len(part), dtype=np.int64)
-            values = np.empty(_TESTS)
-            degrees = np.empty(_TESTS, dtype=np.int64)
-            finished = kernels.every.test_every(
-                source.packed_before(),
-                part,
-                around,
-                first,
-                last,
-                score == "g2",
-                cells,
-                _SUMMED,
-                _n_log_n(min(source.n + 1, _KNOWN)),
-                tests,
-                values,
-                degrees,
-            )
-            made = np.maximum(tests[:finished], 0).sum()
-            return tests[:finished], log_chi2_tail(degrees[:made], values[:made])
-
-        tests, logs = source.keep((*described, done, len(part)), scan)
-        start = 0
-        for number in tests.tolist():
-            done += 1
-            if number < 0:
-                yield None
-                continue
-            yield logs[start : start + number]
-            start += number
-
-
-def _cells(source: InMemoryCounts, order: int) -> int:
-    """Number of cells of the largest table in a test of this order, at most `_CELLS`."""
-    return min(prod(sorted(source.levels)[-order - 2 :]), _CELLS)
-
-
-def _matrix(adjacent: Sequence[set[int]]) -> NDArray[np.bool_]:
-    around = np.zeros((len(adjacent), len(adjacent)), dtype=np.bool_)
-    for node, neighbours in enumerate(adjacent):
-        around[node, list(neighbours)] = True
-    return around
-
-
-@lru_cache(maxsize=4)
-def _n_log_n(size: int) -> Vector:
-    numbers = np.arange(size)
-    return np.asarray(xlogy(numbers, numbers))
 
 
 @lru_cache(maxsize=64)

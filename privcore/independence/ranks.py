@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from privcore import kernels
 from privcore.arrays import Vector
+from privcore.independence.frequencies import plain
 
 Tables = NDArray[np.int64]
 
@@ -23,7 +24,7 @@ def concordance(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
     Both arrays have shape (strata,), and are exact in 64-bit integers for up to 10⁹ rows.
     """
-    pairs: tuple[NDArray[np.int64], NDArray[np.int64]] = kernels.tables.concordance(_plain(tables))
+    pairs: tuple[NDArray[np.int64], NDArray[np.int64]] = kernels.tables.concordance(plain(tables))
     return pairs
 
 
@@ -35,16 +36,9 @@ def z_star(tables: Tables, n: int) -> float:
     3/√n, and replacing a record moves Z* by at most 6/√n, for any number of strata. Proof:
     docs/proofs/z_star.md.
     """
-    terms = kernels.tables.z_star_terms(_plain(tables))
+    terms = kernels.tables.z_star_terms(plain(tables))
     # Rounded once, whatever the order: docs/proofs/fixed_point.md bounds the rounding error.
     return 3.0 * fsum(terms.tolist()) / sqrt(n)
-
-
-def _plain(tables: Tables) -> Tables:
-    """The tables in the memory layout that the kernels need."""
-    if tables.dtype == np.int64 and tables.flags.carray:
-        return tables
-    return np.require(tables, np.int64, ("C", "W"))
 
 
 def kendall(tables: Tables, n: int) -> float:
@@ -53,7 +47,7 @@ def kendall(tables: Tables, n: int) -> float:
     Wang, Pang & Song 2020, Definition 6, but with signed τ_b: the paper's |C − D| per stratum would
     not be centred under independence.  Strata of one record have weight 0.
     """
-    weights, terms = kernels.tables.kendall_terms(_plain(tables))
+    weights, terms = kernels.tables.kendall_terms(plain(tables))
     return float(np.add.reduce(terms)) / sqrt(np.add.reduce(weights)) if weights.size else 0.0
 
 

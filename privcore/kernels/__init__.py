@@ -21,7 +21,6 @@ from privcore.kernels.preparing import failed, give_way, in_background
 _MODULES = (
     "cells",
     "distance",
-    "every",
     "margins",
     "moment_tests",
     "scan",

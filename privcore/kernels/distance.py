@@ -8,6 +8,7 @@ import numpy as np
 
 from privcore.arrays import Integers, Vector
 from privcore.kernels.jit import compiled
+from privcore.kernels.tables import statistic
 
 
 @compiled("float64(int64)")
@@ -16,41 +17,24 @@ def drop(n: int) -> float:
     return (n - 1) * log1p(-1.0 / n) - log(n) if n > 1 else 0.0
 
 
-@compiled("Tuple((float64, int64, float64, int64))(int64[:, ::1], float64, int64[::1], int64[::1])")
-def examine(
-    table: Integers, sign: float, rows: Integers, columns: Integers
-) -> tuple[float, int, float, int]:
+@compiled("Tuple((float64, int64, float64, int64))(int64[:, ::1], float64, int64[::1])")
+def examine(table: Integers, sign: float, sums: Integers) -> tuple[float, int, float, int]:
     """G² of one stratum, its degrees of freedom, the largest gain, and the cell with this gain.
 
     The gain of a cell is `sign` times half the change in G² if one record of the cell is removed.
-    In an empty stratum the largest gain is −∞.  rows, columns: work arrays for the sums.
+    In an empty stratum the largest gain is −∞.  sums: work array as for `statistic`.
     """
     rx, ry = table.shape
-    rows[:] = 0
-    columns[:] = 0
-    total = 0
-    for i in range(rx):
-        for j in range(ry):
-            rows[i] += table[i, j]
-            columns[j] += table[i, j]
-        total += rows[i]
-    used_rows = used_columns = 0
-    for i in range(rx):
-        used_rows += rows[i] > 0
-    for j in range(ry):
-        used_columns += columns[j] > 0
-    degrees = max(used_rows - 1, 0) * max(used_columns - 1, 0)
-    value = 0.0
+    value, degrees = statistic(table.ravel(), 1, rx, ry, True, sums)
+    rows, columns = sums[:rx], sums[rx : rx + ry]
     best, cell = -np.inf, 0
-    of_total = drop(total)
+    of_total = drop(rows.sum())
     for i in range(rx):
         of_row = drop(rows[i])
         for j in range(ry):
             count = table[i, j]
             if count == 0:
                 continue
-            expected = float(rows[i]) * float(columns[j]) / total
-            value += 2.0 * count * log(count / expected)
             # Equal counts cancel, so that ties are exact.
             if count == columns[j]:
                 gain = of_total - of_row
@@ -80,19 +64,18 @@ def greedy_removals(tables: Integers, critical: Vector, stride: int) -> int:
     of records removed before, but at least one record.
     """
     strata, rx, ry = tables.shape
-    rows = np.empty(rx, dtype=np.int64)
-    columns = np.empty(ry, dtype=np.int64)
+    sums = np.empty(rx + ry, dtype=np.int64)
     values = np.empty(strata)
     degrees = np.empty(strata, dtype=np.int64)
     gains = np.empty(strata)
     cells = np.empty(strata, dtype=np.int64)
     for b in range(strata):
-        values[b], degrees[b], gains[b], cells[b] = examine(tables[b], 1.0, rows, columns)
+        values[b], degrees[b], gains[b], cells[b] = examine(tables[b], 1.0, sums)
     before = independent(values, degrees, critical)
     sign = 1.0 if before else -1.0
     if not before:
         for b in range(strata):
-            values[b], degrees[b], gains[b], cells[b] = examine(tables[b], sign, rows, columns)
+            values[b], degrees[b], gains[b], cells[b] = examine(tables[b], sign, sums)
     left = tables.sum()
     removed = 0
     while left > 2:
@@ -102,14 +85,14 @@ def greedy_removals(tables: Integers, critical: Vector, stride: int) -> int:
         tables[b, i, j] -= step
         removed += step
         left -= step
-        values[b], degrees[b], gains[b], cells[b] = examine(tables[b], sign, rows, columns)
+        values[b], degrees[b], gains[b], cells[b] = examine(tables[b], sign, sums)
         if independent(values, degrees, critical) == before:
             continue
         while step > 1:
             # Go back half of the last step, unless that undoes the crossing.
             back = step // 2
             tables[b, i, j] += back
-            values[b], degrees[b], _, _ = examine(tables[b], sign, rows, columns)
+            values[b], degrees[b], _, _ = examine(tables[b], sign, sums)
             if independent(values, degrees, critical) == before:
                 tables[b, i, j] -= back
             else:

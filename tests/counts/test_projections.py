@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from privcore.counts import InMemoryCounts, projections
 from privcore.counts.packed import pack
 from privcore.counts.projections import Projections
-from privcore.independence.order_scan import scan_order
+from privcore.independence.order_scan import scan
 from tests.examples import examples
 from tests.messages import says
 
@@ -160,7 +160,7 @@ def test_columns_with_too_many_levels_are_not_packed():
     for first, expected in ((LEVELS[0], True), (1 << 16, True), (70_000, False)):
         source = InMemoryCounts(tuple("abcdefghij"), (first, *LEVELS[1:]), codes, weights)
         assert source.packs is expected
-        scanned = scan_order(source, "g2", 0.05, 0, [(0, 1)], ALL)
+        scanned = scan(source, "g2", 0.05, 0, 0, [(0, 1)], ALL)
         assert (scanned is not None) is expected
 
 

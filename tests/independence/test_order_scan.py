@@ -11,7 +11,7 @@ from privcore.algorithms.search.model import NoHooks
 from privcore.counts import InMemoryCounts, projections
 from privcore.data import load_network
 from privcore.errors import Cancelled
-from privcore.independence import get_score, order_scan
+from privcore.independence import order_scan
 from tests.examples import examples
 from tests.one_by_one import one_by_one
 
@@ -102,24 +102,8 @@ def test_a_repeated_search_takes_what_is_kept(monkeypatch):
     def refuse(*arguments):
         raise AssertionError("counted again")
 
-    monkeypatch.setattr(kernels.scan, "scan_pairs", refuse)
+    monkeypatch.setattr(kernels.scan, "test_pairs", refuse)
     assert_same(discover(source, "pc", {"score": "g2"}), first)
-
-
-@SCORES
-def test_statistics_are_those_of_the_tables(score):
-    """The kernel's value and degrees of freedom, for tables with empty rows, columns and strata."""
-    generator = np.random.default_rng(0)
-    chosen = get_score(score)
-    for _ in range(200):
-        strata, rx, ry = generator.integers(1, 5, 3)
-        tables = generator.poisson(generator.choice([0.3, 5, 1e5]), (strata, rx, ry))
-        room = np.zeros(rx + ry, dtype=np.int64)
-        value, degrees = kernels.tables.statistic(
-            tables.ravel().copy(), strata, rx, ry, score == "g2", room
-        )
-        assert value == pytest.approx(chosen.statistic(tables, 1), rel=1e-9, abs=1e-9)
-        assert degrees == chosen.degrees(tables)
 
 
 def test_a_search_can_be_cancelled_within_an_order():
