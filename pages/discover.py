@@ -36,7 +36,7 @@ from privcore.algorithms import ALGORITHMS, Algorithm, Discovery
 from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import DELTA
 from privcore.algorithms.search.result import described_pairs
-from privcore.counts import InMemoryCounts, MixedRows
+from privcore.counts import InMemoryCounts
 from privcore.display.answer import columns_words, graph_form, hidden_sentence
 from privcore.display.findings import verdict_counts
 from privcore.display.report import price_sentence, reference_sentence
@@ -80,7 +80,7 @@ def refuse(loaded: Loaded, algorithm: Algorithm) -> None:
         )
         st.button("Use LapMech", on_click=use, args=("algorithm", "lapmech"))
         return
-    mixed = isinstance(loaded.source, MixedRows)
+    mixed = loaded.source.holds == "both"
     held = "some of these are numeric" if mixed else "these are numeric"
     st.info(
         f"{algorithm.title} needs categorical columns, and {held}. Choose an algorithm for "

@@ -33,7 +33,6 @@ from privcore.algorithms.moment_search.visible import (
     visible_effects,
     visible_sentence,
 )
-from privcore.counts import MixedRows
 from privcore.errors import PrivcoreError
 from privcore.extras.lab.planning.adviser import Advice, Candidate, advise, candidates, enough
 from privcore.extras.lab.planning.optimality_gap import optimality_gap
@@ -175,7 +174,7 @@ def gap_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
     together, because the bound is known for single rows only.
     """
     plain_case = protection_of(loaded.dataset, parameters).plain
-    if isinstance(loaded.source, MixedRows) or not plain_case:
+    if loaded.source.holds == "both" or not plain_case:
         return ""
     gap = optimality_gap(surrogates(loaded), _checked(parameters))
     return "" if gap is None else f"**{gap.verdict}** {plain(gap.reason)}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from privcore.algorithms.protecting import Protection, of_source
+from privcore.algorithms.protecting import Protection, of_source, with_budget
 from privcore.algorithms.registry import ALGORITHMS, get_algorithm
 from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome, Run
 from privcore.algorithms.search.parameters import (
@@ -21,14 +21,12 @@ from privcore.counts import (
     CountSource,
     InMemoryCounts,
     MixedRows,
-    MomentSource,
     NumericRows,
     PublicColumns,
+    Source,
     StoredTable,
     available_cases,
     gaps_of,
-    has_levels,
-    has_numbers,
     require_levels,
 )
 from privcore.data import Dataset, constant_columns
@@ -37,10 +35,11 @@ from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter, parse_all
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import Event
+from privcore.privacy.accounting.guarantee import row_budget
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.privacy.mechanisms.noise import NoiseKind
 from privcore.text import short
-from privcore.unit import ADDED
+from privcore.unit import ADDED, REPLACED
 
 MISSING_AT_RANDOM = (
     "missing values are assumed to be missing at random: each test uses the rows in which its "
@@ -66,7 +65,7 @@ TEST_LIMIT = Parameter(
 
 
 def discover(
-    data: Dataset | StoredTable | MomentSource | MixedRows,
+    data: Dataset | StoredTable | Source,
     algorithm: str,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -103,7 +102,7 @@ def discover(
     counted = source_of(data) if isinstance(data, Described) else data
     protection = of_source(chosen, checked, counted)
     noise = noise or SimulatedNoise(0)
-    if chosen.needs == "tables" and not isinstance(counted, MixedRows):
+    if chosen.needs == "tables":
         require_levels(
             counted, chosen.name, "an algorithm for numeric columns, such as privpc-star"
         )
@@ -135,17 +134,15 @@ def discover(
     guarantee = outcome.guarantee
     if noisy:
         guarantee = replace(guarantee, caveats=guarantee.caveats + source.caveats)
-    if isinstance(source, AvailableCases):
+    if source.gaps:
         if noisy:
             guarantee = replace(guarantee, public=(*guarantee.public, MISSING_AT_RANDOM))
         else:
             guarantee = replace(guarantee, caveats=(*guarantee.caveats, MISSING_AT_RANDOM))
     if like is not None:
         guarantee = replace(guarantee, public=(*guarantee.public, LIKE))
-    elif isinstance(counted, MixedRows):
-        guarantee = replace(
-            guarantee, public=(*guarantee.public, cut_sentence(counted, chosen, parameters))
-        )
+    elif cut := cut_sentence(counted, chosen, parameters):
+        guarantee = replace(guarantee, public=(*guarantee.public, cut))
     return _discovery(
         chosen,
         outcome._replace(guarantee=guarantee),
@@ -282,50 +279,46 @@ def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None
         )
 
 
-def accepts(algorithm: Algorithm, source: MomentSource | MixedRows) -> bool:
+def accepts(algorithm: Algorithm, source: Source) -> bool:
     """Whether an algorithm can work on the columns of this source."""
-    if not algorithm.available_cases and _has_gaps(source):
+    if source.gaps and not algorithm.available_cases:
         return False
-    if isinstance(source, MixedRows):
+    if source.holds == "both":
         declared = any(parameter.name == "mixed_levels" for parameter in algorithm.parameters)
         return declared or algorithm.mixed is not None
-    return algorithm.needs != "tables" or has_levels(source)
+    return algorithm.needs != "tables" or source.holds == "levels"
 
 
-def levelled(
-    source: MomentSource | MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]
-) -> MomentSource:
+def levelled(source: Source, algorithm: Algorithm, checked: Mapping[str, Any]) -> Source:
     """Convert a source to the form that an algorithm needs.
 
     A mixed source becomes counts, with numeric columns cut into levels, or numbers throughout.
     Raises DataError if the algorithm can use neither form, and for values missing at random if the
     algorithm cannot handle such values.
     """
-    if _has_gaps(source) and not algorithm.available_cases:
+    if source.gaps and not algorithm.available_cases:
         raise DataError(
             f"{algorithm.name} cannot handle values missing at random; make missing values a level "
             "of their own (--missing level), or choose lapmech, or pc without privacy."
         )
-    if not isinstance(source, MixedRows):
-        return source
-    if not accepts(algorithm, source):
-        level = next(name for name in source.names if name not in source.cut_names)
+    if source.holds == "both" and not accepts(algorithm, source):
+        number = source.names[source.own_levels.index(0)]
+        level = next(n for n, own in zip(source.names, source.own_levels, strict=True) if own)
         raise DataError(
-            f"Column {short(source.cut_names[0])!r} is continuous and {short(level)!r} has levels; "
+            f"Column {short(number)!r} is continuous and {short(level)!r} has levels; "
             "cut the continuous columns into levels, leave out one kind of column, or choose "
             "moment-search, which takes both kinds."
         )
-    if algorithm.mixed is not None:
-        return source.numbers()
-    return available_cases(source.counts(checked["mixed_levels"]), source.gaps)
+    return source.numbers() if algorithm.mixed else source.cut(checked.get("mixed_levels", 0))
 
 
-def _has_gaps(source: MomentSource | MixedRows) -> bool:
-    return bool(isinstance(source, AvailableCases | MixedRows) and source.gaps)
+def cut_sentence(source: Source, algorithm: Algorithm, checked: Mapping[str, Any]) -> str:
+    """A sentence on how a run treats numeric columns if other columns of the table have levels.
 
-
-def cut_sentence(source: MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]) -> str:
-    """A sentence on how a run treats numeric columns if other columns of the table have levels."""
+    Empty if all columns are of one kind.
+    """
+    if not isinstance(source, MixedRows):
+        return ""
     if algorithm.mixed is not None:
         return algorithm.mixed(source, checked)
     return (
@@ -337,7 +330,7 @@ def cut_sentence(source: MixedRows, algorithm: Algorithm, checked: Mapping[str, 
 def planned_events(
     algorithm: str,
     parameters: Mapping[str, Any],
-    source: MomentSource | MixedRows | PublicColumns,
+    source: Source,
     like: Keepable | None = None,
 ) -> tuple[Event, ...]:
     """The steps that a proven run would take; empty if they are not fixed before the run.
@@ -352,9 +345,7 @@ def planned_events(
     return _row_level(algorithm, parameters, source, like)[1]
 
 
-def row_parameters(
-    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
-) -> dict[str, Any]:
+def row_parameters(algorithm: str, parameters: Mapping[str, Any], source: Source) -> dict[str, Any]:
     """Parameters for a run that protects single rows, with a budget that protects each unit.
 
     The budget is smaller if a unit can have several rows, so that each unit has the requested
@@ -367,11 +358,11 @@ def row_parameters(
 def _row_level(
     algorithm: str,
     parameters: Mapping[str, Any],
-    source: MomentSource | MixedRows | PublicColumns,
+    source: Source,
     like: Keepable | None = None,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
-    counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
+    counts = levelled(source, chosen, checked)
     protection = of_source(chosen, checked, source)
     return _on_rows(chosen, checked, counts, protection, like)
 
@@ -379,26 +370,35 @@ def _row_level(
 def _on_rows(
     chosen: Algorithm,
     checked: dict[str, Any],
-    source: MomentSource | PublicColumns,
+    source: Source,
     protection: Protection,
     like: Keepable | None,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     """Parameters of the run on rows, and the steps of a proven run at their cost per person."""
+    if protection.plain:
+        return checked, _planned(chosen, _public_run(chosen, checked, source, like))
+    checked = _fixed(chosen, checked, source, protection, like)
+    own = {**checked, "rows_per_unit": 1, "neighbours": REPLACED}
 
-    def planned(tried: Mapping[str, Any]) -> tuple[Event, ...]:
+    def planned(epsilon: float, delta: float) -> tuple[Event, ...]:
+        tried = with_budget(own, epsilon, delta)
         return _planned(chosen, _public_run(chosen, tried, source, like))
 
-    if protection.plain:
-        return checked, planned(checked)
-    checked = _fixed(chosen, checked, source, protection, like)
     delta = _delta_of(chosen, checked, source, like)
-    return protection.row_parameters(checked, delta, planned)
+    first, epsilon = protection.split(checked["epsilon"])
+    # If the number of rows is private, the run counts as one step, because the steps within the run
+    # may depend on that number.
+    whole = (Event("pure", first), Event("pure", epsilon, 1, delta)) if first else ()
+    if protection.unit.rows == 1:
+        return with_budget(own, epsilon, delta), whole or planned(epsilon, delta)
+    budget = row_budget(epsilon, delta, protection.unit.rows, planned)
+    return with_budget(own, budget.epsilon, budget.delta), whole or budget.events
 
 
 def _fixed(
     chosen: Algorithm,
     checked: Mapping[str, Any],
-    source: MomentSource | PublicColumns,
+    source: Source,
     protection: Protection,
     like: Keepable | None,
 ) -> dict[str, Any]:
@@ -411,7 +411,7 @@ def _fixed(
 def planned_delta(
     algorithm: str,
     parameters: Mapping[str, Any],
-    source: MomentSource | MixedRows | PublicColumns,
+    source: Source,
     like: Keepable | None = None,
 ) -> float:
     """Total δ of a proven run, computed from the same public facts as `planned_events`.
@@ -419,7 +419,7 @@ def planned_delta(
     like: see `discover`.  Raises the same errors as `planned_events`.
     """
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
-    counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
+    counts = levelled(source, chosen, checked)
     protection = of_source(chosen, checked, source)
     return _delta_of(chosen, _fixed(chosen, checked, counts, protection, like), counts, like)
 
@@ -427,7 +427,7 @@ def planned_delta(
 def _delta_of(
     chosen: Algorithm,
     checked: Mapping[str, Any],
-    source: MomentSource | PublicColumns,
+    source: Source,
     like: Keepable | None,
 ) -> float:
     if chosen.planned_delta is not None:
@@ -440,10 +440,10 @@ def _delta_of(
 def _public_run(
     chosen: Algorithm,
     checked: Mapping[str, Any],
-    source: MomentSource | PublicColumns,
+    source: Source,
     like: Keepable | None,
 ) -> Run[GraphParameters]:
-    if like is not None and (chosen.again is None or not like.fits(_own_levels(source))):
+    if like is not None and (chosen.again is None or not like.fits(source.own_levels)):
         raise DataError(
             "The earlier release has other columns, levels or bounds, or another algorithm; "
             "prepare the table and choose the algorithm as for that release."
@@ -457,13 +457,6 @@ def _public_run(
         keep_trace=False,
         like=like,
     )
-
-
-def _own_levels(source: MomentSource | PublicColumns) -> tuple[int, ...]:
-    """Number of levels of each column, 0 for numeric columns."""
-    if isinstance(source, PublicColumns) or has_numbers(source):
-        return tuple(source.own_levels)
-    return tuple(source.levels) if has_levels(source) else ()
 
 
 def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -493,7 +486,7 @@ def _calibration(run: Run[GraphParameters]) -> Literal["proven", "published", "n
     return parameters.calibration if isinstance(parameters, PrivateParameters) else "none"
 
 
-def source_of(data: Dataset | StoredTable) -> MomentSource | MixedRows:
+def source_of(data: Dataset | StoredTable) -> Source:
     """Counts or moments of a data set (see `count`) or of a table in files.
 
     Raises DataError if a column is constant, or if Parquet files need too much memory.

@@ -3,24 +3,21 @@
 Algorithms protect one replaced row in a table with a public number of rows. If a person has up to k
 rows, the run gets the budget per row at which k rows together have the requested guarantee
 (`group`). If a person's presence in the table is private, a noisy number of rows is released first,
-and the table is resized to fit this number (`resizing`). Proof: docs/proofs/units.md.
+and the table is resized to fit this number (`Source.resized`). Proof: docs/proofs/units.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from privcore.algorithms.search.model import Algorithm, Outcome
-from privcore.counts import MixedRows, MomentSource, PublicColumns
-from privcore.counts.resizing import check_resizable, resized
+from privcore.counts import Source
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.composition import Event
-from privcore.privacy.accounting.guarantee import row_budget
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.rounding import down, up
 from privcore.unit import ADDED, REPLACED, Relation, Unit
@@ -35,8 +32,6 @@ _LEAST_ROWS = 2
 # Largest scale of that noise, in rows: beyond it only made-up rows would remain.
 _MOST_NOISE = 1e6
 _NUMBER_OF_ROWS = "number of rows"
-
-Planned = Callable[[Mapping[str, Any]], Sequence[Event]]
 
 
 @dataclass(frozen=True)
@@ -82,37 +77,12 @@ class Protection:
     def sentence(self) -> str:
         return self.unit.sentence(self.relation)
 
-    def count_epsilon(self, epsilon: float) -> float:
-        """ε spent on releasing the number of rows; 0 if this number is public."""
-        return down(_SHARE * epsilon) if self.relation == ADDED else 0.0
+    def split(self, epsilon: float) -> tuple[float, float]:
+        """ε for the number of rows, 0 if this number is public, and ε for the run on rows."""
+        first = down(_SHARE * epsilon) if self.relation == ADDED else 0.0
+        return first, down(epsilon - first) if first else epsilon
 
-    def row_parameters(
-        self, checked: Mapping[str, Any], delta: float, planned: Planned
-    ) -> tuple[dict[str, Any], tuple[Event, ...]]:
-        """Parameters for the run on rows, and the steps of the run with their cost per unit.
-
-        checked: parameters of the whole run. delta: δ that the run uses, 0 if it needs none.
-        planned: a function from the parameters of a run on rows to the steps of that run. If the
-        number of rows is private, the run counts as one step, because the steps within the run may
-        depend on that number.
-        """
-        own = {**checked, "rows_per_unit": 1, "neighbours": REPLACED}
-        first = self.count_epsilon(checked["epsilon"])
-        epsilon = down(checked["epsilon"] - first) if first else checked["epsilon"]
-
-        def steps(tried: float, of_delta: float) -> Sequence[Event]:
-            return planned(_with_budget(own, tried, of_delta))
-
-        whole = (Event("pure", first), Event("pure", epsilon, 1, delta)) if first else ()
-        if self.unit.rows == 1:
-            row = _with_budget(own, epsilon, delta)
-            return row, whole or tuple(planned(row))
-        budget = row_budget(epsilon, delta, self.unit.rows, steps)
-        return _with_budget(own, budget.epsilon, budget.delta), whole or budget.events
-
-    def sized(
-        self, source: MomentSource | MixedRows, epsilon: float, noise: NoiseSource
-    ) -> MomentSource | MixedRows:
+    def sized(self, source: Source, epsilon: float, noise: NoiseSource) -> Source:
         """The table for the run on rows, resized if the number of rows is private.
 
         epsilon: total for the whole run.
@@ -123,9 +93,10 @@ class Protection:
         """
         if self.relation == REPLACED:
             return source
-        check_resizable(source)
+        if not source.resizable:
+            return source.resized(source.n, noise)
         # Adding or removing one unit adds or removes up to this many rows.
-        scale = up(self.unit.rows / self.count_epsilon(epsilon))
+        scale = up(self.unit.rows / self.split(epsilon)[0])
         if scale > _MOST_NOISE:
             raise ParameterError(
                 f"At epsilon {epsilon:g} the noise on the number of rows is about {scale:.2g} "
@@ -134,7 +105,7 @@ class Protection:
             )
         counted = noise.discrete_laplace_array(np.array([source.n], dtype=np.int64), scale)
         size = max(int(counted[0] - np.ceil(_BELOW * scale)), _LEAST_ROWS)
-        return resized(source, size, noise)
+        return source.resized(size, noise)
 
     def promised(
         self, outcome: Outcome, checked: Mapping[str, Any], size: int, bounded: int
@@ -186,13 +157,13 @@ class Protection:
 def of_source(
     algorithm: Algorithm,
     checked: Mapping[str, Any],
-    source: MomentSource | MixedRows | PublicColumns,
+    source: Source,
 ) -> Protection:
     """The protection that a run of the algorithm gives in the table of a source."""
     return Protection.of(checked, source.unit) if algorithm.private else Protection(Unit())
 
 
-def _with_budget(values: Mapping[str, Any], epsilon: float, delta: float) -> dict[str, Any]:
+def with_budget(values: Mapping[str, Any], epsilon: float, delta: float) -> dict[str, Any]:
     """The parameters with this budget; δ is unchanged if the run does not need any."""
     return {**values, "epsilon": epsilon, **({"delta": delta} if delta > 0 else {})}
 

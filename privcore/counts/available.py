@@ -6,20 +6,17 @@ level for missing values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from privcore.arrays import Matrix, Vector
 from privcore.counts.cache import Cache
 from privcore.counts.memory import InMemoryCounts
-from privcore.counts.source import Bases, CountSource, Holds, MomentSource, Table
+from privcore.counts.source import CountSource, Gaps, MomentSource, Table
 from privcore.data.model import MISSING_LEVEL, Described
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource
-
-Gaps = tuple[int | None, ...]
 
 
 def gaps_of(data: Described) -> Gaps:
@@ -49,10 +46,10 @@ def own_level_of(source: CountSource) -> tuple[CountSource, Gaps]:
 
 def rows_of_test(source: MomentSource, tables: Table) -> int:
     """Number of rows used by a test on these tables: all rows, or only the available cases."""
-    return max(int(tables.sum()), 1) if isinstance(source, AvailableCases) else source.n
+    return max(int(tables.sum()), 1) if source.gaps else source.n
 
 
-class AvailableCases:
+class AvailableCases(CountSource):
     """A `CountSource` whose tables count the rows that have a value in every column of the table.
 
     own_level: the counts with missing values as a level.  gaps: per column, the code of the level
@@ -61,18 +58,14 @@ class AvailableCases:
     all rows, which may exceed the sum of the counts in a table.
     """
 
-    holds: Holds = "levels"
-
     def __init__(self, own_level: CountSource, gaps: Gaps) -> None:
-        self.own_level = own_level
-        self.gaps = gaps
-        self.names, self.n, self.caveats = own_level.names, own_level.n, own_level.caveats
-        self.unit, self.ordered = own_level.unit, own_level.ordered
+        super().__init__(own_level.names, own_level.n, own_level.caveats, own_level.unit)
+        self.own_level, self.gaps, self.ordered = own_level, gaps, own_level.ordered
+        self.resizable = own_level.resizable
         self.levels = tuple(
             level - (gap is not None) for level, gap in zip(own_level.levels, gaps, strict=True)
         )
         self._tables: Cache[Table] = Cache(64 << 20, lambda table: table.nbytes + 200)
-        self._scores: Cache[float] = Cache(64 << 20, size=lambda _: 300)
 
     def table(self, columns: Sequence[int]) -> Table:
         return self._inside(self.own_level.table(columns), columns)
@@ -81,26 +74,11 @@ class AvailableCases:
         key = (x, y, tuple(conditioning_set))
         return self._tables.get(key, lambda: self._strata(x, y, tuple(conditioning_set)))
 
-    def moments(self, radius: float | None = None) -> NDArray[np.float64]:
-        raise self._no_rows("moments")
-
-    def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
-        raise self._no_rows("moments")
-
-    def rows(self) -> tuple[Matrix, Vector]:
-        raise self._no_rows("rows")
-
-    def subsample(self, size: int, noise: NoiseSource) -> CountSource:
-        raise self._no_rows("a sub-sample")
-
-    def blocked(self, count: int, noise: NoiseSource) -> CountSource:
-        raise self._no_rows("blocks")
+    def resized(self, size: int, noise: NoiseSource) -> AvailableCases:
+        return AvailableCases(cast(CountSource, self.own_level.resized(size, noise)), self.gaps)
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
         self.own_level.prepare(families)
-
-    def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
-        return self._scores.get(key, compute)
 
     def _strata(self, x: int, y: int, conditioning_set: tuple[int, ...]) -> Table:
         columns = (*conditioning_set, x, y)
@@ -135,7 +113,7 @@ class AvailableCases:
                 counts = np.delete(counts, gap, axis=axis)
         return counts
 
-    def _no_rows(self, what: str) -> DataError:
+    def lacks(self, what: str) -> DataError:
         return DataError(
             f"Available-case counts provide contingency tables, but no {what}; choose the score "
             "g2 or chi2, or make missing values a level."

@@ -22,7 +22,7 @@ from privcore.counts.encoding import Codes, combine, joint_key, unique_rows
 from privcore.counts.numeric import coded_rows, coded_sums, even_steps
 from privcore.counts.packed import pack, packable
 from privcore.counts.projections import Projection, Projections
-from privcore.counts.source import MAX_CELLS, Bases, Holds, Table, cells_of_test
+from privcore.counts.source import MAX_CELLS, Bases, CountSource, Table, cells_of_test, public_rows
 from privcore.data import Dataset
 from privcore.errors import DataError
 from privcore.kernels.arguments import Packed
@@ -35,14 +35,14 @@ Arrays = tuple[NDArray[Any], ...]
 _DENSE_STRATA = 1 << 12
 
 
-class InMemoryCounts:
+class InMemoryCounts(CountSource):
     """A `CountSource` over unique rows held in memory.
 
     configurations: one array of codes per column, shape (u,).  multiplicities: number of rows with
     each configuration, shape (u,); these numbers add up to n.
     """
 
-    holds: Holds = "levels"
+    resizable = True
 
     def __init__(
         self,
@@ -54,10 +54,8 @@ class InMemoryCounts:
         unit: Unit = RECORD,
         ordered: tuple[int, ...] = (),
     ) -> None:
-        self.caveats, self.unit, self.ordered = caveats, unit, ordered
-        self.names = names
-        self.levels = levels
-        self.n = int(multiplicities.sum())
+        super().__init__(names, int(multiplicities.sum()), caveats, unit)
+        self.levels, self.ordered = levels, ordered
         self._configurations = configurations
         self._multiplicities = multiplicities
         self._tables: Cache[Table] = Cache(budget=64 << 20, size=lambda table: table.nbytes + 200)
@@ -71,8 +69,6 @@ class InMemoryCounts:
         # Below 2^53 the float64 sums that np.bincount makes of integers are exact.
         self._weights = self._projections.whole.weights
         self._packed: tuple[list[Projection], Packed] | None = None
-        self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
-        self._moments: Cache[Matrix] = Cache(16 << 20, lambda matrix: matrix.nbytes + 200)
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> InMemoryCounts:
@@ -173,6 +169,25 @@ class InMemoryCounts:
     def subsample(self, size: int, noise: NoiseSource) -> InMemoryCounts:
         return self.with_rows(self._configurations, noise.subsample(self._multiplicities, size))
 
+    def halved(self, noise: NoiseSource) -> tuple[InMemoryCounts, InMemoryCounts]:
+        drawn = noise.subsample(self._multiplicities, self.n // 2)
+        rest = self._multiplicities - drawn
+        return self.with_rows(self._configurations, drawn), self.with_rows(
+            self._configurations, rest
+        )
+
+    def resized(self, size: int, noise: NoiseSource) -> InMemoryCounts:
+        missing = size - self.n
+        if missing <= 0:
+            return self.subsample(size, noise) if missing else self
+        more = (public_rows(missing, len(self.levels)) * np.array(self.levels)).astype(np.uint16)
+        return self.with_rows(
+            tuple(
+                np.append(own, new) for own, new in zip(self._configurations, more.T, strict=True)
+            ),
+            np.append(self._multiplicities, np.ones(missing, dtype=np.int64)),
+        )
+
     def blocked(self, count: int, noise: NoiseSource) -> InMemoryCounts:
         """The same rows with a last column added: the number of each row's random block.
 
@@ -204,9 +219,6 @@ class InMemoryCounts:
     def rows(self) -> tuple[Matrix, Matrix]:
         """Unique rows coded as for `moments`, and their multiplicities; shapes (u, p) and (u,)."""
         return coded_rows(self._configurations, even_steps(self.levels)), self._weights
-
-    def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
-        return self._scores.get(key, compute)
 
     def _count_strata(self, x: int, y: int, conditioning_set: Columns) -> Table:
         rx, ry = self.levels[x], self.levels[y]

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.arrays import Matrix, Vector
 from privcore.counts.cache import Cache
-from privcore.counts.source import Bases, CountSource, Holds, Table
+from privcore.counts.source import CountSource, Table
 from privcore.errors import DataError
-from privcore.privacy.mechanisms.noise import NoiseSource
-from privcore.unit import RECORD, Unit
 
 
-class NoisyTable:
+class NoisyTable(CountSource):
     """A `CountSource` over a noisy table with one axis for each column.
 
     Marginals are summed first, then rounded and truncated at 0: truncating each cell instead would
     bias every marginal by the noise on the empty cells.
     """
-
-    holds: Holds = "levels"
-    unit: Unit = RECORD
-    ordered: tuple[int, ...] = ()
 
     def __init__(
         self,
@@ -33,16 +26,13 @@ class NoisyTable:
         n: int,
         caveats: tuple[str, ...] = (),
     ) -> None:
-        self.names = names
+        super().__init__(names, n, caveats)
         self.levels = table.shape
-        self.n = n
-        self.caveats = caveats
         self._noisy = table
         # Sums of whole numbers are exact in any order, so a sum can be computed from a larger sum.
         self._whole = bool((table == np.rint(table)).all())
         self._sums: Cache[NDArray[np.float64]] = Cache(64 << 20, lambda a: a.nbytes + 200)
         self._tables: Cache[Table] = Cache(64 << 20, lambda a: a.nbytes + 200)
-        self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
 
     def table(self, columns: Sequence[int]) -> Table:
         """Noisy counts with one axis for each of `columns`, in the given order."""
@@ -60,36 +50,11 @@ class NoisyTable:
 
         return self._tables.get((x, y, tuple(conditioning_set)), occurring)
 
-    def subsample(self, size: int, noise: NoiseSource) -> CountSource:
-        raise DataError(
-            "A noisy table contains no rows to draw from; draw the sub-sample before adding noise."
+    def lacks(self, what: str) -> DataError:
+        return DataError(
+            f"A noisy table contains no {what}; choose an algorithm or a score that uses only "
+            "counts."
         )
-
-    def blocked(self, count: int, noise: NoiseSource) -> CountSource:
-        raise DataError(
-            "A noisy table contains no rows to split into blocks; choose a score without blocks."
-        )
-
-    def moments(self, radius: float | None = None) -> NDArray[np.float64]:
-        raise DataError(
-            "A noisy table contains no rows to compute moments from; choose a score over counts."
-        )
-
-    def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
-        raise DataError(
-            "A noisy table contains no rows to compute moments from; choose a score over counts."
-        )
-
-    def rows(self) -> tuple[Matrix, Vector]:
-        raise DataError(
-            "A noisy table contains no rows; choose an algorithm that uses only counts."
-        )
-
-    def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """Does nothing: every table is summed from the one noisy table."""
-
-    def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
-        return self._scores.get(key, compute)
 
     def _marginal(self, in_order: tuple[int, ...]) -> NDArray[np.float64]:
         rest = tuple(c for c in range(len(self.levels)) if c not in in_order)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privcore import fixed_point
-from privcore.arrays import Matrix
-from privcore.counts.cache import Cache
-from privcore.counts.source import Bases, Holds
+from privcore.arrays import Matrix, Vector
+from privcore.counts.source import Bases, NumberSource, drawn_rows, public_rows
 from privcore.data import Dataset
 from privcore.errors import DataError
+from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.text import short
 from privcore.unit import RECORD, Unit
 
 
-class NumericRows:
+class NumericRows(NumberSource):
     """Rows of continuous columns, scaled to [−1, 1] by their bounds.
 
     bounds: per column, the lowest and highest value that may occur.
@@ -26,7 +26,7 @@ class NumericRows:
         By default all columns hold numbers.
     """
 
-    holds: Holds = "numbers"
+    resizable = True
 
     def __init__(
         self,
@@ -37,14 +37,10 @@ class NumericRows:
         own_levels: tuple[int, ...] = (),
         unit: Unit = RECORD,
     ) -> None:
-        self.names, self.unit = names, unit
+        super().__init__(names, len(scaled), caveats, unit)
         self.own_levels = own_levels or (0,) * len(names)
         self.bounds = bounds
-        self.caveats = caveats
-        self.n = len(scaled)
         self._scaled = scaled
-        self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
-        self._moments: Cache[Matrix] = Cache(16 << 20, lambda matrix: matrix.nbytes + 200)
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, *, coded: bool = False) -> NumericRows:
@@ -71,11 +67,6 @@ class NumericRows:
         return cls(dataset.names, tuple(bounds), scaled, dataset.caveats, own_levels, dataset.unit)
 
     def moments(self, radius: float | None = None) -> Matrix:
-        """Mean of (1, x)(1, x)ᵀ over the rows x scaled to [−1, 1], shape (p + 1, p + 1).
-
-        radius: rows with a larger Euclidean norm are first scaled down to this norm, and all rows
-        are converted to fixed point (`privcore.fixed_point`), as moments with noise require.
-        """
         return self._moments.get(radius, lambda: self._moments_within(radius))
 
     def _moments_within(self, radius: float | None) -> Matrix:
@@ -84,24 +75,32 @@ class NumericRows:
             x = fixed_point.within(x, radius, fixed_point.step_of(self.n))
         return np.asarray(fixed_point.moment_sums(x) / self.n)
 
-    def moments_about(self, centre: Matrix, scale: Matrix, longest: float) -> Matrix:
-        """Mean of (1, u)(1, u)ᵀ over the rows, shape (p + 1, p + 1); see `NumberSource`.
-
-        Computed in fixed point, like `moments` with a radius.
-        """
+    def moments_about(self, centre: Vector, scale: Vector, longest: float) -> Matrix:
+        # In fixed point, like moments with a radius.
         units = (self._scaled - centre) / (scale * longest)
         units = fixed_point.within(units, 1.0, fixed_point.step_of(self.n))
         return np.asarray(fixed_point.moment_sums(units) / self.n)
 
-    def rows(self) -> tuple[Matrix, Matrix]:
+    def rows(self) -> tuple[Matrix, Vector]:
         """The rows scaled to [−1, 1], shape (n, p), and their multiplicities, all 1, shape (n,)."""
         return self._scaled, np.ones(self.n)
 
-    def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """Does nothing: all moments are computed at once."""
+    def halved(self, noise: NoiseSource) -> tuple[NumericRows, NumericRows]:
+        order = noise.permutation(self.n)
+        one, other = np.sort(order[: self.n // 2]), np.sort(order[self.n // 2 :])
+        return self._with(self._scaled[one]), self._with(self._scaled[other])
 
-    def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
-        return self._scores.get(key, compute)
+    def resized(self, size: int, noise: NoiseSource) -> NumericRows:
+        missing = size - self.n
+        if missing < 0:
+            return self._with(self._scaled[drawn_rows(self.n, size, noise)])
+        more = 2 * public_rows(missing, len(self.names)) - 1
+        return self._with(np.vstack([self._scaled, more]))
+
+    def _with(self, scaled: Matrix) -> NumericRows:
+        return NumericRows(
+            self.names, self.bounds, scaled, self.caveats, self.own_levels, self.unit
+        )
 
 
 def even_steps(levels: Sequence[int]) -> Bases:

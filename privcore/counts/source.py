@@ -1,4 +1,4 @@
-"""Interfaces of the sources of counts and moments, whether their rows are in memory or not."""
+"""What sources of counts and moments have in common, whether their rows are in memory or not."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Literal, Protocol, TypeGuard
+from typing import Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privcore.arrays import Matrix, Vector
+from privcore.counts.cache import Cache
 from privcore.data.model import Described
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource
@@ -21,14 +22,64 @@ from privcore.unit import RECORD, Unit
 Table = NDArray[np.int64]
 # Per column, the coordinates of each level, shape (levels, coordinates).
 Bases = tuple[Matrix, ...]
-Holds = Literal["levels", "numbers"]
+Holds = Literal["levels", "numbers", "both"]
+Gaps = tuple[int | None, ...]
 
 # Most cells of the tables of one request.
 MAX_CELLS = 1 << 26
 
 
+class Source:
+    """What a source of rows says about its columns; the sources below add what can be computed.
+
+    names: column names; n: number of rows. caveats: sentences that limit what a guarantee about
+    these rows covers (`Dataset.caveats`). unit: the unit whose rows are protected together.
+    holds: "levels" if contingency tables can be counted, as in a `CountSource`; "numbers" if only
+    moments can be computed, as in a `NumberSource`; "both" for `MixedRows`.
+    own_levels: number of levels per column, 0 for a column of numbers.
+    gaps: for each column, the code of its level for missing values, or None; empty if no values are
+    taken as missing at random.
+    resizable: whether the rows are in memory, so that rows can be drawn and added.
+    """
+
+    names: tuple[str, ...]
+    n: int
+    caveats: tuple[str, ...] = ()
+    unit: Unit = RECORD
+    holds: Holds
+    own_levels: tuple[int, ...]
+    gaps: Gaps = ()
+    resizable = False
+
+    def numbers(self) -> Source:
+        """The rows as numbers, if some columns hold numbers."""
+        return self
+
+    def cut(self, levels: int) -> Source:
+        """The rows with levels, if some columns have levels: columns of numbers get `levels`."""
+        return self
+
+    def halved(self, noise: NoiseSource) -> tuple[Source, Source]:
+        """Two disjoint sources over a random half of the rows each."""
+        raise DataError(
+            "The rows do not fit into memory, so they cannot be halved; leave the stability check "
+            "out, or use fewer columns or rows."
+        )
+
+    def resized(self, size: int, noise: NoiseSource) -> Source:
+        """A source of `size` rows: a random choice of the rows, or all rows and public rows.
+
+        Tables that differ by k added rows become tables of the same size that differ by at most k
+        replaced rows (docs/proofs/units.md).  Raises DataError unless the source is `resizable`.
+        """
+        raise DataError(
+            "Hiding the number of rows needs the rows in memory; read the table from a CSV file, "
+            "or protect only the values of the rows."
+        )
+
+
 @dataclass(frozen=True)
-class PublicColumns:
+class PublicColumns(Source):
     """The public facts about a source, which are enough to plan a run without its rows.
 
     levels: public number of levels per column; empty if the columns hold numbers.
@@ -42,44 +93,32 @@ class PublicColumns:
     ordered: tuple[int, ...] = ()
 
     @property
-    def holds(self) -> Holds:
+    def holds(self) -> Holds:  # type: ignore[override]
         return "levels" if self.levels else "numbers"
 
     @property
-    def own_levels(self) -> tuple[int, ...]:
-        """Number of levels per column, 0 for a column of numbers."""
+    def own_levels(self) -> tuple[int, ...]:  # type: ignore[override]
         return self.levels or (0,) * len(self.names)
 
 
-class MomentSource(Protocol):
-    """First and second moments of columns of numbers or coded levels.
+class MomentSource(Source):
+    """First and second moments of columns of numbers or coded levels."""
 
-    names: column names; n: number of rows. caveats: sentences that limit what a guarantee about
-    these rows covers (`Dataset.caveats`). unit: the unit whose rows are protected together.
-    """
+    def __init__(
+        self, names: tuple[str, ...], n: int, caveats: tuple[str, ...] = (), unit: Unit = RECORD
+    ) -> None:
+        self.names, self.n, self.caveats, self.unit = names, n, caveats, unit
+        self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
+        self._moments: Cache[Matrix] = Cache(16 << 20, lambda matrix: matrix.nbytes + 200)
 
-    names: tuple[str, ...]
-    n: int
-    caveats: tuple[str, ...]
-    unit: Unit
-
-    @property
-    def holds(self) -> Holds:
-        """Whether the columns hold "levels" or "numbers".
-
-        "levels": the source is a `CountSource`. "numbers": the source is a `NumberSource`. Check
-        with `has_levels` and `has_numbers`.
-        """
-        ...
-
-    def moments(self, radius: float | None = None) -> NDArray[np.float64]:
+    def moments(self, radius: float | None = None) -> Matrix:
         """Mean of (1, x)(1, x)ᵀ over the rows x, shape (p + 1, p + 1).
 
         Columns are scaled to [−1, 1] by public bounds.  radius: rows with a larger Euclidean norm
         are first scaled down to this norm, and all rows are converted to fixed point
         (`privcore.fixed_point`), as moments with noise require.
         """
-        ...
+        raise self.lacks("moments")
 
     def rows(self) -> tuple[Matrix, Vector]:
         """The unique rows, scaled to [−1, 1] by public bounds, and their multiplicities.
@@ -87,36 +126,37 @@ class MomentSource(Protocol):
         Shapes (u, p) and (u,). Raises DataError if the source has no rows, or too many to fit into
         memory.
         """
-        ...
+        raise self.lacks("rows")
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
         """Announces sets of columns within which tests will follow; results stay the same."""
-        ...
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         """The result of `compute()`, cached under `key`; meant for scores that do not change."""
-        ...
+        return self._scores.get(key, compute)
+
+    def lacks(self, what: str) -> DataError:
+        """The error for statistics that the source cannot give."""
+        raise NotImplementedError
 
 
-class NumberSource(MomentSource, Protocol):
+class NumberSource(MomentSource):
     """Moments of columns that hold numbers, also about a given centre (`moments_about`).
 
-    bounds: per column, the lowest and highest value that may occur.
-    own_levels: number of levels per column, coded −1 … 1 in equal steps; 0 for a column of numbers.
+    bounds: per column, the lowest and highest value that may occur.  Levels are coded −1 … 1 in
+    equal steps.
     """
 
+    holds: Holds = "numbers"
     bounds: tuple[tuple[float, float], ...]
-    own_levels: tuple[int, ...]
 
-    def moments_about(
-        self, centre: NDArray[np.float64], scale: NDArray[np.float64], longest: float
-    ) -> NDArray[np.float64]:
+    def moments_about(self, centre: Vector, scale: Vector, longest: float) -> Matrix:
         """Mean of (1, u)(1, u)ᵀ, shape (p + 1, p + 1), over rows u in the unit ball.
 
         u is (x − centre) / (scale · longest), scaled down to norm 1 if its norm is larger. x is as
         in `moments`; centre and scale have shape (p,).
         """
-        ...
+        raise NotImplementedError
 
 
 class StoredTable(Described):
@@ -136,26 +176,31 @@ class StoredTable(Described):
         """Raises DataError if the rows may not fit into the memory allowed for them."""
 
 
-class CountSource(MomentSource, Protocol):
+class CountSource(MomentSource):
     """Contingency tables of categorical columns.
 
     levels: per column, its public number of levels.
     ordered: per column, how many of its first levels are ordered; empty if no order is known.
     """
 
+    holds: Holds = "levels"
     levels: tuple[int, ...]
-    ordered: tuple[int, ...]
+    ordered: tuple[int, ...] = ()
+
+    @property
+    def own_levels(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.levels
 
     def table(self, columns: Sequence[int]) -> Table:
         """Counts with one axis for each of `columns`, in the given order."""
-        ...
+        raise NotImplementedError
 
     def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
         """The table of x and y in each stratum of `conditioning_set` that has rows.
 
         Shape (strata, levels[x], levels[y]); strata without rows are left out.
         """
-        ...
+        raise NotImplementedError
 
     def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
         """Mean of (1, u)(1, u)ᵀ, shape (d + 1, d + 1), with u the coordinates of a row's levels.
@@ -163,33 +208,33 @@ class CountSource(MomentSource, Protocol):
         bases: per column, the coordinates of each level, d coordinates in all.  radius: as for
         `moments`.
         """
-        ...
+        raise self.lacks("moments")
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
         """A source over `size` rows drawn at random without replacement."""
-        ...
+        raise self.lacks("sub-samples")
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
         """The same rows with a last column added: which of `count` random blocks each row is in."""
-        ...
+        raise self.lacks("blocks")
 
 
-def has_levels(source: MomentSource) -> TypeGuard[CountSource]:
+def has_levels(source: Source) -> TypeGuard[CountSource]:
     """Whether contingency tables of the columns can be counted."""
     return source.holds == "levels"
 
 
-def has_numbers(source: MomentSource) -> TypeGuard[NumberSource]:
+def has_numbers(source: Source) -> TypeGuard[NumberSource]:
     """Whether the columns hold numbers, for which only moments can be computed."""
     return source.holds == "numbers"
 
 
-def require_levels(source: MomentSource, what: str, instead: str) -> None:
-    """Raises DataError if `what` needs levels but the columns hold numbers.
+def require_levels(source: Source, what: str, instead: str) -> None:
+    """Raises DataError if `what` needs levels but all columns hold numbers.
 
     instead: an alternative that works on numbers.
     """
-    if not has_levels(source):
+    if has_numbers(source):
         raise DataError(
             f"Column {short(source.names[0])!r} is continuous, and {what} needs levels; cut the "
             f"columns into intervals, or choose {instead}."
@@ -204,3 +249,14 @@ def cells_of_test(source: CountSource, x: int, y: int, conditioning_set: Sequenc
     """
     strata = prod(source.levels[c] for c in conditioning_set)
     return min(strata, source.n) * source.levels[x] * source.levels[y]
+
+
+def public_rows(count: int, columns: int) -> Matrix:
+    """Public rows, spread evenly in [0, 1)ᵖ (a Kronecker sequence), shape (count, p)."""
+    steps = np.exp(1 / np.arange(1, columns + 1)) % 1
+    return np.asarray(np.outer(np.arange(1, count + 1), steps) % 1)
+
+
+def drawn_rows(rows: int, size: int, noise: NoiseSource) -> NDArray[np.bool_]:
+    """A mask of `size` rows drawn at random, shape (rows,)."""
+    return np.asarray(noise.subsample(np.ones(rows, dtype=np.int64), size).astype(np.bool_))

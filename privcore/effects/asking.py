@@ -19,14 +19,7 @@ from privcore.algorithms.engine import levelled, source_of
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Hooks
 from privcore.algorithms.search.result import Discovery, NoisyTables
-from privcore.counts import (
-    CountSource,
-    MixedRows,
-    MomentSource,
-    StoredTable,
-    has_levels,
-    has_numbers,
-)
+from privcore.counts import CountSource, StoredTable, has_levels, has_numbers
 from privcore.data import Dataset
 from privcore.data.model import Described
 from privcore.effects.adjusting import Estimate
@@ -364,16 +357,12 @@ def without_privacy(
     Raises DataError if the graph represents no DAG.
     """
     indexed, source = question.on(data.columns), source_of(data)
-    counted: MomentSource
-    if not isinstance(source, MixedRows):
-        counted = source
-    else:
-        if max(source.own_levels) > 2:
-            raise DataError(
-                "Without privacy, an effect needs a table whose columns all have levels or are all "
-                "numeric, and this table has both kinds; cut the numeric columns into levels."
-            )
-        counted = source.numbers()
+    if source.holds == "both" and max(source.own_levels) > 2:
+        raise DataError(
+            "Without privacy, an effect needs a table whose columns all have levels or are all "
+            "numeric, and this table has both kinds; cut the numeric columns into levels."
+        )
+    counted = source.numbers()
     evidence: Evidence
     if has_levels(counted):
         evidence = Tables([ExactTables(counted)], data.n)

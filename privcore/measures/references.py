@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from privcore.algorithms import Discovery, discover, get_algorithm
 from privcore.algorithms.engine import checked_parameters
 from privcore.algorithms.search.model import Algorithm, Hooks
-from privcore.counts import MixedRows, MomentSource, has_levels, has_numbers
+from privcore.counts import Source, has_levels
 from privcore.data.model import Described
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG, cpdag_of_dag
@@ -120,7 +120,7 @@ MOST_CELLS = 2_000_000
 
 
 def non_private_reference(
-    source: MomentSource | MixedRows,
+    source: Source,
     result: Discovery,
     *,
     reference: NonPrivate = "non_private",
@@ -161,14 +161,14 @@ def non_private_reference(
 
 
 def run_reference(
-    source: MomentSource | MixedRows,
+    source: Source,
     algorithm: str,
     settings: Mapping[str, Any],
     *,
     hooks: Hooks | None = None,
 ) -> Discovery:
     """Run PC or NOTEARS without noise; PC has the limits that `non_private_reference` states."""
-    if algorithm != "pc" or isinstance(source, MixedRows) or not has_levels(source):
+    if algorithm != "pc" or not has_levels(source):
         return discover(source, algorithm, settings, hooks=hooks, keep_trace=False)
     order = checked_parameters("pc", settings)["max_order"]
     orders = [k for k in (order, _largest_order(source.levels)) if k is not None]
@@ -184,13 +184,12 @@ def settings_of(result: Discovery, reference: NonPrivate) -> tuple[str, dict[str
     return name, {**settings, "score": "lines"} if result.in_lines else settings
 
 
-def has_own_test(source: MomentSource | MixedRows, result: Discovery) -> bool:
+def has_own_test(source: Source, result: Discovery) -> bool:
     """Whether PC with the test of a run is another algorithm than PC for these data."""
     if result.noise == "none":
         return False
     name, own = settings_of(result, "own_test")
-    numeric = not isinstance(source, MixedRows) and has_numbers(source)
-    usual = "fisher-z" if numeric else "g2"
+    usual = "fisher-z" if source.holds == "numbers" else "g2"
     return name != "pc" or (own.get("score") or usual) != usual
 
 

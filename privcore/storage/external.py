@@ -22,7 +22,7 @@ instead: `distinct` is a GROUP BY with count(*), and unsupported calls raise Dat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from math import prod
 from typing import Protocol, TypeVar
@@ -43,10 +43,9 @@ from privcore.counts.distinct import (
 )
 from privcore.counts.memory import InMemoryCounts
 from privcore.counts.numeric import even_steps
-from privcore.counts.source import Bases, CountSource, Holds, Table
+from privcore.counts.source import Bases, CountSource, Table
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource, check_size
-from privcore.unit import RECORD, Unit
 
 # Columns that are counted together, because a pass over the rows costs far more than a table.
 #
@@ -142,21 +141,16 @@ def _bytes_of_a_row(columns: int) -> int:
     return 4 * columns + 64
 
 
-class ExternalCounts:
+class ExternalCounts(CountSource):
     """A `CountSource` that makes one pass over the rows for every joint table not in the cache.
 
     Tables equal the tables of `InMemoryCounts` for the same rows, bit for bit.  A sub-sample is
     drawn by row number, uniformly without replacement, and held in memory.
     """
 
-    holds: Holds = "levels"
-    unit: Unit = RECORD
-
     def __init__(self, rows: ExternalRows, memory: int) -> None:
-        self.names = rows.names
-        self.levels = rows.levels
-        self.n = rows.n
-        self.caveats, self.ordered = rows.caveats, rows.ordered
+        super().__init__(rows.names, rows.n, rows.caveats)
+        self.levels, self.ordered = rows.levels, rows.ordered
         self._rows = rows
         self._memory = memory
         self._families: list[frozenset[int]] = []
@@ -166,8 +160,6 @@ class ExternalCounts:
         )
         self._tables: Cache[Table] = Cache(budget=64 << 20, size=lambda t: t.nbytes + 200)
         self._last: tuple[InMemoryCounts, dict[int, int]] | None = None
-        self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
-        self._moments: Cache[Matrix] = Cache(16 << 20, lambda matrix: matrix.nbytes + 200)
         self.passes = 0
 
     def table(self, columns: Sequence[int]) -> Table:
@@ -215,9 +207,6 @@ class ExternalCounts:
     def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
         self.passes += 1
         return self._rows.coded(bases, radius)
-
-    def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
-        return self._scores.get(key, compute)
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
         """Announces sets of columns within which tables will be counted."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
-from privcore.counts.resizing import public_rows, resized
+from privcore.counts.source import public_rows
 from privcore.data import Column, Dataset
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from privcore.unit import Unit
@@ -76,7 +76,7 @@ def rows_of(source):
 def law(source, size):
     """How many of equally many draws give each table, and of how many."""
     draws = itertools.combinations(range(source.n), min(size, source.n))
-    tables = Counter(rows_of(resized(source, size, Chosen(draw))) for draw in draws)
+    tables = Counter(rows_of(source.resized(size, Chosen(draw))) for draw in draws)
     return tables, sum(tables.values())
 
 
@@ -157,7 +157,7 @@ def test_counts_of_resized_tables_are_private_exactly():
 def test_a_table_has_the_size_that_it_is_given(make):
     rows = [(0, 0), (0, 2), (1, 1), (1, 2)]
     for size in range(2, 9):
-        made = resized(make(rows), size, SimulatedNoise(size))
+        made = make(rows).resized(size, SimulatedNoise(size))
         assert sum(dict(rows_of(made)).values()) == made.n == size
 
 
@@ -169,11 +169,11 @@ def test_public_rows_are_the_first_of_one_sequence():
     assert (many >= 0).all()
     assert (many < 1).all()
     assert np.abs(many.mean(axis=0) - 0.5).max() < 0.05
-    bigger = resized(counts([(0, 0), (1, 1)]), 50, SimulatedNoise(1))
+    bigger = counts([(0, 0), (1, 1)]).resized(50, SimulatedNoise(1))
     assert bigger.n == 50
     assert (bigger.table([0]) > 15).all()
     assert (bigger.table([1]) > 10).all()
-    filled = resized(mixed([(0, 0), (1, 1)]), 50, SimulatedNoise(1)).rows_as_read
+    filled = mixed([(0, 0), (1, 1)]).resized(50, SimulatedNoise(1)).rows_as_read
     assert filled.values[1].min() >= 0
     assert filled.values[1].max() <= 4
 
@@ -186,7 +186,7 @@ def test_a_sample_is_uniform(noise):
     for make in (counts, numbers, mixed):
         drawn = Counter()
         for _ in range(1500):
-            drawn.update(dict(rows_of(resized(make(rows), 2, noise))))
+            drawn.update(dict(rows_of(make(rows).resized(2, noise))))
         assert len(drawn) == 5
         assert max(abs(v - 600) for v in drawn.values()) < 6 * math.sqrt(1500 * 0.4 * 0.6)
 
@@ -196,7 +196,7 @@ def test_the_unit_and_the_gaps_stay():
     source = counts([(0, 0), (1, 1), (1, 2)])
     source.unit = unit
     for size in (2, 3, 5):
-        assert resized(source, size, SimulatedNoise(1)).unit == unit
-    gaps = resized(available([(0, 0), (1, 1), (1, 2)]), 2, SimulatedNoise(1))
+        assert source.resized(size, SimulatedNoise(1)).unit == unit
+    gaps = available([(0, 0), (1, 1), (1, 2)]).resized(2, SimulatedNoise(1))
     assert isinstance(gaps, AvailableCases)
     assert (gaps.gaps, gaps.n) == ((1, None), 2)

@@ -9,9 +9,9 @@ import pytest
 from privcore import counts
 from privcore.algorithms import discover
 from privcore.counts import (
+    AvailableCases,
     CountSource,
     InMemoryCounts,
-    MomentSource,
     NumberSource,
     NumericRows,
     PublicColumns,
@@ -20,16 +20,15 @@ from privcore.counts import (
 )
 from privcore.counts.noisy import NoisyTable
 from privcore.errors import DataError
-from privcore.storage.external import ExternalCounts
 from tests.messages import says
 
 ROOT = Path(counts.__file__).parents[1]
 PROBES = ("hasattr", "getattr")
 
 
-def members(protocol):
-    """What a protocol names, inherited or not."""
-    own = [vars(base) for base in protocol.__mro__ if base.__module__.startswith("privcore")]
+def members(source):
+    """What a class names, inherited or not."""
+    own = [vars(base) for base in source.__mro__ if base.__module__.startswith("privcore")]
     return {
         name
         for each in own
@@ -57,10 +56,10 @@ def probes(tree, names):
 def test_no_source_is_probed_for_attributes():
     names = members(CountSource) | members(NumberSource)
     wrong = [
-        f"{path.relative_to(ROOT.parent)}:{line} probes a source; ask has_levels or has_numbers"
+        f"{path.relative_to(ROOT.parent)}:{line} probes a source; ask what it holds"
         for path in sorted(ROOT.rglob("*.py"))
-        # Below the counts, which it cannot import: what it reads are other libraries' graphs.
-        if path.relative_to(ROOT).parts[0] != "graphs"
+        # What these rooms read are other libraries' graphs.
+        if path.relative_to(ROOT).parts[0] not in ("graphs", "exchange")
         for line in probes(ast.parse(path.read_text(encoding="utf-8")), names)
     ]
     assert not wrong, "\n".join(wrong)
@@ -79,20 +78,21 @@ def test_a_probe_is_seen(probe):
     assert list(probes(ast.parse(probe), members(CountSource) | members(NumberSource))) == [1]
 
 
-@pytest.mark.parametrize(
-    ("source", "protocol"),
-    [
-        (InMemoryCounts, CountSource),
-        (ExternalCounts, CountSource),
-        (NoisyTable, CountSource),
-        (NumericRows, NumberSource),
-    ],
-)
-def test_a_source_says_what_its_columns_hold(source, protocol):
-    assert source.holds == ("levels" if protocol is CountSource else "numbers")
-    methods = {name for name in members(protocol) if callable(getattr(protocol, name, None))}
-    assert {name for name in methods if not callable(getattr(source, name, None))} == set()
-    assert members(MomentSource) <= members(protocol)
+def test_columns_say_what_they_hold():
+    numbers = NumericRows(("a", "b"), ((-1.0, 1.0),) * 2, np.zeros((3, 2)))
+    codes = (np.array([0, 1], np.uint16),) * 2
+    levels = InMemoryCounts(("a", "b"), (2, 3), codes, np.ones(2, dtype=np.int64))
+    gaps = AvailableCases(levels, (1, None))
+    noisy = NoisyTable(("a", "b"), np.zeros((2, 3)), 2)
+    assert [each.holds for each in (numbers, levels, gaps, noisy)] == ["numbers", *["levels"] * 3]
+    assert [each.own_levels for each in (numbers, levels, gaps, noisy)] == [
+        (0, 0),
+        (2, 3),
+        (1, 3),
+        (2, 3),
+    ]
+    assert [bool(each.gaps) for each in (numbers, levels, gaps, noisy)] == [0, 0, 1, 0]
+    assert [each.resizable for each in (numbers, levels, gaps, noisy)] == [1, 1, 1, 0]
 
 
 def test_columns_without_rows_hold_what_they_have():

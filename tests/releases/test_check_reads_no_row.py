@@ -80,7 +80,7 @@ def public(source):
         source.counts = lambda levels: public(made.counts(levels))
         source._dataset = unread(source.rows_as_read)
         return source
-    for name in dir(source):
+    for name in {*dir(source)} - {"numbers", "cut"}:
         if callable(getattr(type(source), name, None)) and name[0] != "_":
             setattr(source, name, read)
     return source

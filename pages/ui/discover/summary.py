@@ -11,7 +11,6 @@ from pages.ui.expectation import gap_sentence, seen_sentence
 from pages.ui.glossary import glossary_note, linked, term_link
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.algorithms.engine import cut_sentence
-from privcore.counts import MixedRows
 from privcore.display.answer import promise_sentence
 from privcore.display.sentences import effect_sentence, link_count, protected
 from privcore.graphs import PDAG
@@ -86,10 +85,10 @@ def header(result: Discovery, loaded: Loaded, answer: str, price: str) -> None:
 
 def mixed_sentence(result: Discovery, loaded: Loaded) -> str:
     """State how numeric columns are treated in mixed data; empty if the data are not mixed."""
-    if not isinstance(loaded.source, MixedRows):
-        return ""
     algorithm = ALGORITHMS[result.algorithm]
     cut = texts.plain(cut_sentence(loaded.source, algorithm, result.parameters))
+    if not cut:
+        return ""
     if algorithm.mixed:
         return f"For this run {cut}."
     return (

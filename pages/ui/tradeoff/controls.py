@@ -17,7 +17,6 @@ from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
 from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import EPSILON
-from privcore.counts import NumericRows
 from privcore.data import StructuralExample
 from privcore.extras.lab.sweeps.plan import Calibration
 from privcore.extras.lab.sweeps.sweep import (
@@ -82,7 +81,7 @@ def fitting(loaded: Loaded) -> list[Algorithm]:
 def choose_plan(loaded: Loaded) -> SweepPlan | None:
     """Draw the controls; returns the plan of the sweep, None while no algorithm is chosen."""
     private = fitting(loaded)
-    usual = _USUAL_NUMBERS if isinstance(loaded.source, NumericRows) else _USUAL
+    usual = _USUAL_NUMBERS if loaded.source.holds == "numbers" else _USUAL
     names = [a.name for a in private]
     chosen = st.multiselect(
         "Algorithms",

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from privcore.algorithms import ALGORITHMS, Algorithm, Discovery, discover
-from privcore.counts import MixedRows, MomentSource
+from privcore.counts import Source
 from privcore.data.model import BOUGHT, UPLOADED, Dataset, Described
 from privcore.display.answer import (
     answer_sentence,
@@ -97,7 +97,7 @@ class Series:
 
 def run_series(
     dataset: Described,
-    source: MomentSource | MixedRows,
+    source: Source,
     algorithm: str,
     parameters: Mapping[str, Any],
     *,

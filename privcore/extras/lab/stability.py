@@ -21,7 +21,10 @@ from privcore.algorithms.engine import discover, levelled, source_of
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Hooks, NoHooks
 from privcore.algorithms.search.result import Discovery
-from privcore.counts import InMemoryCounts, MixedRows, MomentSource, NumericRows, StoredTable
+from privcore.counts import (
+    Source,
+    StoredTable,
+)
 from privcore.data import Dataset
 from privcore.data.model import Described
 from privcore.errors import Cancelled, DataError
@@ -199,7 +202,7 @@ def frequencies(graphs: Iterable[PDAG]) -> dict[Edge, Frequency]:
 
 
 def judge(
-    data: Dataset | StoredTable | MomentSource | MixedRows,
+    data: Dataset | StoredTable | Source,
     result: Discovery,
     *,
     runs: int = 20,
@@ -233,7 +236,7 @@ def judge(
     rolls, cuts = runs if algorithm.private else 0, runs // 2
     done = 0
 
-    def run(rows: MomentSource, noise: NoiseSource) -> PDAG:
+    def run(rows: Source, noise: NoiseSource) -> PDAG:
         nonlocal done
         hooks = watch(done, rolls + 2 * cuts)
         if hooks.cancelled():
@@ -263,7 +266,7 @@ def judge(
     return Stability(result.graph, rolled, tuple(halved), tuple(refused))
 
 
-def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, MomentSource]:
+def halves(source: Source, noise: NoiseSource) -> tuple[Source, Source]:
     """Split the rows at random into two disjoint sources; the second has one row more if n is odd.
 
     Raises DataError for fewer than 4 rows, and for rows that are not in memory.
@@ -273,31 +276,7 @@ def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, Mome
             f"The table has {source.n} rows, but halving needs at least {_FEWEST_ROWS}; use more "
             "rows."
         )
-    if isinstance(source, InMemoryCounts):
-        multiplicities = source.unique()[1]
-        drawn = noise.subsample(multiplicities, source.n // 2)
-        codes, _ = source.unique()
-        return source.with_rows(codes, drawn), source.with_rows(codes, multiplicities - drawn)
-    if isinstance(source, NumericRows):
-        rows, _ = source.rows()
-        order = noise.permutation(source.n)
-        parts = np.sort(order[: source.n // 2]), np.sort(order[source.n // 2 :])
-        one, other = (
-            NumericRows(
-                source.names,
-                source.bounds,
-                rows[part],
-                source.caveats,
-                source.own_levels,
-                source.unit,
-            )
-            for part in parts
-        )
-        return one, other
-    raise DataError(
-        "The rows do not fit into memory, so they cannot be halved; leave the stability check "
-        "out, or use fewer columns or rows."
-    )
+    return source.halved(noise)
 
 
 def _noise(seed: int, part: int, number: int) -> NoiseSource:

@@ -17,7 +17,7 @@ from privcore.algorithms.engine import (
     source_of,
 )
 from privcore.algorithms.registry import RECOMMENDED
-from privcore.counts import MixedRows, MomentSource
+from privcore.counts import Source
 from privcore.data import Dataset
 from privcore.data.discretise import usual_intervals
 from privcore.data.model import Described
@@ -177,13 +177,11 @@ def _run(options: argparse.Namespace) -> None:
     for name, reason in unused.items():
         print(f"left out: {short(name)} ({reason.rstrip('.')})")
     narrow = one_level_sentence(result)
-    mixed = ""
-    if isinstance(source, MixedRows):
-        mixed = f"note: {cut_sentence(source, algorithm, result.parameters)}"
+    cut = cut_sentence(source, algorithm, result.parameters)
     notes = [
         hidden_sentence(result),
         overruled_sentence(result),
-        mixed,
+        cut and f"note: {cut}",
         shape_sentence(result),
         narrow and f"note: {narrow}",
         *([] if judged is None else _stability_lines(judged)),
@@ -222,7 +220,7 @@ def _check_page(options: argparse.Namespace) -> None:
 def _write_page(
     options: argparse.Namespace,
     dataset: Described,
-    source: MomentSource | MixedRows,
+    source: Source,
     parameters: Mapping[str, Any],
     seed: int,
     data_seed: int,
