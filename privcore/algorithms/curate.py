@@ -14,13 +14,12 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.common import checked_rows
-from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.model import Algorithm, Run
 from privcore.algorithms.search.per_test import (
     PerTest,
     corrected,
     planned_release,
     reference,
-    run_per_test,
     share_for_tests,
 )
 from privcore.algorithms.search.result import Spent
@@ -286,8 +285,8 @@ class PerOrder(PerTest[CurateParameters]):
     proofs = ("docs/proofs/curate.md", "docs/proofs/laplace.md")
     flaw = FLAW
 
-    def __init__(self, run: Run[CurateParameters], recorder: common.Recorder) -> None:
-        super().__init__(run, recorder, rounds=1, planned=False)
+    def __init__(self, run: Run[CurateParameters]) -> None:
+        super().__init__(run)
         parameters = run.parameters
         if self.measure.needs_delta:
             raise ParameterError(
@@ -446,10 +445,6 @@ class PerOrder(PerTest[CurateParameters]):
         return Spent("epsilon", sum(self.published_steps()), 0.0, self.rounds, noun=self.noun)
 
 
-def _run(run: Run[CurateParameters]) -> Outcome:
-    return run_per_test(run, PerOrder(run, common.Recorder(run.keep_trace)))
-
-
 CURATE = Algorithm(
     name="curate",
     title="CURATE",
@@ -459,7 +454,7 @@ CURATE = Algorithm(
     "the split of the remaining budget is optimised for the remaining edges.",
     takes=CurateParameters,
     calibrations=("proven", "published"),
-    run=_run,
+    run=PerOrder.search,
     reference=reference,
     planned=planned,
     published_flaw=f"Not proven: {FLAW}.",

@@ -5,21 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import comb
 
-from privcore.algorithms.search import common, parameters
-from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search import parameters
+from privcore.algorithms.search.model import Algorithm, Run
 from privcore.algorithms.search.parameters import PerTestParameters
-from privcore.algorithms.search.per_test import (
-    PerTest,
-    corrected,
-    planned_steps,
-    reference,
-    run_per_test,
-)
+from privcore.algorithms.search.per_test import PerTest, corrected, reference
 from privcore.algorithms.search.skeleton import count_tests
 from privcore.arrays import Columns
 from privcore.independence import margin
 from privcore.parameter import Parameter
-from privcore.privacy.accounting.composition import Event
 
 _FLAW = (
     "the total is computed after the run from the number of tests, and this number depends on the "
@@ -81,17 +74,22 @@ def planned_tests(run: Run[PerTestParameters], max_tests: int | None) -> int:
 class _NoisyThreshold(PerTest[LaplacePCParameters]):
     """Compare the test's value plus Laplace noise with the threshold."""
 
+    kinds = ("laplace",)
     proofs = ("docs/proofs/laplace.md",)
     flaw = _FLAW
 
-    def __init__(self, run: Run[LaplacePCParameters], recorder: common.Recorder) -> None:
-        super().__init__(run, recorder, rounds=planned_tests(run, run.parameters.max_tests))
+    def __init__(self, run: Run[LaplacePCParameters]) -> None:
+        super().__init__(run)
         self._epsilon = self.epsilons[0] if self.proven else run.parameters.epsilon
         if self.proven:
             variance = 0.0
             if not self.measure.needs_delta:
                 variance = 2 * (self.measure.sensitivity(run.source.n) / self._epsilon) ** 2
             self.measure = corrected(run, self.measure, variance)
+
+    @classmethod
+    def planned_rounds(cls, run: Run[LaplacePCParameters]) -> int:
+        return planned_tests(run, run.parameters.max_tests)
 
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         charge = self.pay(self._epsilon)
@@ -108,14 +106,6 @@ class _NoisyThreshold(PerTest[LaplacePCParameters]):
         return [self._epsilon] * self.rounds
 
 
-def _run(run: Run[LaplacePCParameters]) -> Outcome:
-    return run_per_test(run, _NoisyThreshold(run, common.Recorder(run.keep_trace)))
-
-
-def _planned(run: Run[LaplacePCParameters]) -> tuple[Event, ...]:
-    return planned_steps(run, planned_tests(run, run.parameters.max_tests), ("laplace",))
-
-
 LAPLACE_PC = Algorithm(
     name="laplace-pc",
     title="Laplace-PC",
@@ -125,8 +115,8 @@ LAPLACE_PC = Algorithm(
     "of the budget.",
     takes=LaplacePCParameters,
     calibrations=("proven", "published"),
-    run=_run,
+    run=_NoisyThreshold.search,
     reference=reference,
-    planned=_planned,
+    planned=_NoisyThreshold.planned,
     published_flaw=f"Not proven: {_FLAW}.",
 )

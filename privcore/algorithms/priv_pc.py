@@ -9,20 +9,13 @@ from typing import Literal
 from scipy.optimize import minimize_scalar
 
 from privcore.algorithms.search import common, parameters
-from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.per_test import (
-    PerTest,
-    corrected,
-    planned_steps,
-    reference,
-    run_per_test,
-)
+from privcore.algorithms.search.model import Algorithm, Run
+from privcore.algorithms.search.per_test import PerTest, corrected, reference
 from privcore.arrays import Columns
 from privcore.counts import CountSource
 from privcore.errors import BudgetError
 from privcore.independence import margin
 from privcore.parameter import Parameter
-from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import SieveAndExamine, SieveScales
 
 _SOURCE = "Wang, Pang & Song 2020, Algorithm 2"
@@ -143,27 +136,18 @@ def sample_size(n: int, parameters: PrivPCParameters, round_epsilon: float) -> i
     return common.checked_rows(n, optimal_rate(round_epsilon) if optimised else parameters.rate)
 
 
-def planned_rounds(run: Run[PrivPCParameters]) -> int:
-    """The number of rounds that a run pays for."""
-    return run.parameters.max_rounds or default_rounds(run.known.open_pairs)
-
-
-def _shares(run: Run[PrivPCParameters]) -> tuple[float, float]:
-    share = run.parameters.sieve_share
-    return share, 1 - share
-
-
 class _SieveAndExamine(PerTest[PrivPCParameters]):
     """The sieve on a sub-sample, then the examination on all rows."""
 
+    kinds = ("pure", "laplace")
     noun = "rounds"
     proofs = ("docs/proofs/sieve_and_examine.md", "docs/proofs/sparse_vector.md")
     flaw = _FLAW
     accountant_when_published = "advanced composition over the triggered rounds, after the run"
 
-    def __init__(self, run: Run[PrivPCParameters], recorder: common.Recorder) -> None:
+    def __init__(self, run: Run[PrivPCParameters]) -> None:
+        super().__init__(run)
         parameters = run.parameters
-        super().__init__(run, recorder, rounds=planned_rounds(run), shares=_shares(run))
         if not self.proven:
             self.epsilons = (parameters.epsilon / 2, parameters.epsilon / 2)
         self._rows = sample_size(run.source.n, parameters, sum(self.epsilons))
@@ -175,6 +159,15 @@ class _SieveAndExamine(PerTest[PrivPCParameters]):
         )
         self._sample = self.source
         self.triggered = 0
+
+    @classmethod
+    def planned_rounds(cls, run: Run[PrivPCParameters]) -> int:
+        return run.parameters.max_rounds or default_rounds(run.known.open_pairs)
+
+    @classmethod
+    def shares(cls, run: Run[PrivPCParameters]) -> tuple[float, ...]:
+        share = run.parameters.sieve_share
+        return share, 1 - share
 
     def _make_scales(self) -> SieveScales:
         n = self.run.source.n
@@ -240,14 +233,6 @@ class _SieveAndExamine(PerTest[PrivPCParameters]):
         return [sum(self.epsilons)] * self.triggered
 
 
-def _run(run: Run[PrivPCParameters]) -> Outcome:
-    return run_per_test(run, _SieveAndExamine(run, common.Recorder(run.keep_trace)))
-
-
-def _planned(run: Run[PrivPCParameters]) -> tuple[Event, ...]:
-    return planned_steps(run, planned_rounds(run), ("pure", "laplace"), _shares(run))
-
-
 PRIV_PC = Algorithm(
     name="priv-pc",
     title="Priv-PC",
@@ -257,8 +242,8 @@ PRIV_PC = Algorithm(
     "examined once more, with less noise.",
     takes=PrivPCParameters,
     calibrations=("proven", "published"),
-    run=_run,
+    run=_SieveAndExamine.search,
     reference=reference,
-    planned=_planned,
+    planned=_SieveAndExamine.planned,
     published_flaw=f"Not proven: {_FLAW}.",
 )

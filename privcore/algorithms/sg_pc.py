@@ -9,13 +9,12 @@ import numpy as np
 
 from privcore.algorithms.laplace_pc import MAX_ORDER, MAX_TESTS, planned_tests
 from privcore.algorithms.search import common, parameters
-from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.model import Algorithm, Run
 from privcore.algorithms.search.per_test import (
     PerTest,
     corrected,
     planned_release,
     reference,
-    run_per_test,
     share_for_tests,
 )
 from privcore.algorithms.search.result import Spent
@@ -50,26 +49,14 @@ class SGPCParameters(parameters.PerTestParameters):
     max_order: int | None = MAX_ORDER.field()
 
 
-def _planned_multiplier(run: Run[SGPCParameters]) -> float:
-    """σ divided by the sensitivity, for every test of a proven run."""
-    parameters, n = run.parameters, run.source.n
-    mechanism = SampledGaussian(n, common.checked_rows(n, parameters.rate))
-    epsilon = parameters.epsilon * share_for_tests(run)
-    return mechanism.multiplier(
-        epsilon, parameters.delta, planned_tests(run, run.parameters.max_tests)
-    )
-
-
 class _SampledGaussian(PerTest[SGPCParameters]):
     """Compare |Z| of m rows drawn without replacement, plus Gaussian noise, with the threshold."""
 
     proofs = ("docs/proofs/subsampled_gaussian.md",)
     flaw = _FLAW
 
-    def __init__(self, run: Run[SGPCParameters], recorder: common.Recorder) -> None:
-        super().__init__(
-            run, recorder, rounds=planned_tests(run, run.parameters.max_tests), planned=False
-        )
+    def __init__(self, run: Run[SGPCParameters]) -> None:
+        super().__init__(run)
         parameters = run.parameters
         if not parameters.delta > 0:
             raise ParameterError(
@@ -78,16 +65,34 @@ class _SampledGaussian(PerTest[SGPCParameters]):
             )
         n = run.source.n
         self._rows = common.checked_rows(n, parameters.rate)
-        self._planned = planned_tests(run, run.parameters.max_tests)
+        self._planned = self.planned_rounds(run)
         self.mechanism = SampledGaussian(n, self._rows)
         if self.proven:
-            self._multiplier = _planned_multiplier(run)
+            self._multiplier = self._planned_multiplier(run)
         else:
             # The classic calibration of one Gaussian release, as the moments accountant starts.
             self._multiplier = sqrt(2 * log(1.25 / parameters.delta)) / parameters.epsilon
         if self.proven:
             sigma = self._multiplier * self.measure.sensitivity(self._rows)
             self.measure = corrected(run, self.measure, sigma * sigma)
+
+    @classmethod
+    def planned_rounds(cls, run: Run[SGPCParameters]) -> int:
+        return planned_tests(run, run.parameters.max_tests)
+
+    @classmethod
+    def _planned_multiplier(cls, run: Run[SGPCParameters]) -> float:
+        """σ divided by the sensitivity, for every test of a proven run."""
+        parameters, n = run.parameters, run.source.n
+        mechanism = SampledGaussian(n, common.checked_rows(n, parameters.rate))
+        epsilon = parameters.epsilon * share_for_tests(run)
+        return mechanism.multiplier(epsilon, parameters.delta, cls.planned_rounds(run))
+
+    @classmethod
+    def planned(cls, run: Run[SGPCParameters]) -> tuple[Event, ...]:
+        """The planned events, without amplification by sub-sampling."""
+        tests = Event("gaussian", cls._planned_multiplier(run), cls.planned_rounds(run))
+        return (tests, *planned_release(run))
 
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         if self.proven and self.rounds == self._planned:
@@ -135,18 +140,6 @@ class _SampledGaussian(PerTest[SGPCParameters]):
         return Spent("share", 0.0, 0.0, self.rounds, noun=self.noun)
 
 
-def _run(run: Run[SGPCParameters]) -> Outcome:
-    return run_per_test(run, _SampledGaussian(run, common.Recorder(run.keep_trace)))
-
-
-def _planned(run: Run[SGPCParameters]) -> tuple[Event, ...]:
-    """The planned events, without amplification by sub-sampling."""
-    tests = Event(
-        "gaussian", _planned_multiplier(run), planned_tests(run, run.parameters.max_tests)
-    )
-    return (tests, *planned_release(run))
-
-
 SG_PC = Algorithm(
     name="sg-pc",
     title="SG-PC",
@@ -156,8 +149,8 @@ SG_PC = Algorithm(
     "(Rényi differential privacy) composes the tests.",
     takes=SGPCParameters,
     calibrations=("proven", "published"),
-    run=_run,
+    run=_SampledGaussian.search,
     reference=reference,
-    planned=_planned,
+    planned=_SampledGaussian.planned,
     published_flaw=f"Not proven: {_FLAW}.",
 )

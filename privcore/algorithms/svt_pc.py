@@ -6,21 +6,14 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 from privcore.algorithms.search import common, parameters
-from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.per_test import (
-    PerTest,
-    corrected,
-    planned_steps,
-    reference,
-    run_per_test,
-)
+from privcore.algorithms.search.model import Algorithm, Run
+from privcore.algorithms.search.per_test import PerTest, corrected, reference
 from privcore.algorithms.search.skeleton import Skeleton
 from privcore.arrays import Columns
 from privcore.errors import BudgetError
 from privcore.independence import margin
 from privcore.parameter import Parameter
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms import SparseVector, SparseVectorScales
 
 _FLAW = (
@@ -55,21 +48,17 @@ class SVTPCParameters(parameters.PerTestParameters):
     max_deletions: int | None = MAX_DELETIONS.field()
 
 
-def planned_deletions(run: Run[SVTPCParameters]) -> int:
-    """The number of deletions that a run pays for."""
-    return run.parameters.max_deletions or max(1, run.known.open_pairs)
-
-
 class _SparseVector(PerTest[SVTPCParameters]):
     """Each deletion ends a run of the sparse vector technique; the next run is charged anew."""
 
+    kinds = ("pure",)
     noun = "deletions"
     proofs = ("docs/proofs/sparse_vector.md",)
     flaw = _FLAW
 
-    def __init__(self, run: Run[SVTPCParameters], recorder: common.Recorder) -> None:
-        self._quota = planned_deletions(run)
-        super().__init__(run, recorder, rounds=self._quota)
+    def __init__(self, run: Run[SVTPCParameters]) -> None:
+        super().__init__(run)
+        self._quota = self.planned_rounds(run)
         sensitivity = self.measure.sensitivity(run.source.n)
         if self.proven:
             self._scales = SparseVectorScales.proven(sensitivity, self.epsilons[0])
@@ -80,6 +69,10 @@ class _SparseVector(PerTest[SVTPCParameters]):
                 sensitivity, run.parameters.epsilon, run.parameters.delta, self._quota
             )
         self._vector: SparseVector | None = None
+
+    @classmethod
+    def planned_rounds(cls, run: Run[SVTPCParameters]) -> int:
+        return run.parameters.max_deletions or max(1, run.known.open_pairs)
 
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         charge = 0.0
@@ -141,14 +134,6 @@ def printed_scales(
     return SparseVectorScales(sigma * sensitivity, 2 * sigma * sensitivity)
 
 
-def _run(run: Run[SVTPCParameters]) -> Outcome:
-    return run_per_test(run, _SparseVector(run, common.Recorder(run.keep_trace)))
-
-
-def _planned(run: Run[SVTPCParameters]) -> tuple[Event, ...]:
-    return planned_steps(run, planned_deletions(run))
-
-
 SVT_PC = Algorithm(
     name="svt-pc",
     title="SVT-PC",
@@ -158,9 +143,9 @@ SVT_PC = Algorithm(
     "and no edge can be deleted twice.",
     takes=SVTPCParameters,
     calibrations=("proven", "published"),
-    run=_run,
+    run=_SparseVector.search,
     reference=reference,
-    planned=_planned,
+    planned=_SparseVector.planned,
     published_flaw=f"Not proven: the paper's sensitivity is too small, and {_FLAW}.",
     published_epsilon="total",
 )

@@ -6,7 +6,7 @@ Proof and derivation: docs/proofs/one_way_marginals.md.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 from math import sqrt
@@ -130,63 +130,23 @@ def measure_of(parameters: ScoreParameters) -> Measure:
     return ScoreMeasure(score, parameters.calibration, space, level)
 
 
-def plan_of(
-    run: Run[PerTestParameters], measure: Measure, rounds: int, shares: Sequence[float] = (1.0,)
-) -> tuple[Plan, float]:
-    """The plan of a proven run, and the δ of each test if the measure needs a δ."""
-    epsilon = run.parameters.epsilon * share_for_tests(run)
-    delta = test_delta = run.parameters.delta
-    if measure.needs_delta:
-        # Half of δ goes to the tests themselves, half to their composition.
-        delta /= 2
-        test_delta = down(delta / rounds)
-    return plan_rounds(epsilon, delta, rounds, tuple(shares)), test_delta
-
-
-def planned_steps(
-    run: Run[PerTestParameters],
-    rounds: int,
-    kinds: Sequence[Kind] = ("pure",),
-    shares: Sequence[float] = (1.0,),
-) -> tuple[Event, ...]:
-    """The steps of a proven run, with one kind of step for each share.
-
-    If each test has its own δ, all steps are of the kind "pure".
-    """
-    measure = measure_of(run.parameters)
-    plan, test_delta = plan_of(run, measure, rounds, shares)
-    steps = zip(kinds, plan.step_epsilons, strict=True)
-    if measure.needs_delta:
-        events = [Event("pure", epsilon, rounds, test_delta) for _, epsilon in steps]
-    else:
-        events = [Event(kind, epsilon, rounds) for kind, epsilon in steps]
-    return (*events, *planned_release(run))
-
-
 class PerTest(Generic[T], Decision):
     """A decision with a plan of equal rounds. The steps of each round are paid for in advance.
 
-    planned: whether the plan has pure-ε steps (`plan_rounds`); otherwise the subclass makes its own
-    plan. plan, filter: the plan of a proven run and the plan's privacy filter; None for other runs.
+    kinds: the kind of each step of a round; empty for a subclass that makes its own plan.
+    plan, filter: the plan of a proven run and the plan's privacy filter; None for other runs.
     rounds: number of rounds started.
     """
 
+    kinds: tuple[Kind, ...] = ()
     noun: Literal["tests", "rounds", "deletions"] = "tests"
     proofs: tuple[str, ...] = ()
     flaw = ""
     accountant_when_published = "advanced composition, after the run"
 
-    def __init__(
-        self,
-        run: Run[T],
-        recorder: common.Recorder,
-        *,
-        rounds: int,
-        shares: Sequence[float] = (1.0,),
-        planned: bool = True,
-    ) -> None:
+    def __init__(self, run: Run[T]) -> None:
         self.run = run
-        self.recorder = recorder
+        self.recorder = common.Recorder(run.keep_trace)
         self.measure = measure_of(run.parameters)
         self.proven = run.parameters.calibration == "proven"
         self.rounds = 0
@@ -194,11 +154,61 @@ class PerTest(Generic[T], Decision):
         self.filter: PrivacyFilter | None = None
         self.epsilons: tuple[float, ...] = ()
         self.test_delta = run.parameters.delta
-        if self.proven and planned:
-            self.plan, self.test_delta = plan_of(run, self.measure, rounds, shares)
+        if self.proven and self.kinds:
+            self.plan, self.test_delta = self.plan_of(run, self.measure)
             self.epsilons = self.plan.step_epsilons
             self.filter = self.plan.new_filter()
         self.source = self.measure.prepare(run.source, run.noise)
+
+    @classmethod
+    def planned_rounds(cls, run: Run[T]) -> int:
+        """The number of rounds that a run pays for."""
+        raise NotImplementedError
+
+    @classmethod
+    def shares(cls, run: Run[T]) -> tuple[float, ...]:
+        """The share of each step in the ε of a round."""
+        return (1.0,)
+
+    @classmethod
+    def plan_of(cls, run: Run[T], measure: Measure) -> tuple[Plan, float]:
+        """The plan of a proven run, and the δ of each test if the measure needs a δ."""
+        epsilon, rounds = run.parameters.epsilon * share_for_tests(run), cls.planned_rounds(run)
+        delta = test_delta = run.parameters.delta
+        if measure.needs_delta:
+            # Half of δ goes to the tests themselves, half to their composition.
+            delta /= 2
+            test_delta = down(delta / rounds)
+        return plan_rounds(epsilon, delta, rounds, cls.shares(run)), test_delta
+
+    @classmethod
+    def planned(cls, run: Run[T]) -> tuple[Event, ...]:
+        """The steps of a proven run; all are of the kind "pure" if each test has its own δ."""
+        measure = measure_of(run.parameters)
+        plan, delta = cls.plan_of(run, measure)
+        events = (
+            Event("pure", epsilon, plan.rounds, delta)
+            if measure.needs_delta
+            else Event(kind, epsilon, plan.rounds)
+            for kind, epsilon in zip(cls.kinds, plan.step_epsilons, strict=True)
+        )
+        return (*events, *planned_release(run))
+
+    @classmethod
+    def search(cls, run: Run[T]) -> Outcome:
+        """Search with this decision, orient the skeleton, and return the outcome."""
+        decision = cls(run)
+        skeleton = common.search(run, decision)
+        spent = decision.spent()
+        return common.outcome(
+            common.oriented(run, skeleton),
+            decision.recorder,
+            decision.guarantee(),
+            spent,
+            unit=decision.measure.unit,
+            epsilon_to_finish=decision.epsilon_to_finish(skeleton) if skeleton.stopped else None,
+            rounds_to_finish=decision.rounds_to_finish(skeleton) if spent.planned_rounds else 0,
+        )
 
     def fits(self, x: int, y: int, conditioning_set: Columns) -> bool:
         return self.measure.fits(self.source, x, y, conditioning_set)
@@ -297,18 +307,3 @@ class PerTest(Generic[T], Decision):
             )
         steps = self.published_steps()
         return Spent("epsilon", sum(steps), 0.0, len(steps), noun=self.noun)
-
-
-def run_per_test(run: Run[T], decision: PerTest[T]) -> Outcome:
-    """Search with a decision, orient the skeleton, and return the outcome."""
-    skeleton = common.search(run, decision)
-    spent = decision.spent()
-    return common.outcome(
-        common.oriented(run, skeleton),
-        decision.recorder,
-        decision.guarantee(),
-        spent,
-        unit=decision.measure.unit,
-        epsilon_to_finish=decision.epsilon_to_finish(skeleton) if skeleton.stopped else None,
-        rounds_to_finish=decision.rounds_to_finish(skeleton) if spent.planned_rounds else 0,
-    )
