@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal, Self, get_args
 
 from privcore.errors import ParameterError
@@ -20,8 +20,7 @@ CALIBRATIONS = ("proven", "published", "none")
 class Parameter:
     """One parameter of an algorithm, or of an example's data.
 
-    low, high: bounds of the allowed values; open_low, open_high: whether the bound itself is
-        excluded.
+    range: the allowed values of a number, such as "(0, 1]": a round bracket excludes its bound.
     slider: the range of the slider, if it is narrower than the allowed range.
     optional: whether None ("auto") is allowed; `auto_help` explains what "auto" means.
     calibrations: the calibrations in which the parameter has an effect.
@@ -43,10 +42,7 @@ class Parameter:
     default: Any
     help: str
     source: str
-    low: float = -math.inf
-    high: float = math.inf
-    open_low: bool = False
-    open_high: bool = False
+    range: str = "(-inf, inf)"
     scale: Literal["linear", "log"] = "linear"
     unit: str = ""
     slider: tuple[float, float] | None = None
@@ -108,6 +104,21 @@ class Parameter:
         unknown = {choice for choice, _ in self.labels} - set(self.choices)
         yield bool(unknown), f"has labels for choices that it does not have: {sorted(unknown)}"
         yield self.only_with is not None and self.only_with[0] == self.name, "depends on itself"
+
+    @property
+    def low(self) -> float:
+        """The lower end of the range, −∞ if it has none."""
+        return self._ends[0]
+
+    @property
+    def high(self) -> float:
+        """The upper end of the range, ∞ if it has none."""
+        return self._ends[1]
+
+    @cached_property
+    def _ends(self) -> tuple[float, ...]:
+        ends = map(float, self.range[1:-1].split(","))
+        return tuple(int(e) if self.kind == "int" and math.isfinite(e) else e for e in ends)
 
     def takes(self, value: Any) -> bool:
         """Whether a value is allowed as it is, without conversion."""
@@ -172,9 +183,9 @@ class Parameter:
         noun = "a whole number" if self.kind == "int" else "a number"
         parts = []
         if math.isfinite(self.low):
-            parts.append(f"{'above' if self.open_low else 'at least'} {self.low:g}")
+            parts.append(f"{'above' if self.range[0] == '(' else 'at least'} {self.low:g}")
         if math.isfinite(self.high):
-            parts.append(f"{'below' if self.open_high else 'at most'} {self.high:g}")
+            parts.append(f"{'below' if self.range[-1] == ')' else 'at most'} {self.high:g}")
         return f"{noun} {' and '.join(parts)}".strip() + (", or auto" if self.optional else "")
 
     def explained_range(self) -> str:
@@ -216,9 +227,9 @@ class Parameter:
             number = self._read_number(value)
         except (TypeError, ValueError, OverflowError):
             raise self._refuse(value) from None
-        below = number <= self.low if self.open_low else number < self.low
-        above = number >= self.high if self.open_high else number > self.high
-        if below or above:
+        at_low, at_high = number == self.low, number == self.high
+        excluded = (at_low and self.range[0] == "(") or (at_high and self.range[-1] == ")")
+        if excluded or not self.low <= number <= self.high:
             raise self._refuse(value)
         return number
 

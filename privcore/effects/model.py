@@ -140,8 +140,7 @@ SHARE = Parameter(
     symbol="s",
     kind="float",
     default=0.0,
-    low=0.0,
-    high=0.95,
+    range="[0, 0.95]",
     slider=(0.0, 0.9),
     help="Share of ε for a second release once the graph is known: a table of the cause, the "
     "outcome and the adjustment set. At 0, the effect is estimated from the numbers released for "

@@ -410,9 +410,9 @@ def outside(parameter):
     bad = ["nonsense", "\n", math.nan, math.inf]
     if parameter.kind in ("int", "float"):
         if math.isfinite(parameter.low):
-            bad.append(parameter.low if parameter.open_low else parameter.low - 1)
+            bad.append(parameter.low if parameter.range[0] == "(" else parameter.low - 1)
         if math.isfinite(parameter.high):
-            bad.append(parameter.high if parameter.open_high else parameter.high + 1)
+            bad.append(parameter.high if parameter.range[-1] == ")" else parameter.high + 1)
     return bad if parameter.optional else [*bad, None]
 
 

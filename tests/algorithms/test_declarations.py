@@ -69,7 +69,7 @@ def test_an_algorithm_checks_itself(algorithm, changed, message):
         (parameters.SPACE, {"choices": ()}, says("choices-without-choice")),
         (parameters.SPACE, {"choices": ("z", "z")}, says("choice-twice")),
         (parameters.SPACE, {"default": "q"}, says("default-not-taken")),
-        (parameters.EPSILON, {"low": 2.0, "high": 1.0}, says("empty-range")),
+        (parameters.EPSILON, {"range": "[2, 1]"}, says("empty-range")),
         (parameters.EPSILON, {"default": 0.0}, says("default-not-taken")),
         (parameters.EPSILON, {"default": None}, says("default-not-taken")),
         (parameters.MAX_ORDER, {"default": 2.5}, says("default-not-taken")),

@@ -220,7 +220,7 @@ def test_what_is_no_number_is_said_to_be_none(refused, option, value):
 
 
 def test_whole_numbers_keep_all_their_digits():
-    seed = Parameter("s", "S", "s", "int", 1, "", "", high=2.0**62)
+    seed = Parameter("s", "S", "s", "int", 1, "", "", range="(-inf, 4e18]")
     assert seed.parse(str(2**53 + 1)) == 2**53 + 1
     assert seed.parse("1e3") == 1000
 

@@ -33,7 +33,7 @@ def log_grid(parameter: Parameter) -> list[float]:
         points = {v for v in points if v == math.floor(v)}
     if parameter.default is not None:
         points.add(float(parameter.default))
-    if parameter.low == 0 and not parameter.open_low:
+    if parameter.range.startswith("[0,"):
         points.add(0.0)
     return sorted(points)
 

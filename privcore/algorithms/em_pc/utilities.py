@@ -40,10 +40,7 @@ NUMBER_SHARE = Parameter(
     symbol="ε₂/(ε₁+ε₂)",
     kind="float",
     default=0.5,
-    low=0.0,
-    open_low=True,
-    high=1.0,
-    open_high=True,
+    range="(0, 1)",
     slider=(0.1, 0.9),
     help="Share of a round's budget for choosing how many neighbours to remove; the rest is for "
     "choosing which ones. The paper uses a half.",
@@ -57,9 +54,7 @@ DIRECTION_SHARE = Parameter(
     symbol="ε₃/ε",
     kind="float",
     default=0.2,
-    low=0.0,
-    high=1.0,
-    open_high=True,
+    range="[0, 1)",
     slider=(0.0, 0.9),
     help="Share of the budget reserved for choosing the separating sets, which determine "
     "directions. The paper uses the exact sets without paying for them. At 0, directions "

@@ -41,8 +41,7 @@ RUNS = Parameter(
     symbol="k",
     kind="int",
     default=20,
-    low=2,
-    high=1_000,
+    range="[2, 1000]",
     help="How many runs use all rows with fresh noise, and how many runs use halves of the rows.",
     source="privcore.extras.lab.stability",
 )

@@ -33,8 +33,7 @@ DEGREE = Parameter(
     symbol="d",
     kind="int",
     default=USUAL_DEGREE,
-    low=1,
-    high=10_000,
+    range="[1, 10000]",
     help="Assumed number of neighbours per column after order 0. The likely number of tests is "
     "computed from this number.",
     source="docs/performance.md",
