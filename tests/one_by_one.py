@@ -4,11 +4,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from privcore.independence import order_scan
+from privcore.independence import table_scores
 
 
 @contextmanager
 def one_by_one():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(order_scan, "_scans", lambda source, score: False)
+        patch.setattr(table_scores, "_scans", lambda source, score: False)
         yield

@@ -26,7 +26,7 @@ from privcore.algorithms.search.result import Spent
 from privcore.algorithms.search.skeleton import Skeleton
 from privcore.arrays import Columns, Vector
 from privcore.errors import BudgetError, ParameterError
-from privcore.independence import ScoreMeasure, margin
+from privcore.independence import MedianMeasure, ScoreMeasure, margin
 from privcore.independence.score import strata_of
 from privcore.parameter import Parameter
 from privcore.privacy.accounting import Guarantee, PrivacyFilter, composition
@@ -284,7 +284,7 @@ class PerOrder(PerTest[CurateParameters]):
     def __init__(self, run: Run[CurateParameters]) -> None:
         super().__init__(run)
         parameters = run.parameters
-        if self.measure.needs_delta:
+        if isinstance(self.measure, MedianMeasure):
             raise ParameterError(
                 "The number of tests in CURATE is not fixed in advance, so a test cannot have a δ "
                 f"of its own; choose the score {self.measure.base}-votes, which gives the same "

@@ -15,7 +15,7 @@ from privcore.algorithms.search.v_structures import Answered, FreeDecision, with
 from privcore.arrays import Columns
 from privcore.counts import CountSource, MomentSource, has_numbers, require_levels
 from privcore.independence import Score, get_score, z_threshold
-from privcore.independence.order_scan import Scanned, scan
+from privcore.independence.table_scores import Scanned, scan
 from privcore.privacy.accounting import Guarantee
 
 

@@ -24,7 +24,7 @@ from privcore.algorithms.search.result import Spent, Step
 from privcore.algorithms.search.v_structures import Answered, FreeDecision, with_v_structures
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.independence import z_threshold
-from privcore.independence.fisher import covariance, fisher_z, partial_correlation
+from privcore.independence.linear_scores import covariance, fisher_z, partial_correlation
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma

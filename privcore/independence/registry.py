@@ -7,9 +7,8 @@ from math import sqrt, tanh
 from scipy.special import chdtri
 
 from privcore.errors import ParameterError
-from privcore.independence import frequencies, ranks
-from privcore.independence.fisher import MomentScore
-from privcore.independence.lines import LineScore
+from privcore.independence import table_scores
+from privcore.independence.linear_scores import LineScore, MomentScore
 from privcore.independence.score import EffectSize, Score, with_rounding, z_threshold
 from privcore.text import short
 
@@ -46,7 +45,7 @@ _ALL: tuple[Score, ...] = (
         title="Z* (stratified Kendall, bounded)",
         label="Bounded rank score",
         scale="z",
-        statistic=ranks.z_star,
+        statistic=table_scores.z_star,
         proven=lambda n: with_rounding(6 / sqrt(n), n),
         proof="docs/proofs/z_star.md",
         corrects_ties=True,
@@ -60,7 +59,7 @@ _ALL: tuple[Score, ...] = (
         title="Conditional Kendall τ (as published)",
         label="Kendall as published",
         scale="z",
-        statistic=ranks.kendall,
+        statistic=table_scores.kendall,
         published=lambda n, strata: 4.5 / sqrt(n),
         published_flaw=_NORMALISER,
         citation=f"{_WANG}, Definition 6 and Theorem 3",
@@ -72,7 +71,7 @@ _ALL: tuple[Score, ...] = (
         title="Conditional Kendall τ, fixed normaliser",
         label="Kendall, fixed",
         scale="z",
-        statistic=ranks.kendall_fixed,
+        statistic=table_scores.kendall_fixed,
         proven=lambda n: with_rounding(9 / sqrt(n), n),
         proof="docs/proofs/kendall_fixed.md",
         corrects_ties=True,
@@ -85,7 +84,7 @@ _ALL: tuple[Score, ...] = (
         title="Conditional Spearman ρ (as published)",
         label="Spearman as published",
         scale="z",
-        statistic=ranks.spearman,
+        statistic=table_scores.spearman,
         # The theorem does not apply with as many strata as rows; one row is left over.
         published=lambda n, strata: 31 * sqrt(min(strata, n - 1) / (n - min(strata, n - 1))),
         published_flaw="the constant of Theorem 9 is several times too large, and the printed "
@@ -100,7 +99,7 @@ _ALL: tuple[Score, ...] = (
         title="Conditional Spearman ρ, fixed normaliser",
         label="Spearman, fixed",
         scale="z",
-        statistic=ranks.spearman_fixed,
+        statistic=table_scores.spearman_fixed,
         proven=lambda n: with_rounding(10 / sqrt(n), n),
         proof="docs/proofs/spearman_fixed.md",
         corrects_ties=True,
@@ -113,8 +112,8 @@ _ALL: tuple[Score, ...] = (
         title="G² (likelihood ratio)",
         label="Likelihood ratio",
         scale="chi2",
-        statistic=frequencies.g_squared,
-        degrees=frequencies.degrees_of_freedom,
+        statistic=table_scores.g_squared,
+        degrees=table_scores.degrees_of_freedom,
         citation="McDonald 2009",
         help="Detects any kind of dependence between categories. One record can change G² without "
         "bound, so only the non-private PC uses it directly.",
@@ -125,8 +124,8 @@ _ALL: tuple[Score, ...] = (
         title="Pearson's χ²",
         label="Pearson's χ²",
         scale="chi2",
-        statistic=frequencies.chi_squared,
-        degrees=frequencies.degrees_of_freedom,
+        statistic=table_scores.chi_squared,
+        degrees=table_scores.degrees_of_freedom,
         citation="McHugh 2013",
         help="Like G², but with squared deviations. Only the non-private PC uses χ² directly.",
     ),

@@ -10,12 +10,49 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, log_ndtr, ndtri
+from scipy.special import chdtrc, gammaln, log_ndtr, ndtri
 
+from privcore.arrays import Columns, Vector
 from privcore.counts import MAX_CELLS, CountSource, cells_of_test
 from privcore.counts.available import rows_of_test
 from privcore.errors import ParameterError
-from privcore.independence.log_tail import SMALLEST, log_chi2_tail
+
+# P-values up to this one are computed as logarithms.
+SMALLEST = 1e-290
+_TERMS = 500
+
+
+def log_chi2_tail(degrees: NDArray[np.int64], values: Vector) -> Vector:
+    """log P(X > value) for chi-squared variables, shape (k,); 0 for 0 degrees of freedom.
+
+    A probability that underflows is computed by Legendre's continued fraction for the incomplete
+    gamma function (DLMF 8.9.2), evaluated by Lentz's method.
+    """
+    tails = np.where(degrees > 0, chdtrc(np.maximum(degrees, 1), values), 1.0)
+    logs: Vector = np.log(np.maximum(tails, SMALLEST))
+    small = tails < SMALLEST
+    if small.any():
+        logs[small] = _continued(degrees[small] / 2, values[small] / 2)
+    return logs
+
+
+def _continued(a: Vector, x: Vector) -> Vector:
+    b = x + 1 - a
+    d = 1 / b
+    c = np.full_like(x, np.inf)
+    fraction = d.copy()
+    for k in range(1, _TERMS):
+        term = -k * (k - a)
+        b = b + 2
+        d = 1 / (term * d + b)
+        c = b + term / c
+        factor = c * d
+        fraction *= factor
+        if (np.abs(factor - 1) < 1e-14).all():
+            break
+    logs: Vector = a * np.log(x) - x - gammaln(a) + np.log(fraction)
+    return logs
+
 
 Tables = NDArray[np.int64]
 
@@ -127,14 +164,20 @@ class Score:
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         """The exact value, without noise; the source caches the value."""
-        x, y = (x, y) if x < y else (y, x)
-        ordered = tuple(sorted(conditioning_set))
+        x, y, ordered = _sorted(x, y, conditioning_set)
+        return source.remember(
+            (self.name, x, y, ordered), lambda: self.computed(source, x, y, ordered)
+        )
 
-        def compute() -> float:
-            tables = source.conditional_tables(x, y, ordered)
-            return self.statistic(tables, rows_of_test(source, tables))
+    def computed(self, source: CountSource, x: int, y: int, ordered: Columns) -> float:
+        """The exact value for x < y and a sorted conditioning set."""
+        tables = source.conditional_tables(x, y, ordered)
+        return self.statistic(tables, rows_of_test(source, tables))
 
-        return source.remember((self.name, x, y, ordered), compute)
+    def degrees_of(self, source: CountSource, x: int, y: int, ordered: Columns) -> int:
+        """The degrees of freedom of a "chi2" score, for x < y and a sorted conditioning set."""
+        assert self.degrees is not None
+        return self.degrees(source.conditional_tables(x, y, ordered))
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
         """Whether `value` can be computed; decided by the numbers of levels and rows alone."""
@@ -144,15 +187,13 @@ class Score:
         self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]
     ) -> ScoreValue:
         """Value and p-value of the test of x and y given the columns `conditioning_set`."""
-        x, y = (x, y) if x < y else (y, x)
         value = self.value(source, x, y, conditioning_set)
         if self.degrees is None:
             return ScoreValue(value, erfc(abs(value) / sqrt(2)))
-        ordered = tuple(sorted(conditioning_set))
-        tables_degrees = self.degrees
+        x, y, ordered = _sorted(x, y, conditioning_set)
 
         def compute() -> float:
-            degrees = tables_degrees(source.conditional_tables(x, y, ordered))
+            degrees = self.degrees_of(source, x, y, ordered)
             return float(chdtrc(degrees, value)) if degrees > 0 else 1.0
 
         return ScoreValue(value, source.remember((self.name, "p", x, y, ordered), compute))
@@ -164,8 +205,7 @@ class Score:
             return log(2) + float(log_ndtr(-abs(value.value)))
         if value.p_value > SMALLEST:
             return log(value.p_value)
-        x, y = (x, y) if x < y else (y, x)
-        degrees = self.degrees(source.conditional_tables(x, y, tuple(sorted(conditioning_set))))
+        degrees = self.degrees_of(source, *_sorted(x, y, conditioning_set))
         return float(log_chi2_tail(np.array([degrees]), np.array([value.value]))[0])
 
     def sensitivity(
@@ -189,6 +229,10 @@ class Score:
                 "kendall or spearman, or the proven calibration."
             )
         return self.published(n, strata)
+
+
+def _sorted(x: int, y: int, conditioning_set: Sequence[int]) -> tuple[int, int, Columns]:
+    return min(x, y), max(x, y), tuple(sorted(conditioning_set))
 
 
 def strata_of(source: CountSource, conditioning_set: Sequence[int]) -> int:

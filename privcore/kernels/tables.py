@@ -91,7 +91,7 @@ def statistic(
     g_squared: bool,
     sums: Integers,
 ) -> tuple[float, int]:
-    """G² or χ², and its degrees of freedom, as in `frequencies`.
+    """G² or χ², and its degrees of freedom, as in `table_scores.tested`.
 
     table: counts as a flat array, in the order of the shape (strata, rx, ry).  sums: work array for
     the sums of rx rows and ry columns.
@@ -181,7 +181,7 @@ def concordance(tables: Integers) -> tuple[Integers, Integers]:
 
 @compiled("float64[:](int64[:, :, ::1])")
 def z_star_terms(tables: Integers) -> Vector:
-    """The terms F of `ranks.z_star`, for the strata with more than one record."""
+    """The terms F of `table_scores.z_star`, for the strata with more than one record."""
     difference, totals = concordance(tables)
     terms = np.empty(totals.size)
     kept = 0
@@ -198,7 +198,7 @@ def z_star_terms(tables: Integers) -> Vector:
 def kendall_terms(
     tables: Integers,
 ) -> tuple[Vector, Vector]:
-    """The weights w and terms w·τ of `ranks.kendall`, for the strata with more than one record."""
+    """The weights w and terms w·τ of `table_scores.kendall`, for the strata with more than one record."""
     difference, totals = concordance(tables)
     weights = np.empty(totals.size)
     terms = np.empty(totals.size)

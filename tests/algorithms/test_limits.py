@@ -24,7 +24,7 @@ WHERE_CELLS_ARE_LIMITED = (
     "privcore.counts.source",
     "privcore.counts.memory",
     "privcore.independence.score",
-    "privcore.independence.block_measures",
+    "privcore.independence.measures",
     "privcore.algorithms.em_pc.utilities",
 )
 # What asks test by test.

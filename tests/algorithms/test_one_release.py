@@ -9,7 +9,7 @@ from privcore.counts.noisy import NoisyTable
 from privcore.data import StructuralExample, load_network
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG
-from privcore.independence.fisher import covariance, partial_correlation
+from privcore.independence.linear_scores import covariance, partial_correlation
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import analytic_sigma
 from privcore.privacy.mechanisms.moments import l1_sensitivity, l2_sensitivity

@@ -20,8 +20,8 @@ from privcore.data import Dataset, load_network
 from privcore.errors import Cancelled
 from privcore.graphs import PDAG, cpdag_of_dag, cpdag_of_names, unshielded
 from privcore.graphs.constraints import Constraints
-from privcore.independence import get_score, order_scan
-from privcore.independence.order_scan import scan
+from privcore.independence import get_score, table_scores
+from privcore.independence.table_scores import scan
 from privcore.measures import cpdag_metrics
 from tests.graphs.random_dags import Oracle, names, random_dag
 
@@ -254,7 +254,7 @@ def columns_with(levels, rows, seed):
 def test_all_tests_at_once_are_the_tests_one_by_one(monkeypatch, score, most, first, last):
     """Also where tables over all neighbours are too large."""
     chosen = get_score(score)
-    monkeypatch.setattr(order_scan, "_CELLS", most)
+    monkeypatch.setattr(table_scores, "_CELLS", most)
     for seed in range(2):
         source = columns_with((2, 3, 4, 2, 5, 3, 2), 3000, seed)
         generator = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from privcore.counts import InMemoryCounts, projections
 from privcore.counts.packed import pack
 from privcore.counts.projections import Projections
-from privcore.independence.order_scan import scan
+from privcore.independence.table_scores import scan
 from tests.examples import examples
 from tests.messages import says
 

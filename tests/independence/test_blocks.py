@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privcore.counts import InMemoryCounts
-from privcore.independence import SCORES, frequencies
-from privcore.independence.block_measures import block_p_values, votes
+from privcore.independence import SCORES, table_scores
+from privcore.independence.measures import block_p_values, votes
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import examples
 
@@ -150,5 +150,5 @@ def test_one_record_moves_chi_squared_by_n(n):
     """Why the plain statistic has no useful sensitivity, and its votes have."""
     before = np.array([[[n - 1, 0], [0, 1]]])
     after = np.array([[[n, 0], [0, 0]]])
-    change = frequencies.chi_squared(before, n) - frequencies.chi_squared(after, n)
+    change = table_scores.chi_squared(before, n) - table_scores.chi_squared(after, n)
     assert change == pytest.approx(n)

@@ -12,8 +12,8 @@ from scipy.special import xlog1py, xlogy
 from privcore import kernels
 from privcore.algorithms import count
 from privcore.data import load_network
-from privcore.independence import greedy_distance as module
-from privcore.independence.greedy_distance import greedy_distance, p_value
+from privcore.independence import table_scores
+from privcore.independence.table_scores import greedy_distance, p_value
 from tests.examples import examples
 
 LEVELS = st.sampled_from([1e-3, 0.01, 0.05, 0.3])
@@ -130,7 +130,7 @@ def test_it_is_so_on_the_tests_of_a_network():
 def test_many_degrees_of_freedom_are_those_that_there_are(monkeypatch):
     table = np.random.default_rng(0).integers(0, 2, (3, 9, 9))
     expected = greedy_distance(table, 0.05)
-    monkeypatch.setattr(module, "_CELLS", 4)
+    monkeypatch.setattr(table_scores, "_FEW_CELLS", 4)
     assert both_ways(table, 0.05) == (expected, expected)
 
 

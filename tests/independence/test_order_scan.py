@@ -11,7 +11,7 @@ from privcore.algorithms.search.model import NoHooks
 from privcore.counts import InMemoryCounts, projections
 from privcore.data import load_network
 from privcore.errors import Cancelled
-from privcore.independence import order_scan
+from privcore.independence import table_scores
 from tests.examples import examples
 from tests.one_by_one import one_by_one
 
@@ -88,7 +88,7 @@ def test_a_value_at_the_threshold_is_decided_by_its_p_value(score):
 @SCORES
 @pytest.mark.parametrize(("limit", "value"), [("_CELLS", 20), ("_DEGREES", 4), ("_TESTS", 7)])
 def test_tests_that_do_not_fit_are_made_one_by_one(monkeypatch, score, limit, value):
-    monkeypatch.setattr(order_scan, limit, value)
+    monkeypatch.setattr(table_scores, limit, value)
     data = load_network("survey").sample(20_000, 2)
     fast, slow = both_ways(lambda: count(data), {"score": score, "threshold": 0.2})
     assert_same(fast, slow)

@@ -15,7 +15,7 @@ from privcore.algorithms.search.model import NoHooks, Run
 from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.algorithms.search.per_test import corrected, share_for_tests
 from privcore.counts import InMemoryCounts
-from privcore.independence import SCORES, ScoreMeasure, ranks, z_threshold
+from privcore.independence import SCORES, ScoreMeasure, table_scores, z_threshold
 from tests.examples import examples
 
 
@@ -66,7 +66,7 @@ def test_curate_s_constant_in_p_space_fails():
     # n − 1 records that cancel in pairs, and one that is concordant or discordant with them.
     x = [i + 1 for i in range(n - 1)]
     y = [i + 1 if i % 2 else 2 * n - i for i in range(n - 1)]
-    values = [ranks.kendall(one_table([*x, 0], [*y, last]), n) for last in (0, 4 * n)]
+    values = [table_scores.kendall(one_table([*x, 0], [*y, last]), n) for last in (0, 4 * n)]
     centre = sum(values) / 2
     one_sided = abs(ndtr(values[0] - centre) - ndtr(values[1] - centre))
     assert one_sided > 6 * 0.3627 / math.sqrt(n)
@@ -88,7 +88,7 @@ def test_the_tie_corrected_deviation_is_that_of_z_star(p, q):
     n, runs = 2_000, 2_000
     x = np.repeat(np.arange(len(p)), np.round(np.array(p) * n).astype(int))
     y = np.repeat(np.arange(len(q)), np.round(np.array(q) * n).astype(int))
-    values = [ranks.z_star(one_table(x, generator.permutation(y)), n) for _ in range(runs)]
+    values = [table_scores.z_star(one_table(x, generator.permutation(y)), n) for _ in range(runs)]
     expected = math.sqrt((1 - sum(s**3 for s in p)) * (1 - sum(s**3 for s in q)))
     # A standard deviation of 2,000 draws has a relative standard error of 1.6 %.
     assert np.std(values) == pytest.approx(expected, rel=0.08)

@@ -13,8 +13,8 @@ from scipy import stats
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import ParameterError
-from privcore.independence import SCORES, get_score, ranks, z_threshold
-from privcore.independence.frequencies import chi_squared, degrees_of_freedom, g_squared
+from privcore.independence import SCORES, get_score, table_scores, z_threshold
+from privcore.independence.table_scores import chi_squared, degrees_of_freedom, g_squared
 from tests.messages import says
 
 tables = hnp.arrays(
@@ -33,7 +33,7 @@ def expand(table):
 
 @given(table=tables)
 def test_concordance_by_pairs(table):
-    s, m = ranks.concordance(table)
+    s, m = table_scores.concordance(table)
     for stratum, got, size in zip(table, s, m, strict=True):
         x, y = expand(stratum)
         assert size == len(x)
@@ -57,14 +57,14 @@ def test_tau_agrees_with_scipy_where_that_is_defined(table):
             return pairs - (counts * (counts - 1) / 2).sum()
 
         tau_a = stats.kendalltau(x, y).statistic * math.sqrt(untied(x) * untied(y)) / pairs
-        s, _ = ranks.concordance(stratum[None])
+        s, _ = table_scores.concordance(stratum[None])
         assert s[0] / pairs == pytest.approx(tau_a, abs=1e-9)
 
 
 @given(table=tables)
 def test_spearman_is_the_mean_over_tie_breakings(table):
     """Midranks with the fixed denominator: Pearson's r of scipy's ranks, rescaled."""
-    rho, _ = ranks.spearman_by_stratum(table)
+    rho, _ = table_scores.spearman_by_stratum(table)
     for stratum, got in zip(table, rho, strict=True):
         x, y = expand(stratum)
         n = len(x)
@@ -77,8 +77,8 @@ def test_spearman_without_ties_is_scipy_s():
     table = np.zeros((1, 30, 30), dtype=np.int64)
     table[0, np.arange(30), permutation] = 1
     expected = stats.spearmanr(np.arange(30), permutation).statistic
-    assert ranks.spearman_by_stratum(table)[0][0] == pytest.approx(expected)
-    assert ranks.kendall(table, 30) == pytest.approx(
+    assert table_scores.spearman_by_stratum(table)[0][0] == pytest.approx(expected)
+    assert table_scores.kendall(table, 30) == pytest.approx(
         stats.kendalltau(np.arange(30), permutation).statistic * math.sqrt(9 * 30 * 29 / (2 * 65))
     )
 

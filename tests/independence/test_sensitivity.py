@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.independence import SCORES, ranks
+from privcore.independence import SCORES, table_scores
 from tests.examples import examples
 
 PROVEN = [name for name, score in SCORES.items() if score.proven]
@@ -116,7 +116,9 @@ def test_the_published_constant_fails_without_conditioning_too():
     rest = [(0, i + 1, i + 1 if i % 2 else 2 * n - i) for i in range(n - 1)]
     before, after = [*rest, (0, 0, 0)], [*rest, (0, 0, 4 * n)]
     moved = change("kendall", before, after)
-    signed = abs(ranks.kendall(tabulate(before), n) - ranks.kendall(tabulate(after), n))
+    signed = abs(
+        table_scores.kendall(tabulate(before), n) - table_scores.kendall(tabulate(after), n)
+    )
     assert signed == pytest.approx(12 * sqrt((n - 1) / (n * (4 * n + 10))), rel=2e-2)
     assert moved > SCORES["kendall"].sensitivity(n, "published")
 
@@ -125,7 +127,7 @@ def test_unconditional_spearman_attains_six_over_n_plus_one():
     n = 40
     before = diagonal(n)
     after = [(0, 0, n + 1), *before[1:]]
-    rho = [ranks.spearman_by_stratum(tabulate(r))[0][0] for r in (before, after)]
+    rho = [table_scores.spearman_by_stratum(tabulate(r))[0][0] for r in (before, after)]
     assert rho[0] - rho[1] == pytest.approx(6 / (n + 1))
 
 

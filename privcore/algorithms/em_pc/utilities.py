@@ -12,7 +12,7 @@ from privcore.algorithms.search import parameters
 from privcore.arrays import Columns, Vector
 from privcore.counts import MAX_CELLS, CountSource, cells_of_test
 from privcore.independence import Measure, margin
-from privcore.independence.greedy_distance import greedy_distance, p_value
+from privcore.independence.table_scores import greedy_distance, p_value
 from privcore.parameter import Parameter
 from privcore.privacy.mechanisms.selection import Selection, count_utilities
 

@@ -58,7 +58,7 @@ from privcore.algorithms.search.parameters import ProvenParameters
 from privcore.algorithms.search.result import Spent, Step
 from privcore.arrays import Matrix
 from privcore.errors import ParameterError
-from privcore.independence.fisher import covariance
+from privcore.independence.linear_scores import covariance
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu

@@ -42,7 +42,7 @@ from privcore.algorithms.search.common import Recorder, published_guarantee
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
 from privcore.arrays import Matrix, Vector
-from privcore.independence.fisher import covariance
+from privcore.independence.linear_scores import covariance
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
 
 FLAW = (

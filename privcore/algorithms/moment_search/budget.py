@@ -19,7 +19,7 @@ from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import counts_levels
 from privcore.arrays import Columns
 from privcore.data.discretise import usual_intervals
-from privcore.independence.lines import coordinates
+from privcore.independence.linear_scores import coordinates
 from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.moments import (

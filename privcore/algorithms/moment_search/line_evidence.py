@@ -9,7 +9,7 @@ from privcore.algorithms.moment_search.linear_tests import LinearTests
 from privcore.algorithms.moment_search.released import ReleasedRows
 from privcore.algorithms.moment_search.statistic import Statistic, Statistics
 from privcore.arrays import Columns
-from privcore.independence.fisher import covariance
+from privcore.independence.linear_scores import covariance
 from privcore.privacy.mechanisms.moments import positive, upper_triangle
 
 # Penalty of a family whose test has no information.

@@ -36,7 +36,7 @@ from privcore.counts import (
     has_levels,
     has_numbers,
 )
-from privcore.independence.lines import basis_of
+from privcore.independence.linear_scores import basis_of
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.moments import SQUARES, with_noise
 from privcore.privacy.mechanisms.no_noise import width_of

@@ -40,7 +40,7 @@ from privcore.algorithms.moment_search.statistic import Statistic, chi_squared_q
 from privcore.counts import MixedRows, MomentSource, has_levels
 from privcore.data.model import Column, levels_in_order
 from privcore.graphs.knowledge import Knowledge
-from privcore.independence.lines import coordinates
+from privcore.independence.linear_scores import coordinates
 from privcore.privacy.mechanisms.gaussian import planned_mu
 
 POWER = 0.9

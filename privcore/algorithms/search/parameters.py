@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from privcore.graphs.knowledge import canonical
 from privcore.graphs.orientation import ColliderRule, ConflictRule
 from privcore.independence import SCORES
-from privcore.independence.measure import Calibration, Space
+from privcore.independence.measures import Calibration, Space
 from privcore.parameter import Parameter, Parameters
 from privcore.unit import ADDED, MOST_ROWS, REPLACED, Relation
 

@@ -21,7 +21,7 @@ from privcore.extras.audits.trials import (
     SparseVectors,
 )
 from privcore.independence import ScoreMeasure, get_score
-from privcore.independence.measure import Calibration
+from privcore.independence.measures import Calibration
 from privcore.intake import ColumnSchema
 from privcore.intake.bought import DomainPlan, plan_domain
 from privcore.privacy.mechanisms import (

@@ -14,8 +14,8 @@ from privcore.data import Column, Dataset
 from privcore.errors import ParameterError
 from privcore.extras.teaching.panel import Panel, choice, number
 from privcore.independence import SCORES
-from privcore.independence.ranks import concordance, spearman_by_stratum
 from privcore.independence.score import Score, strata_of
+from privcore.independence.table_scores import concordance, spearman_by_stratum
 from privcore.text import counted
 
 Record = tuple[int, int, int]

@@ -30,7 +30,7 @@ from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.errors import DataError
 from privcore.independence import get_score
-from privcore.independence.lines import basis_of
+from privcore.independence.linear_scores import basis_of
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, planned_mu
 from privcore.privacy.mechanisms.moments import (

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from privcore.independence.score_measure import ScoreMeasure
 
 from privcore import fixed_point
 from privcore.algorithms.gradients.noisy_gradients import (
@@ -18,9 +19,8 @@ from privcore.algorithms.gradients.noisy_gradients import (
 )
 from privcore.algorithms.moment_search.features import rounding_of_features, sum_zero_basis
 from privcore.counts import InMemoryCounts, NumericRows
-from privcore.independence import ranks
+from privcore.independence.measures import ScoreMeasure
 from privcore.independence.registry import get_score
-from privcore.independence.score_measure import ScoreMeasure
 from privcore.privacy.mechanisms.moments import (
     columns_sensitivity,
     l2_sensitivity,
@@ -212,7 +212,7 @@ def test_scores_are_rounded_by_a_part_of_what_is_planned():
         for table in [*tables, *extreme_tables()]:
             n = int(table.sum())
             for name, expected in exact_scores(table, n).items():
-                found = getattr(ranks, name.replace("-", "_"))(table.astype(np.int64), n)
+                found = getattr(table_scores, name.replace("-", "_"))(table.astype(np.int64), n)
                 room = get_score(name).proven(n) - {"z": 6, "k": 9, "s": 10}[name[0]] / math.sqrt(n)
                 assert abs(found - expected) <= 0.3 * math.sqrt(n) * 2**-45 < 0.31 * room + 1e-12
 

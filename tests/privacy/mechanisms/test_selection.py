@@ -15,8 +15,8 @@ from scipy.special import logsumexp
 
 from privcore.algorithms.em_pc.utilities import ProvenUtilities, PublishedUtilities
 from privcore.counts import InMemoryCounts
-from privcore.independence import SCORES, ScoreMeasure, VoteMeasure, frequencies
-from privcore.independence.greedy_distance import greedy_distance
+from privcore.independence import SCORES, ScoreMeasure, VoteMeasure, table_scores
+from privcore.independence.table_scores import greedy_distance
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.selection import count_utilities, peel, rho_of_selection, select
 from tests.examples import examples
@@ -193,8 +193,8 @@ def signed_distances(n, level):
     below = []
     for table in values:
         cells = table.reshape(1, 2, 2)
-        degrees = frequencies.degrees_of_freedom(cells)
-        statistic = frequencies.chi_squared(cells, n)
+        degrees = table_scores.degrees_of_freedom(cells)
+        statistic = table_scores.chi_squared(cells, n)
         below.append(degrees > 0 and stats.chi2.sf(statistic, degrees) <= level)
     below = np.array(below)
     # Replacing one record moves one count to another cell: half the L1 distance.

@@ -1,8 +1,9 @@
-"""Tests for trends, on columns whose levels are coded by a few numbers each.
+"""Scores of linear dependence: of numbers, and of levels coded by a few numbers each.
 
-Ordered levels are coded by their midranks. Unordered levels form groups: one group for each of the
-most frequent levels, and one for all other levels. The coded columns are tested as if they were
-normal (a degenerate Gaussian: Andrews, Ramsey & Cooper 2019).
+Fisher's z of partial correlations follows from second moments (Kalisch & Bühlmann 2007). In tests
+for trends, ordered levels are coded by their midranks. Unordered levels form groups: one group for
+each of the most frequent levels, and one for all other levels. The coded columns are tested as if
+they were normal (a degenerate Gaussian: Andrews, Ramsey & Cooper 2019).
 """
 
 from __future__ import annotations
@@ -15,20 +16,94 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.special import chdtrc
 
-from privcore.arrays import Matrix, Vector
-from privcore.counts import Bases, CountSource
-from privcore.independence.fisher import covariance
-from privcore.independence.log_tail import SMALLEST, log_chi2_tail
-from privcore.independence.score import Score, ScoreValue
+from privcore.arrays import Columns, Matrix, Vector
+from privcore.counts import Bases, CountSource, MomentSource
+from privcore.independence.score import Score
+
+# Residual variances below this share of the variance count as 0: the conditioning set determines
+# the column, and the residual is rounding error.
+_DETERMINED = 1e-10
+
+
+def covariance(moments: Matrix) -> Matrix:
+    """Covariances, shape (p, p), from the moments of (1, x), shape (p + 1, p + 1)."""
+    means = moments[0, 1:]
+    return np.asarray(moments[1:, 1:] - np.outer(means, means))
+
+
+def partial_correlation(sigma: Matrix, x: int, y: int, conditioning_set: Sequence[int]) -> float:
+    """Partial correlation of x and y given the conditioning set, in [−1, 1].
+
+    The result is 0 if the conditioning set determines x or y. sigma: a symmetric positive
+    semi-definite matrix.
+    """
+    pair = np.array([x, y])
+    block = sigma[pair[:, None], pair]
+    if conditioning_set:
+        rest = np.array(conditioning_set)
+        across = sigma[pair[:, None], rest]
+        # Least squares, so that collinear columns in the conditioning set do no harm.
+        solved = np.linalg.lstsq(sigma[rest[:, None], rest], across.T, rcond=_DETERMINED)[0]
+        block = block - across @ solved
+    if block[0, 0] <= _DETERMINED * sigma[x, x] or block[1, 1] <= _DETERMINED * sigma[y, y]:
+        return 0.0
+    r = float(block[0, 1]) / math.sqrt(float(block[0, 0] * block[1, 1]))
+    return min(max(r, -1.0), 1.0)
+
+
+def residual(
+    sigma: Matrix, means: Vector, mean_share: float, column: int, others: Sequence[int]
+) -> Vector:
+    """Weights w, shape (p + 1,), for which w · (mean_share, x) is a column's regression residual.
+
+    The regression is on the columns `others`. Raises LinAlgError if one of these columns is a
+    linear combination of the rest.
+    """
+    weights = np.zeros(len(means) + 1)
+    weights[1 + column] = 1.0
+    if len(others):
+        known = np.array(others)
+        weights[1 + known] = -np.linalg.solve(sigma[known[:, None], known], sigma[known, column])
+    weights[0] = -float(weights[1:] @ means) / mean_share
+    return weights
+
+
+def fisher_z(correlation: float, n: int, order: int) -> float:
+    """Fisher's z: √(n − k − 3) artanh(r) for a conditioning set of k = `order` columns.
+
+    The result is nearly standard normal if the true correlation is 0. The result is 0 if n is too
+    small for a test.
+    """
+    dof = n - order - 3
+    if dof <= 0:
+        return 0.0
+    # Short of ±1, so that exact dependence is a very large number, not an infinite one.
+    return math.sqrt(dof) * math.atanh(min(max(correlation, -1 + 1e-15), 1 - 1e-15))
+
+
+@dataclass(frozen=True)
+class MomentScore(Score):
+    """A score for numeric columns or coded levels, computed from second moments."""
+
+    @property
+    def needs_levels(self) -> bool:
+        return False
+
+    def fits(self, source: MomentSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
+        return True
+
+    def computed(self, source: MomentSource, x: int, y: int, ordered: Columns) -> float:
+        sigma = covariance(source.moments())
+        return fisher_z(partial_correlation(sigma, x, y, ordered), source.n, len(ordered))
+
 
 # Number of groups of unordered levels.
 GROUPS = 3
 # Size of the conditioning set up to which plain arithmetic is faster than arrays.
 _FEW = 6
 # A residual variance below this share of a column's variance counts as 0.
-_DETERMINED = 1e-9
+_EXPLAINED = 1e-9
 
 
 def coordinates(levels: int, ordered: int) -> int:
@@ -110,30 +185,12 @@ class LineScore(Score):
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
         return True
 
-    def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
-        x, y = (x, y) if x < y else (y, x)
-        others = tuple(sorted(conditioning_set))
-        return source.remember(
-            (self.name, x, y, others), lambda: _likelihood_ratio(source, x, y, others)
-        )
+    def computed(self, source: CountSource, x: int, y: int, ordered: Columns) -> float:
+        return _likelihood_ratio(source, x, y, ordered)
 
-    def evaluate(
-        self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]
-    ) -> ScoreValue:
-        value = self.value(source, x, y, conditioning_set)
-        return ScoreValue(value, float(chdtrc(_degrees(source, x, y), value)))
-
-    def log_p(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
-        value = self.evaluate(source, x, y, conditioning_set)
-        if value.p_value > SMALLEST:
-            return math.log(value.p_value)
-        degrees = np.array([_degrees(source, x, y)])
-        return float(log_chi2_tail(degrees, np.array([value.value]))[0])
-
-
-def _degrees(source: CountSource, x: int, y: int) -> int:
-    spans = _measured(source).spans
-    return math.prod(spans[c].stop - spans[c].start for c in (x, y))
+    def degrees_of(self, source: CountSource, x: int, y: int, ordered: Columns) -> int:
+        spans = _measured(source).spans
+        return math.prod(spans[c].stop - spans[c].start for c in (x, y))
 
 
 def _explained(sigma: list[list[float]], x: int, y: int, others: tuple[int, ...]) -> float | None:
@@ -145,7 +202,7 @@ def _explained(sigma: list[list[float]], x: int, y: int, others: tuple[int, ...]
     left = [[sigma[a][b] for b in columns] for a in columns]
     for at, column in enumerate(columns):
         pivot = left[at][at]
-        if pivot <= _DETERMINED * sigma[column][column]:
+        if pivot <= _EXPLAINED * sigma[column][column]:
             return None
         if at < len(others):
             swept = left[at]
@@ -171,10 +228,10 @@ def _likelihood_ratio(source: CountSource, x: int, y: int, others: tuple[int, ..
     if others:
         across = sigma[np.ix_(of[2], pair)]
         # Least squares, so that collinear columns among those given do no harm.
-        known = np.linalg.lstsq(sigma[np.ix_(of[2], of[2])], across, rcond=_DETERMINED)[0]
+        known = np.linalg.lstsq(sigma[np.ix_(of[2], of[2])], across, rcond=_EXPLAINED)[0]
         block = block - across.T @ known
     a = len(of[0])
-    least = _DETERMINED * np.diag(sigma)[pair]
+    least = _EXPLAINED * np.diag(sigma)[pair]
     if (np.diag(block) <= least).any():
         return 0.0
     whole, one, other = (
