@@ -30,7 +30,6 @@ from scipy.stats import chi2, norm
 
 from privcore.algorithms.search.result import NoisyMoments
 from privcore.arrays import Columns, Matrix, Vector
-from privcore.effects.adjusting import Estimate
 from privcore.independence.linear_scores import residual
 
 # Counts are whole numbers: the least width of the normal distribution without noise.

@@ -181,7 +181,7 @@ def concordance(tables: Integers) -> tuple[Integers, Integers]:
 
 @compiled("float64[:](int64[:, :, ::1])")
 def z_star_terms(tables: Integers) -> Vector:
-    """The terms F of `table_scores.z_star`, for the strata with more than one record."""
+    """The terms F of `table_scores.z_star`, for strata with several records."""
     difference, totals = concordance(tables)
     terms = np.empty(totals.size)
     kept = 0
@@ -198,7 +198,7 @@ def z_star_terms(tables: Integers) -> Vector:
 def kendall_terms(
     tables: Integers,
 ) -> tuple[Vector, Vector]:
-    """The weights w and terms w·τ of `table_scores.kendall`, for the strata with more than one record."""
+    """The weights w and terms w·τ of `table_scores.kendall`, for strata with several records."""
     difference, totals = concordance(tables)
     weights = np.empty(totals.size)
     terms = np.empty(totals.size)

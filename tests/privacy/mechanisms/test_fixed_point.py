@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from privcore.independence.score_measure import ScoreMeasure
 
 from privcore import fixed_point
 from privcore.algorithms.gradients.noisy_gradients import (
@@ -19,6 +18,7 @@ from privcore.algorithms.gradients.noisy_gradients import (
 )
 from privcore.algorithms.moment_search.features import rounding_of_features, sum_zero_basis
 from privcore.counts import InMemoryCounts, NumericRows
+from privcore.independence import table_scores
 from privcore.independence.measures import ScoreMeasure
 from privcore.independence.registry import get_score
 from privcore.privacy.mechanisms.moments import (
