@@ -1,4 +1,10 @@
-"""How CURATE splits a budget over orders (Bhattacharjee & Tandon 2024, Equations 2 and 3)."""
+"""CURATE (Bhattacharjee & Tandon 2024, Algorithm 1): a budget optimised before each order.
+
+The proven form keeps the paper's optimisation for each order and charges every test to one privacy
+filter. docs/proofs/curate.md explains why the paper's accounting does not prove a guarantee.
+
+How CURATE splits a budget over orders (Bhattacharjee & Tandon 2024, Equations 2 and 3).
+"""
 
 from __future__ import annotations
 

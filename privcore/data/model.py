@@ -1,4 +1,7 @@
-"""Questions that only a file's owner can answer, and must answer before a release."""
+"""The data set that all analyses start from: immutable, with public levels and bounds.
+
+Questions that only a file's owner can answer, and must answer before a release.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Pages to read and to print: self-contained HTML without scripts, and its parts."""
+"""A result as it is shown: in a notebook, as a page, and as a picture, each without scripts.
+
+Pages to read and to print: self-contained HTML without scripts, and its parts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Checks of what a signed file states: who is protected, and what its planned steps cost."""
+"""The certificate of a release: what was released, and its guarantee.
+
+A certificate reveals nothing about the rows that the release does not: it contains no counts, no
+running time and no number of tests.
+
+Checks of what a signed file states: who is protected, and what its planned steps cost.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Synthetic rows, drawn from the public domain alone, to rehearse a run before it is charged."""
+"""Checks whether a release is possible, and what it costs, from public facts alone.
+
+Synthetic rows, drawn from the public domain alone, to rehearse a run before it is charged.
+"""
 
 from __future__ import annotations
 

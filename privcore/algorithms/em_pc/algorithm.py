@@ -1,4 +1,10 @@
-"""EM-PC's private selections and their cost. Proof: docs/proofs/em_pc.md."""
+"""EM-PC: the exponential mechanism chooses which neighbours to remove (Xu, Yuan & Wu 2017).
+
+For each column and order, one selection chooses how many neighbours are removed, and further
+selections choose which neighbours. Proof of the proven form: docs/proofs/em_pc.md.
+
+EM-PC's private selections and their cost. Proof: docs/proofs/em_pc.md.
+"""
 
 from __future__ import annotations
 

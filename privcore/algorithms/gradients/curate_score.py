@@ -1,4 +1,11 @@
-"""Budgets that change from one iteration to the next (Bhattacharjee & Tandon 2024, Section III-B).
+"""Score-based CURATE (Bhattacharjee & Tandon 2024, Section III-B and Algorithm 2).
+
+This is NOLEAKS with a budget that changes from one gradient to the next. In the proven form, the
+number of gradients is fixed before the run, μ_k is proportional to the schedule, and Σ μ_k² = μ²
+exactly. In the published form, ε_k follows the schedule from ε₀, and Lemma 2 gives the number of
+gradients; each gradient has its own δ, and all costs are added up after the run.
+
+Budgets that change from one iteration to the next (Bhattacharjee & Tandon 2024, Section III-B).
 
 With iterations i = 0 … I − 1 the published budgets are
 

@@ -1,4 +1,15 @@
-"""Gradients of the least-squares loss with bounded sensitivity to one record.
+"""Noisy gradients of the least-squares loss for NOLEAKS and CURATE, each charged separately.
+
+This is the proven form. A tenth of μ² pays for the columns' means and mean squares, which are used
+to centre and scale the rows. Every record's gradient is then clipped to the norm C, so that the
+mean gradient has L2 sensitivity 2C/n (`clipped_gradients.py`). The mean gets Gaussian noise with
+standard deviation σ_k = 2C/(n μ_k). With a line search, every gradient shares its μ_k² with one
+release of the slopes of the loss (`clipped_slopes`). The weights at which a gradient is taken
+depend on the earlier releases, so the mechanisms are adaptive; their composition has μ² = Σ μ_k²
+(Dong, Roth & Su 2022, Corollary 2), and μ is the largest value for which the composition is
+(ε, δ)-DP.
+
+Gradients of the least-squares loss with bounded sensitivity to one record.
 
 The gradient for record x is g = −x(x − Wᵀx)ᵀ. The diagonal of g is left out, since no column has a
 weight on itself.

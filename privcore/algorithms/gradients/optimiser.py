@@ -1,4 +1,10 @@
-"""The least-squares loss of a linear structural equation model, from second moments alone.
+"""Minimise a loss subject to h(W) = 0: an outer loop over penalties, with a choice of inner solver.
+
+Plain NOTEARS solves each inner problem exactly (`exact_steps`); private forms take a few noisy
+steps (`noisy_steps`). The penalised minimiser and the rule by which ρ and α grow are the same for
+all forms (Zheng et al. 2018, Algorithm 1). A run ends early if a loss raises `Exhausted`.
+
+The least-squares loss of a linear structural equation model, from second moments alone.
 
 With rows x and x ≈ Wᵀx + noise, the mean over the rows of ½|x − Wᵀx|² is
 ½ tr((I − W)ᵀ M (I − W)), where M is the mean of xxᵀ: the rows are not needed

@@ -1,4 +1,6 @@
-"""Corrects thresholds for ties in the columns, using one-way marginals that are released once.
+"""Shared parts of the algorithms that decide test by test: the measure, the plan, the filter.
+
+Corrects thresholds for ties in the columns, using one-way marginals that are released once.
 
 Proof and derivation: docs/proofs/one_way_marginals.md.
 """

@@ -1,4 +1,11 @@
-"""Finds the edges and the edge marks of a PAG by tests that cost no privacy."""
+"""Finds v-structures by further tests, for searches whose tests cost no privacy.
+
+A search stops at the first set that separates a pair, so v-structures at the pair's common
+neighbours would depend on a single test. If tests use exact data, or a noisy release that is
+already paid for, all sets of neighbours can be tested.
+
+Finds the edges and the edge marks of a PAG by tests that cost no privacy.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The runs of a page to share: one algorithm on one data set, at several ε."""
+"""Builds the page: one self-contained HTML file that loads nothing from the network.
+
+The runs of a page to share: one algorithm on one data set, at several ε.
+"""
 
 from __future__ import annotations
 

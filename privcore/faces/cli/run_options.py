@@ -1,4 +1,7 @@
-"""Writes pages to share."""
+"""The command-line options for the parameters of an algorithm.
+
+Writes pages to share.
+"""
 
 from __future__ import annotations
 
