@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import os
+from typing import Any
 from zlib import crc32
 
 # Before numpy is imported: several processes test at once, and threads of linear algebra on small
@@ -46,3 +47,31 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef, request: pytest.FixtureR
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
     _seed(item.nodeid, item)
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Calls of the command line, which most tests do not make."""
+    from tests.cli.calling import Shell
+
+    return Shell(capsys)
+
+
+@pytest.fixture
+def run(shell: Any) -> Any:
+    return shell.run
+
+
+@pytest.fixture
+def printed(shell: Any) -> Any:
+    return shell.printed
+
+
+@pytest.fixture
+def report(shell: Any) -> Any:
+    return shell.report
+
+
+@pytest.fixture
+def refused(shell: Any) -> Any:
+    return shell.refused

@@ -11,7 +11,6 @@ from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge, statement, statements
 from privcore.measures.comparison import edge_text
 from privcore.naming import divided, listed, quoted
-from tests.cli.calling import run
 from tests.messages import says
 
 MARKED = [
@@ -86,7 +85,7 @@ def test_an_edge_in_a_table_is_quoted_too():
     assert edge_text(graph, 1, 0) == 'c → "a, b"'
 
 
-def test_a_printed_edge_is_given_back_to_a_command(tmp_path, capsys):
+def test_a_printed_edge_is_given_back_to_a_command(tmp_path, run):
     """What was printed and is then forbidden is not printed again."""
     drawn = random.Random(1)
     columns = ["a, b", "c->d", 'e "f"', "g;h"]
@@ -96,18 +95,16 @@ def test_a_printed_edge_is_given_back_to_a_command(tmp_path, capsys):
         cells = [first ^ (drawn.random() < 0.1) for _ in columns]
         rows.append(",".join("yes" if cell else "no" for cell in cells))
     (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
-    words = ("discover", "--csv", str(tmp_path / "t.csv"), "--algorithm", "pc")
-    code, out, _ = run(capsys, *words)
+    asked = f"discover --csv {tmp_path / 't.csv'} --algorithm pc"
+    code, out, _ = run(asked)
     assert code == 0
     edges = [line.strip() for line in out.splitlines() if " -- " in line or " -> " in line]
     assert edges
-    code, after, _ = run(capsys, *words, *(w for edge in edges for w in ("--forbid", edge)))
+    code, after, _ = run(asked, *(w for edge in edges for w in ("--forbid", edge)))
     assert code == 0
     assert not [line for line in after.splitlines() if line.strip() in edges]
     tiers = ";".join(map(quoted, columns))
-    code, out, _ = run(
-        capsys, *words, "--tiers", tiers, "--columns", ",".join(map(quoted, columns))
-    )
+    code, out, _ = run(asked, "--tiers", tiers, "--columns", ",".join(map(quoted, columns)))
     assert code == 0
     assert " -> " in out
     assert " -- " not in out

@@ -15,7 +15,6 @@ from privcore.extras.pairs import PARAMETERS as OF_PAIRS
 from privcore.extras.pairs import is_numeric
 from privcore.extras.teaching.lesson import NumberAnswer
 from privcore.text import counted, number_of, whole_of
-from tests.cli.calling import refused
 
 # All but the last four are numbers to Python's own `float` or `int`.
 STRANGE = ["1_0", "1_000", "0_1", "١", "１", "1e1_0", "inf", "nan", "0x10", "1,5", "1e", "½"]
@@ -138,10 +137,10 @@ OPTIONS = {
 
 @pytest.mark.parametrize("text", ["1_0", "١"])
 @pytest.mark.parametrize("name", OPTIONS)
-def test_no_command_takes_it(capsys, tmp_path, monkeypatch, name, text):
+def test_no_command_takes_it(refused, tmp_path, monkeypatch, name, text):
     monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    refused(capsys, *OPTIONS[name], text)
+    refused("", *OPTIONS[name], text)
     assert not list(tmp_path.glob("ledger.sqlite"))
 
 

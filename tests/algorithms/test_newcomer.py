@@ -1,6 +1,5 @@
 """An algorithm in one file and one line of the registry: what it needs, and what refuses it."""
 
-import json
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,7 +13,6 @@ from privcore.algorithms.search import parameters
 from privcore.algorithms.search.model import NoHooks
 from privcore.data import load_network
 from privcore.errors import ParameterError
-from privcore.faces.cli import main
 from privcore.measures.references import non_private_reference
 from privcore.parameter import Parameters
 from privcore.privacy.accounting.composition import Event
@@ -60,14 +58,14 @@ def of_one(test, **arguments):
     (inner.inner_test if inner else test)(name="toy", **arguments)
 
 
-def test_it_runs_and_is_compared_and_swept(survey, capsys):
+def test_it_runs_and_is_compared_and_swept(survey, report):
     result = discover(survey, "toy", {"epsilon": 500.0}, seed=1)
     own = non_private_reference(count(survey), result, reference="own_test")
     assert own.graph == result.graph
     rows = sweep(survey, ["toy"], epsilons=(1.0, 10.0), seeds=2)
     assert rows["error"].isna().all()
-    assert main(["discover", "--network", "cancer", "--algorithm", "toy", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["guarantee"]["epsilon"] == 1.0
+    found = report("discover --network cancer --algorithm toy --json")
+    assert found["guarantee"]["epsilon"] == 1.0
 
 
 def test_the_template_conforms_and_is_short(survey):

@@ -5,7 +5,6 @@ import pytest
 from benchmarks.eight_networks import remake
 from privcore.extras.lab.sweeps.sweep import read_sweep, write_rows
 from privcore.faces.cli.sweep import plan_of
-from tests.cli.calling import Shell
 from tests.messages import shows
 
 SMALL = (
@@ -19,9 +18,9 @@ def without_time(rows):
 
 
 @pytest.fixture
-def made(tmp_path, capsys):
+def made(tmp_path, run):
     path = tmp_path / "sweep.parquet"
-    assert Shell(capsys).run(f"{SMALL} --out {path}").code == 0
+    assert run(f"{SMALL} --out {path}").code == 0
     return path
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from privcore.faces.cli import app, main
+from privcore.faces.cli import app
 from tests.messages import says, shows
 
 ROOT = Path(__file__).parents[2]
@@ -19,24 +19,22 @@ def started(monkeypatch):
     return calls
 
 
-def test_it_starts_streamlit_where_its_settings_are(started):
-    assert main(["app", "--port", "8123"]) == 0
+def test_it_starts_streamlit_where_its_settings_are(started, run):
+    assert run("app --port 8123").code == 0
     (words,) = started
     assert words[1:] == ["-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", "8123"]
     assert (Path.cwd() / ".streamlit" / "config.toml").is_file()
 
 
-def test_without_streamlit_it_says_what_to_install(started, monkeypatch, capsys):
+def test_without_streamlit_it_says_what_to_install(started, monkeypatch, refused):
     monkeypatch.setattr(app, "find_spec", lambda name: None)
-    assert main(["app"]) == 2
-    assert shows(capsys.readouterr().err, "install-app")
+    assert shows(refused("app"), "install-app")
     assert not started
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "http", "-1"])
-def test_a_port_that_there_is_not(started, port, capsys):
-    assert main(["app", f"--port={port}"]) == 2
-    assert shows(capsys.readouterr().err, "port-out-of-range")
+def test_a_port_that_there_is_not(started, port, refused):
+    assert shows(refused(f"app --port={port}"), "port-out-of-range")
     assert not started
 
 

@@ -21,7 +21,6 @@ from privcore.effects.evidence import parent_sets
 from privcore.effects.model import EffectPlan
 from privcore.errors import DataError
 from privcore.exchange.dowhy import dowhy_script, to_dowhy
-from privcore.faces.cli import main
 from privcore.graphs import PDAG
 from privcore.graphs.adjustment import adjustment_sets, possible_parents, valid
 from privcore.graphs.constraints import Constraints
@@ -148,15 +147,12 @@ def replaced(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     ],
 )
 def test_the_command_and_the_function_say_so(
-    text: str, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    text: str, words: str, monkeypatch: pytest.MonkeyPatch, shell: Any
 ) -> None:
     replaced(monkeypatch, text)
-    command = ["effect", "--network", "asia", "--rows", "20000", "--epsilon", "1"]
-    command += ["--cause", "smoke", "--outcome", "lung"]
-    assert main(command) == 0
-    assert words in capsys.readouterr().out
-    assert main([*command, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["graph"]["nodes"]
+    command = "effect --network asia --rows 20000 --epsilon 1 --cause smoke --outcome lung"
+    assert words in shell.run(command).out
+    assert shell.report(f"{command} --json")["graph"]["nodes"]
     made = privcore.effect(asia(), "smoke", "lung", epsilon=1, seed=1)
     lines = [headline(made), *(effect_line(made.question, one) for one in made.effects)]
     assert words in " ".join(lines)

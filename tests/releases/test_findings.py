@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import pytest
 
@@ -17,7 +16,6 @@ from privcore.display.findings import (
     verdict_counts,
 )
 from privcore.exchange.formats import to_edge_csv
-from privcore.faces.cli import main
 from tests.messages import reads, shows
 
 
@@ -83,13 +81,12 @@ def test_the_edge_table_has_a_column_for_each(result):
     assert plain.splitlines()[0] == "source,target,kind"
 
 
-BASE = ["discover", "--network", "asia", "--rows", "20000", "--algorithm", "moment-search"]
+BASE = "discover --network asia --rows 20000 --algorithm moment-search"
 
 
 @pytest.mark.long
-def test_the_command_line_says_how_sure_edges_are(capsys):
-    main([*BASE, "--set", "epsilon=1"])
-    lines = capsys.readouterr().out.splitlines()
+def test_the_command_line_says_how_sure_edges_are(run):
+    lines = run(f"{BASE} --set epsilon=1").out.splitlines()
     edges = [line for line in lines if " -> " in line or " -- " in line]
     assert edges
     assert all("probability " in line for line in edges)
@@ -98,10 +95,7 @@ def test_the_command_line_says_how_sure_edges_are(capsys):
 
 
 @pytest.mark.long
-def test_the_json_has_every_pair(capsys):
-    main([*BASE, "--json"])
-    told = json.loads(capsys.readouterr().out)
-    assert len(told["pairs"]) == 28
-    network = ["--network", "cancer", "--rows", "1000"]
-    main(["discover", *network, "--algorithm", "priv-pc", "--json"])
-    assert json.loads(capsys.readouterr().out)["pairs"] is None
+def test_the_json_has_every_pair(report):
+    assert len(report(f"{BASE} --json")["pairs"]) == 28
+    other = "discover --network cancer --rows 1000 --algorithm priv-pc --json"
+    assert report(other)["pairs"] is None

@@ -1,11 +1,8 @@
 """A release with unobserved confounders allowed: signed, checked, printed and searched again."""
 
-import json
-
 import pytest
 
 from privcore.display.certificate_html import certificate_html
-from privcore.faces.cli import main
 from privcore.graphs.pdag import PAG, from_json_dict
 from privcore.releases.certificate import certificate_json
 from privcore.releases.release_file import file_text
@@ -30,15 +27,12 @@ def test_the_certificate_holds_the_pag(made):
     assert 'class="ring plain"' in page
 
 
-def test_it_is_verified_and_searched_again_without_the_switch(made, capsys):
+def test_it_is_verified_and_searched_again_without_the_switch(made, run, report):
     folder, release = made
-    path = folder / "certificate.json"
+    path, numbers = folder / "certificate.json", folder / "numbers.json"
     path.write_text(certificate_json(release.certificate))
-    assert main(["verify", str(path)]) == 0
-    numbers = folder / "numbers.json"
     numbers.write_text(file_text(release.numbers))
-    capsys.readouterr()
-    assert main(["search-again", str(numbers), "--hidden-causes", "--json"]) == 0
-    again = json.loads(capsys.readouterr().out)
+    assert run(f"verify {path}").code == 0
+    again = report(f"search-again {numbers} --hidden-causes --json")
     assert from_json_dict(again["graph"]) == release.graph
     assert again["hidden_stage"] == "possible-d-sep"

@@ -24,7 +24,6 @@ from tests.algorithms import test_limits as limits
 from tests.algorithms import test_transcripts as transcripts
 from tests.algorithms.moment_search import test_lines as lines
 from tests.cli import test_schema_cli as schemas
-from tests.cli.calling import Shell
 from tests.extras.audits import test_audit_releases as releases
 from tests.privacy.mechanisms import test_noise as sources
 from tests.privacy.mechanisms import test_noise_laws as laws
@@ -268,7 +267,7 @@ def test_the_checks_made_here_pass_without_a_bug(check):
     check()
 
 
-def test_the_named_test_fails_with_an_inferred_domain_called_public(tmp_path, monkeypatch, capsys):
+def test_the_named_test_fails_with_an_inferred_domain_called_public(tmp_path, monkeypatch, shell):
     """Levels, bounds and cut points that were read off the rows, taken as confirmed."""
     monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
     table = schemas.with_table(tmp_path) / "t.csv"
@@ -277,7 +276,7 @@ def test_the_named_test_fails_with_an_inferred_domain_called_public(tmp_path, mo
     table.write_text("\n".join(map(",".join, kept)) + "\n")
     monkeypatch.setattr(Dataset, "undeclared", ())
     monkeypatch.chdir(tmp_path)
-    shell = Shell(capsys)
+
     with pytest.raises(AssertionError):
         schemas.test_a_release_takes_confirmed_values_and_nothing_else(
             tmp_path, shell.run, shell.printed, shell.refused

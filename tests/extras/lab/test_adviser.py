@@ -9,7 +9,6 @@ from privcore.algorithms import ALGORITHMS
 from privcore.errors import ParameterError
 from privcore.extras.lab.planning.adviser import Advice, Candidate, advise, candidates, enough
 from privcore.extras.lab.planning.surrogate import Shape, Spread, Surrogates
-from privcore.faces.cli import main
 from tests.messages import says, shows
 
 FEW = Surrogates(Shape(5_000, levels=(2, 2, 3, 2)), (1, 2, 3))
@@ -77,15 +76,13 @@ def test_more_quality_asks_for_more_budget():
     assert low < high
 
 
-def test_the_command_says_what_to_use(capsys):
-    words = ["advise", "--rows", "3000", "--levels", "2,3,2", "--runs", "2"]
-    few = ["--algorithms", "svt-pc,moment-search"]
-    assert main([*words, *few, "--f1", "0.3"]) == 0
-    out = capsys.readouterr().out
+def test_the_command_says_what_to_use(run):
+    asked = "advise --rows 3000 --levels 2,3,2 --runs 2 --algorithms svt-pc,moment-search"
+    code, out, _ = run(f"{asked} --f1 0.3")
+    assert code == 0
     assert shows(out, "sweep-advice", epsilon=1)
     assert shows(out, "enough-for-f1", score="0.3")
-    assert main([*words, *few, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = json.loads(run(f"{asked} --json").out)
     assert told["use"] in {"svt-pc", "moment-search"}
     assert {a["name"] for a in told["algorithms"]} == {"svt-pc", "moment-search"}
 
@@ -93,19 +90,9 @@ def test_the_command_says_what_to_use(capsys):
 @pytest.mark.parametrize(
     "words",
     [
-        ["--columns", "1"],
-        ["--levels", "a"],
-        ["--levels", "1"],
-        ["--rows", "1"],
-        ["--algorithms", "pc"],
-        ["--f1", "2"],
-        ["--f1", "much"],
-        ["--epsilon", "0"],
-        ["--runs", "0"],
+        *("--columns 1", "--levels a", "--levels 1", "--rows 1", "--algorithms pc", "--f1 2"),
+        *("--f1 much", "--epsilon 0", "--runs 0"),
     ],
 )
-def test_bad_words_get_one_sentence(words, capsys):
-    assert main(["advise", "--runs", "1", *words]) == 2
-    error = capsys.readouterr().err.strip()
-    assert error.endswith(".")
-    assert "\n" not in error
+def test_bad_words_get_one_sentence(words, refused):
+    refused(f"advise --runs 1 {words}")

@@ -24,7 +24,6 @@ from privcore.extras.lab.planning.optimality_gap import (
 )
 from privcore.extras.lab.planning.pair_laws import PairLaw, edge_laws, pair_table
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates, surrogate_model
-from privcore.faces.cli import main
 from tests.messages import shows
 
 PARAMETERS = MomentSearchParameters(epsilon=1.0, delta=1e-6)
@@ -237,13 +236,12 @@ def test_rows_then_budget_then_algorithm_then_nothing():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", [["--levels", "2,3,2"], ["--numbers", "--columns", "4"]])
-def test_the_command_says_what_limits(kind, capsys):
-    words = ["advise", "--rows", "3000", *kind, "--runs", "2", "--algorithms", "moment-search"]
-    assert main(words) == 0
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert shows(last, "weak-edges")
-    assert main([*words, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["weak_edge"]
+@pytest.mark.parametrize("kind", ["--levels 2,3,2", "--numbers --columns 4"])
+def test_the_command_says_what_limits(kind, run):
+    asked = f"advise --rows 3000 {kind} --runs 2 --algorithms moment-search"
+    code, out, _ = run(asked)
+    assert code == 0
+    assert shows(out.splitlines()[-1], "weak-edges")
+    told = json.loads(run(f"{asked} --json").out)["weak_edge"]
     assert told["limit"] in {"rows", "budget", "algorithm", "nothing"}
     assert told["oracle_epsilon"] is None or told["oracle_epsilon"] <= told["algorithm_epsilon"]

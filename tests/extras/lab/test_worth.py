@@ -6,7 +6,6 @@ import pytest
 from privcore.data.structural import random_dag
 from privcore.extras.lab.planning.knowledge_gain import knowledge_gain
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates, surrogate
-from privcore.faces.cli import main
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from tests.graphs.random_knowledge import any_knowledge
@@ -45,9 +44,9 @@ def test_knowledge_saves_budget_where_tests_share_it():
     assert shows(gain.sentence, "knowledge-is-worth")
 
 
-def test_the_command_says_what_it_is_worth(capsys):
-    asked = ["advise", "--rows", "2000", "--columns", "4", "--algorithms", "laplace-pc"]
-    assert main([*asked, "--runs", "2", "--tiers", "X1,X2;X3,X4"]) == 0
-    assert shows(capsys.readouterr().out, "knowledge-is-worth")
-    assert main([*asked, "--tiers", "X1;X9"]) == 2
-    assert shows(capsys.readouterr().err, "knowledge-of-no-column", name="X9")
+def test_the_command_says_what_it_is_worth(run):
+    asked = "advise --rows 2000 --columns 4 --algorithms laplace-pc"
+    assert shows(run(f"{asked} --runs 2 --tiers X1,X2;X3,X4").out, "knowledge-is-worth")
+    code, _, err = run(f"{asked} --tiers X1;X9")
+    assert code == 2
+    assert shows(err, "knowledge-of-no-column", name="X9")
