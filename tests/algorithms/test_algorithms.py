@@ -7,17 +7,12 @@ import pytest
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.priv_pc import optimal_rate
-from privcore.data import Column, Dataset, load_network
+from privcore.data import Column, Dataset
 from privcore.errors import DataError, ParameterError
 from privcore.graphs.pdag import ordered
 from privcore.privacy.accounting import composition
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.messages import says, shows
-
-
-@pytest.fixture(scope="module")
-def asia():
-    return count(load_network("asia").sample(20_000, 3))
 
 
 def test_every_sieve_and_examination_is_charged_before_it_is_used(asia):

@@ -11,11 +11,6 @@ from privcore.independence import get_score, z_threshold
 from tests.messages import shows
 
 
-@pytest.fixture(scope="module")
-def asia():
-    return count(load_network("asia").sample(20_000, 3))
-
-
 def node_by_node(source, level, max_order):
     """The limit without noise: each column in turn loses all neighbours that look independent."""
     score, bound = get_score("z-star"), z_threshold(level)

@@ -6,7 +6,7 @@ import pytest
 from privcore.algorithms import count, discover
 from privcore.algorithms.privpc_star import noise_variance, positive
 from privcore.counts.noisy import NoisyTable
-from privcore.data import StructuralExample, load_network
+from privcore.data import StructuralExample
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.independence.linear_scores import covariance, partial_correlation
@@ -14,11 +14,6 @@ from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import analytic_sigma
 from privcore.privacy.mechanisms.moments import l1_sensitivity, l2_sensitivity
 from tests.messages import says, shows
-
-
-@pytest.fixture(scope="module")
-def asia():
-    return count(load_network("asia").sample(20_000, 3))
 
 
 @pytest.fixture(scope="module")

@@ -31,11 +31,6 @@ from tests.messages import outside, says, shows
 STREAM = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc", "curate")
 
 
-@pytest.fixture(scope="module")
-def asia():
-    return count(load_network("asia").sample(20_000, 3))
-
-
 @pytest.mark.parametrize("name", STREAM)
 def test_p_space_converges_to_the_same_graph(asia, name):
     """The largest budget makes both spaces agree with PC: they test the same hypotheses."""

@@ -47,13 +47,6 @@ def table(columns=None, schema=SCHEMA, share=0.3, delta=None):
     )
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    made = Ledger(tmp_path / "data" / "ledger.sqlite")
-    made.set_total("clinic", 2.0, 1e-5)
-    return made
-
-
 def test_one_charge_pays_for_both_and_the_certificate_says_so(ledger):
     made = release(table(), "moment-search", GIVEN, ledger=ledger, budget="clinic")
     (charge,) = ledger.charges("clinic")

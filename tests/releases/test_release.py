@@ -43,13 +43,6 @@ def asia():
     return load_network("asia").sample(1_000, 1)
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    made = Ledger(tmp_path / "data" / "ledger.sqlite")
-    made.set_total("clinic", 2.0, 1e-5)
-    return made
-
-
 @pytest.mark.unseeded
 @pytest.mark.parametrize("name", few(TABLES + MOMENTS, 4))
 def test_every_private_algorithm_can_be_released(asia, ledger, name):

@@ -17,13 +17,13 @@ from privcore.effects import EffectPlan, Question
 from privcore.errors import CertificateError, DataError, ParameterError
 from privcore.releases import release_check
 from privcore.releases.certificate import LIMITS, certificate_json
-from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
 from privcore.releases.release_check import check_release, least_rows
 from privcore.releases.verification import verify
 from privcore.unit import ADDED, REPLACED, Unit, understood
 from tests.examples import few
 from tests.messages import says, shows
+from tests.releases.steps_of import ledger_in
 from tests.releases.test_certificate import resigned
 
 PRIVATE = [a.name for a in ALGORITHMS.values() if a.private]
@@ -37,9 +37,7 @@ def visits():
 
 @pytest.fixture
 def ledger(tmp_path):
-    made = Ledger(tmp_path / "data" / "ledger.sqlite")
-    made.set_total("clinic", 100.0, 1e-2)
-    return made
+    return ledger_in(tmp_path, 100.0, 1e-2)
 
 
 def settings(name, **more):

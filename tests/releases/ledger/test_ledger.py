@@ -14,25 +14,12 @@ from privcore.releases.ledger.entries import Budget, Charge, check_charge
 from privcore.releases.ledger.ledger import Ledger, data_directory
 from tests.examples import examples
 from tests.messages import says
+from tests.releases.ledger.charging import charge
 
 
 @pytest.fixture
 def ledger(tmp_path):
     return Ledger(tmp_path / "data" / "ledger.sqlite")
-
-
-def charge(ledger, name="clinic", epsilon=0.1, delta=0.0, rho=None, content=b"rows", **more):
-    mark = ledger.fingerprint([content])
-    return ledger.reserve(
-        name,
-        [mark],
-        algorithm="priv-pc",
-        parameters={"tweak": 1.0},
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        **more,
-    )
 
 
 def test_ten_tenths_are_one_and_the_eleventh_is_refused(ledger):

@@ -11,21 +11,10 @@ from privcore.releases.ledger import store as ledger_store
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.store import APPLICATION, MIGRATIONS, VERSION
 from tests.messages import says
+from tests.releases.ledger.charging import charge
 
 FORK = multiprocessing.get_context("fork")
 RACES = 20
-
-
-def charge(ledger, name="clinic", epsilon=0.1, **more):
-    return ledger.reserve(
-        name,
-        [ledger.fingerprint([b"rows"])],
-        algorithm="priv-pc",
-        parameters={},
-        epsilon=epsilon,
-        delta=0.0,
-        **more,
-    )
 
 
 @pytest.fixture

@@ -21,21 +21,9 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.store import APPLICATION, MIGRATIONS
 from tests.examples import examples
 from tests.messages import says
+from tests.releases.ledger.charging import charge
 
 FORK = multiprocessing.get_context("fork")
-
-
-def charge(ledger, epsilon=0.1, content=b"rows", **more):
-    paid, _ = ledger.reserve(
-        "clinic",
-        [ledger.fingerprint([content])],
-        algorithm="priv-pc",
-        parameters={},
-        epsilon=epsilon,
-        delta=0.0,
-        **more,
-    )
-    return paid
 
 
 @pytest.fixture
@@ -43,7 +31,7 @@ def ledger(tmp_path):
     """A budget of 0.2 that is used up by two charges, of which one was released."""
     made = Ledger(tmp_path / "ledger.sqlite")
     made.set_total("clinic", 0.2, 0.0)
-    made.finish(charge(made, certificate="0" * 32).sequence, "released")
+    made.finish(charge(made, certificate="0" * 32)[0].sequence, "released")
     charge(made)
     return made
 
@@ -161,7 +149,7 @@ def uses(ledger):
         ledger.charges,
         lambda: ledger.fingerprint([b"rows"]),
         lambda: ledger.set_total("clinic", 5.0, 0.0),
-        lambda: charge(ledger, 0.01),
+        lambda: charge(ledger, epsilon=0.01),
         lambda: ledger.finish(2, "released"),
         lambda: ledger.export("csv"),
     )
@@ -385,7 +373,7 @@ _TURNED = {}
 def turned(tmp_path_factory):
     made = Ledger(tmp_path_factory.mktemp("turned") / "ledger.sqlite")
     made.set_total("clinic", 0.2, 0.0)
-    made.finish(charge(made).sequence, "released")
+    made.finish(charge(made)[0].sequence, "released")
     key = load_key(made.path.parent)
     _TURNED.update(rows=rows_of(made), path=made.path, key=key)
 
@@ -464,16 +452,12 @@ def test_a_head_is_written_for_what_is_there_only(ledger):
     with pytest.raises(BudgetError):
         charge(ledger)
     assert head_file(ledger.path).read_text() == head
+
+    def interrupt(step):
+        raise KeyboardInterrupt
+
     with pytest.raises(KeyboardInterrupt):
-        ledger.reserve(
-            "clinic",
-            [],
-            algorithm="a",
-            parameters={},
-            epsilon=1e-9,
-            delta=0.0,
-            checkpoint=lambda step: (_ for _ in ()).throw(KeyboardInterrupt),
-        )
+        charge(ledger, epsilon=1e-9, checkpoint=interrupt)
     assert head_file(ledger.path).read_text() == head
     assert len(ledger.charges()) == 2
 
@@ -527,7 +511,7 @@ def test_a_ledger_of_the_form_before_is_taken_over_and_chained(tmp_path):
         (2, 0.25, "released"),
     ]
     assert (ledger.budget("clinic").epsilon, ledger.budget_of(["f1"])) == (3.0, "clinic")
-    assert charge(ledger).sequence == 3
+    assert charge(ledger)[0].sequence == 3
     with sqlite3.connect(path) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         assert {name for (name,) in tables} == {"entries", "sqlite_sequence"}
