@@ -1,4 +1,4 @@
-"""The built-in networks: what was published, and samples that follow it."""
+"""The built-in networks: what was published, and samples and orders that follow it."""
 
 import json
 from importlib import resources
@@ -8,7 +8,10 @@ import pytest
 from scipy import stats
 
 from privcore.data import NETWORKS, load_network
+from privcore.data.network import TIERS
 from privcore.errors import ParameterError
+from privcore.graphs import PDAG
+from privcore.graphs.knowledge import Knowledge
 from tests.messages import says
 
 FOLDER = resources.files("privcore.data").joinpath("networks")
@@ -91,3 +94,13 @@ def test_unknown_network():
         ParameterError, match=says("which-networks-there-are", names="cancer, earthquake")
     ):
         load_network("atlantis")
+
+
+@pytest.mark.parametrize("name", TIERS)
+def test_the_true_dag_obeys_the_order_of_time_of_all_columns(name):
+    data = load_network(name).sample(2, 1)
+    known = Knowledge.of(tiers=TIERS[name])
+    assert known.names == set(data.names)
+    assert len(known.tiers) == 3
+    true = PDAG.from_names(data.names, directed=data.true_edges)
+    assert known.on(data.names).violation(true) is None

@@ -1,14 +1,15 @@
-"""Files of the dashboard: one setting takes none, and Discover gives graphs in every text."""
+"""Files of the dashboard: one setting takes none, and Discover gives graphs, and a page to send."""
 
 import ast
 
 import pytest
 
 from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
+from privcore.display.interactive import CONFIRMATION
 from privcore.exchange.formats import TEXT_FORMATS
 from tests.examples import few
 from tests.messages import label, shows
-from tests.pages.opening import ROOT, open_page
+from tests.pages.opening import ROOT, TABLE, clean, open_page, open_table, start
 
 # What of Streamlit takes files, or sound and pictures as files.
 TAKES_FILES = {"file_uploader", "camera_input", "audio_input", "chat_input"}
@@ -78,3 +79,23 @@ def test_discover_has_a_button_for_every_text():
     refused = {label for label, button in buttons.items() if button.disabled}
     assert refused == {"GML (DoWhy)", "BIF"}
     assert shows(buttons["BIF"].help, "no-undirected")
+
+
+def button(app):
+    (shown,) = [b.proto for b in app.get("download_button") if b.proto.label == "Interactive page"]
+    return shown
+
+
+def test_a_page_of_a_network_can_be_saved_at_once():
+    assert not button(start(data="cancer", rows="1000", algorithm="svt-pc")).disabled
+
+
+def test_a_table_of_ones_own_is_confirmed_in_words():
+    app = open_table(TABLE)
+    app.switch_page("pages/discover.py").run()
+    clean(app.selectbox(key="algorithm").set_value("svt-pc").run())
+    assert any(shows(w.value, "exact-rows-sent") for w in app.warning)
+    for words in ("", "this page", CONFIRMATION):
+        field = next(t for t in app.text_input if CONFIRMATION in t.label)
+        field.set_value(words).run()
+        assert button(clean(app)).disabled == (words != CONFIRMATION)
