@@ -213,6 +213,13 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
     "tradeoff/charts.py:network": lambda: tradeoff.network(
         SWEEP[(SWEEP["data"] == "asia") & (SWEEP["order"] == 1)], NASTY, ()
     ),
+    "tradeoff/charts.py:_map": lambda: tradeoff._map(
+        pd.DataFrame([[0.1, np.nan]], index=["a"], columns=[0.1, 1.0]),
+        NASTY,
+        "%{z}",
+        bounded=False,
+        written=True,
+    ),
     "tradeoff/charts.py:pair_map": lambda: tradeoff.pair_map(
         SWEEP[SWEEP["epsilon"].notna()], "order", "order", "F1", True
     ),

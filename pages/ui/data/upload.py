@@ -141,21 +141,10 @@ def _forget() -> None:
         for runs in st.session_state.pop(made, {}).values():
             runs.give_way()
     for key in (
-        "upload",
-        "upload_raw",
-        "upload_bytes",
-        "upload_schema",
-        "upload_used",
-        "upload_used_of",
-        "upload_guessed",
-        "upload_proposals",
-        "upload_triaged",
-        "upload_unit",
-        "upload_bounded",
-        "upload_edited",
-        "upload_examples",
-        "upload_stated",
-        "upload_confirmed",
+        *("upload", "upload_raw", "upload_bytes", "upload_schema", "upload_used"),
+        *("upload_used_of", "upload_guessed", "upload_proposals", "upload_triaged"),
+        *("upload_unit", "upload_bounded", "upload_edited", "upload_examples"),
+        *("upload_stated", "upload_confirmed"),
         *("_results", "_surrogates", "_positions", "_look_of", "own_cause", "own_effect"),
     ):
         st.session_state.pop(key, None)

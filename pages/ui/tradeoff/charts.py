@@ -193,34 +193,16 @@ def pair_map(
     table: pd.DataFrame, other: str, other_title: str, title: str, bounded: bool
 ) -> go.Figure:
     """Heat map of a metric's mean over ε and another parameter; grid values are evenly spaced."""
-    palette = PALETTES[current()]
     wide = table.pivot_table(index=other, columns="epsilon", values="mean", sort=True)
-    figure = go.Figure(
-        go.Heatmap(
-            z=wide.to_numpy(),
-            x=[f"{v:g}" for v in wide.columns],
-            y=[_number(v) for v in wide.index],
-            zmin=0 if bounded else None,
-            zmax=1 if bounded else None,
-            colorscale=[[0, palette.surface], [1, palette.map_end]],
-            textfont={"color": palette.text},
-            text=[["" if np.isnan(v) else f"{v:.2f}" for v in row] for row in wide.to_numpy()],
-            texttemplate="%{text}",
-            colorbar={"title": title},
-            hovertemplate="ε = %{x}, " + other_title + " = %{y}: %{z:.3f}<extra></extra>",
-        )
+    wide.index = wide.index.map(_number)
+    hover = "ε = %{x}, " + other_title + " = %{y}: %{z:.3f}<extra></extra>"
+    return _map(wide, title, hover, bounded=bounded, written=True).update_layout(
+        height=460, yaxis={"title": other_title, "type": "category"}
     )
-    figure.update_layout(
-        height=460,
-        xaxis={"title": "privacy budget ε", "type": "category"},
-        yaxis={"title": other_title, "type": "category"},
-    )
-    return figure
 
 
 def edge_map(table: pd.DataFrame, share: str) -> go.Figure:
     """Heat map of the share of runs that found each true edge, by ε; easiest edges at the top."""
-    palette = PALETTES[current()]
     table = table.assign(
         edge=[
             f"{label(a, 14)} → {label(b, 14)}"
@@ -229,27 +211,30 @@ def edge_map(table: pd.DataFrame, share: str) -> go.Figure:
     )
     wide = table.pivot_table(index="edge", columns="epsilon", values=share)
     wide = wide.loc[wide.mean(axis=1).sort_values().index]
-    figure = go.Figure(
-        go.Heatmap(
-            z=wide.to_numpy(),
-            x=[f"{v:g}" for v in wide.columns],
-            y=list(wide.index),
-            zmin=0,
-            zmax=1,
-            colorscale=[[0, palette.surface], [1, palette.map_end]],
-            textfont={"color": palette.text},
-            text=[[f"{v:.2f}" for v in row] for row in wide.to_numpy()],
-            texttemplate="%{text}" if wide.size <= 300 else None,
-            colorbar={"title": "share of runs"},
-            hovertemplate="%{y} at ε = %{x}: %{z:.2f}<extra></extra>",
-        )
+    hover = "%{y} at ε = %{x}: %{z:.2f}<extra></extra>"
+    figure = _map(wide, "share of runs", hover, bounded=True, written=wide.size <= 300)
+    return figure.update_layout(
+        height=max(360, 90 + 22 * len(wide)), yaxis={"type": "category", "dtick": 1}
     )
-    figure.update_layout(
-        height=max(360, 90 + 22 * len(wide)),
-        xaxis={"title": "privacy budget ε", "type": "category"},
-        yaxis={"type": "category", "dtick": 1},
+
+
+def _map(wide: pd.DataFrame, title: str, hover: str, *, bounded: bool, written: bool) -> go.Figure:
+    """Heat map with a column for each ε; written: whether numbers stand in the cells."""
+    palette, values = PALETTES[current()], wide.to_numpy()
+    heat = go.Heatmap(
+        z=values,
+        x=[f"{v:g}" for v in wide.columns],
+        y=list(wide.index),
+        zmin=0 if bounded else None,
+        zmax=1 if bounded else None,
+        colorscale=[[0, palette.surface], [1, palette.map_end]],
+        textfont={"color": palette.text},
+        text=[["" if np.isnan(v) else f"{v:.2f}" for v in row] for row in values],
+        texttemplate="%{text}" if written else None,
+        colorbar={"title": title},
+        hovertemplate=hover,
     )
-    return figure
+    return go.Figure(heat, {"xaxis": {"title": "privacy budget ε", "type": "category"}})
 
 
 @dataclass(frozen=True)
