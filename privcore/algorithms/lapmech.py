@@ -15,7 +15,7 @@ from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
 from privcore.algorithms.search.v_structures import with_v_structures
 from privcore.counts import available_cases, own_level_of
-from privcore.counts.noisy import NoisyTable
+from privcore.counts.tables import NoisyTable
 from privcore.errors import DataError
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.composition import Event

@@ -1,9 +1,6 @@
 """Sufficient statistics (contingency tables and moments), computed once and shared by all tests."""
 
-from privcore.counts.available import AvailableCases, available_cases, gaps_of, own_level_of
-from privcore.counts.memory import InMemoryCounts
-from privcore.counts.mixed import MixedRows
-from privcore.counts.numeric import NumericRows
+from privcore.counts.numbers import MixedRows, NumericRows
 from privcore.counts.source import (
     MAX_CELLS,
     Bases,
@@ -17,6 +14,13 @@ from privcore.counts.source import (
     has_levels,
     has_numbers,
     require_levels,
+)
+from privcore.counts.tables import (
+    AvailableCases,
+    InMemoryCounts,
+    available_cases,
+    gaps_of,
+    own_level_of,
 )
 
 __all__ = [

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.arrays import Matrix
-from privcore.counts.encoding import combine, unique_rows
-from privcore.counts.memory import InMemoryCounts
-from privcore.counts.numeric import coded_sums
-from privcore.counts.source import Bases, Table
+from privcore.counts.projections import combine, unique_rows
+from privcore.counts.source import Bases, Table, coded_sums
+from privcore.counts.tables import InMemoryCounts
 
 Integers = NDArray[np.integer[Any]]
 # Two bytes hold any number of levels that a column may have.

@@ -3,21 +3,58 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Literal, TypeGuard
+from threading import Lock
+from typing import Any, Generic, Literal, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore import fixed_point
 from privcore.arrays import Matrix, Vector
-from privcore.counts.cache import Cache
 from privcore.data.model import Described
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.text import short
 from privcore.unit import RECORD, Unit
+
+Value = TypeVar("Value")
+
+
+class Cache(Generic[Value]):
+    """A least-recently-used cache of at most `budget` bytes, as measured by `size`."""
+
+    def __init__(self, budget: int, size: Callable[[Value], int]) -> None:
+        self._budget = budget
+        self._size = size
+        self._used = 0
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def known(self, key: Hashable) -> Value | None:
+        """The value stored under `key`, or None if there is none."""
+        with self._lock:
+            return self._values.get(key)
+
+    def get(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """The value stored under `key`, computed first if it is absent."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = compute()
+        with self._lock:
+            if key not in self._values:
+                self._values[key] = value
+                self._used += self._size(value)
+            while self._used > self._budget and len(self._values) > 1:
+                _, dropped = self._values.popitem(last=False)
+                self._used -= self._size(dropped)
+        return value
+
 
 Table = NDArray[np.int64]
 # Per column, the coordinates of each level, shape (levels, coordinates).
@@ -260,3 +297,32 @@ def public_rows(count: int, columns: int) -> Matrix:
 def drawn_rows(rows: int, size: int, noise: NoiseSource) -> NDArray[np.bool_]:
     """A mask of `size` rows drawn at random, shape (rows,)."""
     return np.asarray(noise.subsample(np.ones(rows, dtype=np.int64), size).astype(np.bool_))
+
+
+def even_steps(levels: Sequence[int]) -> Bases:
+    """For each column, its levels coded −1 … 1 in equal steps, shape (levels, 1)."""
+    return tuple((2 * np.arange(k) / max(k - 1, 1) - 1)[:, None] for k in levels)
+
+
+def coded_rows(configurations: tuple[NDArray[np.integer[Any]], ...], bases: Bases) -> Matrix:
+    """Rows in the coordinates of `CountSource.coded`, shape (rows, coordinates)."""
+    return np.concatenate(
+        [basis[codes] for codes, basis in zip(configurations, bases, strict=True)], axis=1
+    )
+
+
+def coded_sums(
+    configurations: tuple[NDArray[np.integer[Any]], ...],
+    multiplicities: NDArray[np.int64],
+    bases: Bases,
+    radius: float | None,
+    n: int,
+) -> Matrix:
+    """Sum of (1, u)(1, u)ᵀ over some of the n rows, with u as in `CountSource.coded`.
+
+    Shape (d + 1, d + 1), where d is the number of coordinates in `bases`.
+    """
+    coded = coded_rows(configurations, bases)
+    if radius is not None:
+        coded = fixed_point.within(coded, radius, fixed_point.step_of(n))
+    return fixed_point.moment_sums(coded, multiplicities.astype(np.float64))

@@ -14,7 +14,7 @@ from scipy.special import chdtrc, gammaln, log_ndtr, ndtri
 
 from privcore.arrays import Columns, Vector
 from privcore.counts import MAX_CELLS, CountSource, cells_of_test
-from privcore.counts.available import rows_of_test
+from privcore.counts.tables import rows_of_test
 from privcore.errors import ParameterError
 
 # P-values up to this one are computed as logarithms.

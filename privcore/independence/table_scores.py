@@ -27,7 +27,7 @@ from scipy.special import chdtrc, chdtri
 from privcore import kernels
 from privcore.arrays import Vector
 from privcore.counts import CountSource, InMemoryCounts
-from privcore.counts.memory import Arrays
+from privcore.counts.tables import Arrays
 from privcore.independence.score import log_chi2_tail
 from privcore.kernels.arguments import Packed
 

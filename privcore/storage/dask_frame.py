@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.counts.available import available_cases, gaps_of
 from privcore.counts.distinct import Codes
 from privcore.counts.source import CountSource
+from privcore.counts.tables import available_cases, gaps_of
 from privcore.data.model import Column, Described
 from privcore.errors import DataError
 from privcore.intake.cells import MEMORY

@@ -31,7 +31,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.arrays import Matrix
-from privcore.counts.cache import Cache
 from privcore.counts.distinct import (
     Codes,
     Distinct,
@@ -41,9 +40,8 @@ from privcore.counts.distinct import (
     merged,
     taken_rows,
 )
-from privcore.counts.memory import InMemoryCounts
-from privcore.counts.numeric import even_steps
-from privcore.counts.source import Bases, CountSource, Table
+from privcore.counts.source import Bases, Cache, CountSource, Table, even_steps
+from privcore.counts.tables import InMemoryCounts
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource, check_size
 

@@ -22,7 +22,7 @@ from tests.messages import says
 
 WHERE_CELLS_ARE_LIMITED = (
     "privcore.counts.source",
-    "privcore.counts.memory",
+    "privcore.counts.tables",
     "privcore.independence.score",
     "privcore.independence.measures",
     "privcore.algorithms.em_pc.utilities",
@@ -63,7 +63,7 @@ def test_neighbours_are_counted_or_refused_alike(seed, levels, n, limit, dense):
     with pytest.MonkeyPatch.context() as patch:
         for module in WHERE_CELLS_ARE_LIMITED:
             patch.setattr(f"{module}.MAX_CELLS", limit)
-        patch.setattr("privcore.counts.memory._DENSE_STRATA", dense)
+        patch.setattr("privcore.counts.tables._DENSE_STRATA", dense)
         for within in ((), (2,), (2, 3)):
             found = []
             for neighbour in (rows, other):

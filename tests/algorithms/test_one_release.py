@@ -5,7 +5,7 @@ import pytest
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.privpc_star import noise_variance, positive
-from privcore.counts.noisy import NoisyTable
+from privcore.counts.tables import NoisyTable
 from privcore.data import StructuralExample
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG

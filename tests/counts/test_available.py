@@ -11,7 +11,7 @@ import privcore
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.algorithms.engine import MISSING_AT_RANDOM, source_of
 from privcore.counts import AvailableCases, InMemoryCounts, available_cases, gaps_of
-from privcore.counts.noisy import NoisyTable
+from privcore.counts.tables import NoisyTable
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import DataError, ParameterError
 from privcore.independence import get_score

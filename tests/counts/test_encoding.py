@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.counts.encoding import combine, joint_key, merged_rows, unique_rows
+from privcore.counts.projections import combine, joint_key, merged_rows, unique_rows
 from tests.examples import examples
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from privcore.counts import InMemoryCounts
-from privcore.counts.cache import Cache
+from privcore.counts.source import Cache
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.mechanisms import SimulatedNoise

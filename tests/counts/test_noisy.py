@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from privcore.counts.noisy import NoisyTable
+from privcore.counts.tables import NoisyTable
 
 LEVELS = (2, 3, 2, 4, 3)
 NAMES = tuple("abcde")

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.counts import InMemoryCounts, projections
-from privcore.counts.packed import pack
-from privcore.counts.projections import Projections
+from privcore.counts.projections import Projections, pack
 from privcore.independence.table_scores import scan
 from tests.examples import examples
 from tests.messages import says

@@ -18,7 +18,7 @@ from privcore.counts import (
     has_levels,
     has_numbers,
 )
-from privcore.counts.noisy import NoisyTable
+from privcore.counts.tables import NoisyTable
 from privcore.errors import DataError
 from tests.messages import says
 

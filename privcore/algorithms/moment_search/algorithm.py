@@ -45,7 +45,7 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent
 from privcore.counts import has_levels, has_numbers
-from privcore.counts.cutting import cut_numbers
+from privcore.counts.numbers import cut_numbers
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.composition import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu

@@ -42,7 +42,7 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Spent, Step
 from privcore.counts import has_numbers
-from privcore.counts.cutting import cut_numbers
+from privcore.counts.numbers import cut_numbers
 
 PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 

@@ -18,7 +18,7 @@ from privcore.algorithms.moment_search.shapes import (
     normal_tables,
 )
 from privcore.counts import NumericRows
-from privcore.counts.cutting import cut_numbers
+from privcore.counts.numbers import cut_numbers
 from privcore.data import Column, Dataset, StructuralExample
 from privcore.graphs import cpdag_of_names
 from privcore.measures import skeleton_metrics

@@ -15,7 +15,7 @@ from privcore import fixed_point
 from privcore.algorithms import ALGORITHMS, protecting, sg_pc
 from privcore.algorithms import registry as algorithms
 from privcore.algorithms.moment_search import measure, rounds
-from privcore.counts import memory
+from privcore.counts import tables
 from privcore.data import Dataset
 from privcore.extras.audits import RELEASES, audit, find_audit
 from privcore.privacy.mechanisms import SecureNoise, moments
@@ -80,7 +80,7 @@ def occurring_strata(patch):
         columns = np.column_stack([source.unique()[0][c] for c in given] or [[0]])
         return len(np.unique(columns, axis=0)) * source.levels[x] * source.levels[y]
 
-    patch.setattr(memory, "cells_of_test", wrong)
+    patch.setattr(tables, "cells_of_test", wrong)
 
 
 def longer_rows(patch):

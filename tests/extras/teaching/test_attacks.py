@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from privcore.algorithms import discover
-from privcore.counts.noisy import NoisyTable
+from privcore.counts.tables import NoisyTable
 from privcore.errors import ParameterError
 from privcore.extras.audits.neighbours import turned
 from privcore.extras.teaching.averaging import TRIALS, VALUE, averaging, costs_by_release

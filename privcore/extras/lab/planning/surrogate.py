@@ -21,7 +21,7 @@ from privcore.algorithms import count, discover, get_algorithm
 from privcore.algorithms.engine import checked_parameters
 from privcore.algorithms.search.model import Hooks, NoHooks
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
-from privcore.counts.cache import Cache
+from privcore.counts.source import Cache
 from privcore.data import BayesianNetwork, Column, Dataset
 from privcore.data.model import Described
 from privcore.data.network import MAX_ROWS

@@ -12,7 +12,7 @@ from privcore.algorithms import count, discover, get_algorithm
 from privcore.algorithms.search.model import NoHooks
 from privcore.algorithms.search.result import Discovery
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
-from privcore.counts.cache import Cache
+from privcore.counts.source import Cache
 from privcore.errors import PrivcoreError
 from privcore.extras.lab.sweeps.plan import SweepPlan
 from privcore.extras.lab.sweeps.runs import Cell, Reference

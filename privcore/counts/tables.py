@@ -1,30 +1,54 @@
-"""In-memory counts over unique rows.
+"""Contingency tables of rows in memory, of rows without gaps, and of noisy counts.
 
 Rows are merged once into their unique configurations with multiplicities. The time for a table is
 then proportional to the number of unique configurations (84 for the asia network, whatever the
 number of rows).  A sub-sample without replacement is a multivariate hypergeometric draw of new
 multiplicities.
+
+Available-case counts: each test uses the rows that have a value in all of its columns. If values
+are missing at random, the rows used represent the rows left out. No table contains the level for
+missing values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privcore import kernels
 from privcore.arrays import Columns, Matrix
-from privcore.counts.cache import Cache
-from privcore.counts.encoding import Codes, combine, joint_key, unique_rows
-from privcore.counts.numeric import coded_rows, coded_sums, even_steps
-from privcore.counts.packed import pack, packable
-from privcore.counts.projections import Projection, Projections
-from privcore.counts.source import MAX_CELLS, Bases, CountSource, Table, cells_of_test, public_rows
+from privcore.counts.projections import (
+    Codes,
+    Projection,
+    Projections,
+    combine,
+    joint_key,
+    pack,
+    packable,
+    unique_rows,
+)
+from privcore.counts.source import (
+    MAX_CELLS,
+    Bases,
+    Cache,
+    CountSource,
+    Gaps,
+    MomentSource,
+    Table,
+    cells_of_test,
+    coded_rows,
+    coded_sums,
+    even_steps,
+    public_rows,
+)
 from privcore.data import Dataset
+from privcore.data.model import Described
 from privcore.errors import DataError
+from privcore.intake.schema import MISSING_LEVEL
 from privcore.kernels.arguments import Packed
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.text import short
@@ -268,3 +292,157 @@ class InMemoryCounts(CountSource):
         """Stratum of each unique row, numbered in order of occurrence, and the number of strata."""
         levels = [self.levels[c] for c in conditioning_set]
         return combine([self._configurations[c] for c in conditioning_set], levels)
+
+
+def gaps_of(data: Described) -> Gaps:
+    """For each column, the code of its level for missing values, or None if it has no such level.
+
+    Empty if no column has such a level, or if values are not taken as missing at random.
+    """
+    codes = [
+        column.levels.index(MISSING_LEVEL) if MISSING_LEVEL in column.levels else None
+        for column in data.columns
+    ]
+    return tuple(codes) if data.available and any(c is not None for c in codes) else ()
+
+
+def available_cases(own_level: CountSource, gaps: Gaps) -> CountSource:
+    """Counts over the available cases; returns `own_level` itself if `gaps` is empty."""
+    return AvailableCases(own_level, gaps) if gaps else own_level
+
+
+def own_level_of(source: CountSource) -> tuple[CountSource, Gaps]:
+    """Counts with missing values as a level, and the code of that level for each column.
+
+    For any source that is not an `AvailableCases`, returns the source itself and an empty tuple.
+    """
+    return (source.own_level, source.gaps) if isinstance(source, AvailableCases) else (source, ())
+
+
+def rows_of_test(source: MomentSource, tables: Table) -> int:
+    """Number of rows used by a test on these tables: all rows, or only the available cases."""
+    return max(int(tables.sum()), 1) if source.gaps else source.n
+
+
+class AvailableCases(CountSource):
+    """A `CountSource` whose tables count the rows that have a value in every column of the table.
+
+    own_level: the counts with missing values as a level.  gaps: per column, the code of the level
+    for missing values, or None if the column has no such level.
+    levels: number of levels per column, not counting the level for missing values.  n: number of
+    all rows, which may exceed the sum of the counts in a table.
+    """
+
+    def __init__(self, own_level: CountSource, gaps: Gaps) -> None:
+        super().__init__(own_level.names, own_level.n, own_level.caveats, own_level.unit)
+        self.own_level, self.gaps, self.ordered = own_level, gaps, own_level.ordered
+        self.resizable = own_level.resizable
+        self.levels = tuple(
+            level - (gap is not None) for level, gap in zip(own_level.levels, gaps, strict=True)
+        )
+        self._tables: Cache[Table] = Cache(64 << 20, lambda table: table.nbytes + 200)
+
+    def table(self, columns: Sequence[int]) -> Table:
+        return self._inside(self.own_level.table(columns), columns)
+
+    def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
+        key = (x, y, tuple(conditioning_set))
+        return self._tables.get(key, lambda: self._strata(x, y, tuple(conditioning_set)))
+
+    def resized(self, size: int, noise: NoiseSource) -> AvailableCases:
+        return AvailableCases(cast(CountSource, self.own_level.resized(size, noise)), self.gaps)
+
+    def prepare(self, families: Sequence[Sequence[int]]) -> None:
+        self.own_level.prepare(families)
+
+    def _strata(self, x: int, y: int, conditioning_set: tuple[int, ...]) -> Table:
+        columns = (*conditioning_set, x, y)
+        if isinstance(self.own_level, InMemoryCounts):
+            # Only the rows of this test are counted, so strata without such rows get no number.
+            codes, times = self.own_level.unique()
+            gaps = [codes[c] == self.gaps[c] for c in columns if self.gaps[c] is not None]
+            present = ~np.logical_or.reduce(gaps) if gaps else np.ones(times.size, np.bool_)
+            if not present.any():
+                return np.zeros((0, self.levels[x], self.levels[y]), dtype=np.int64)
+            source = self.own_level
+            of_test = InMemoryCounts(
+                tuple(source.names[c] for c in columns),
+                tuple(source.levels[c] for c in columns),
+                tuple(codes[c][present] for c in columns),
+                times[present],
+            )
+            last = len(columns) - 1
+            tables = of_test.conditional_tables(last - 1, last, range(last - 1))
+            return self._inside(tables, (None, x, y))
+        tables = self.table(columns).reshape(-1, self.levels[x], self.levels[y])
+        return tables[tables.any(axis=(1, 2))] if len(tables) > 1 else tables
+
+    def _inside(self, counts: Table, columns: Sequence[int | None]) -> Table:
+        """The table without its levels for missing values.
+
+        columns: the column of each axis, or None for an axis without such a level.
+        """
+        for axis, column in enumerate(columns):
+            gap = None if column is None else self.gaps[column]
+            if gap is not None:
+                counts = np.delete(counts, gap, axis=axis)
+        return counts
+
+    def lacks(self, what: str) -> DataError:
+        return DataError(
+            f"Available-case counts provide contingency tables, but no {what}; choose the score "
+            "g2 or chi2, or make missing values a level."
+        )
+
+
+class NoisyTable(CountSource):
+    """A `CountSource` over a noisy table with one axis for each column.
+
+    Marginals are summed first, then rounded and truncated at 0: truncating each cell instead would
+    bias every marginal by the noise on the empty cells.
+    """
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        table: NDArray[np.float64],
+        n: int,
+        caveats: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(names, n, caveats)
+        self.levels = table.shape
+        self._noisy = table
+        # Sums of whole numbers are exact in any order, so a sum can be computed from a larger sum.
+        self._whole = bool((table == np.rint(table)).all())
+        self._sums: Cache[NDArray[np.float64]] = Cache(64 << 20, lambda a: a.nbytes + 200)
+        self._tables: Cache[Table] = Cache(64 << 20, lambda a: a.nbytes + 200)
+
+    def table(self, columns: Sequence[int]) -> Table:
+        """Noisy counts with one axis for each of `columns`, in the given order."""
+        in_order = tuple(sorted(columns))
+        summed = self._sums.get(in_order, lambda: self._marginal(in_order))
+        ordered = summed.transpose([in_order.index(c) for c in columns])
+        return np.maximum(np.rint(ordered), 0).astype(np.int64)
+
+    def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
+        def occurring() -> Table:
+            tables = self.table([*conditioning_set, x, y]).reshape(
+                -1, self.levels[x], self.levels[y]
+            )
+            return tables[tables.any(axis=(1, 2))] if len(tables) > 1 else tables
+
+        return self._tables.get((x, y, tuple(conditioning_set)), occurring)
+
+    def lacks(self, what: str) -> DataError:
+        return DataError(
+            "A noisy table contains no rows; choose an algorithm or a score that uses only counts."
+        )
+
+    def _marginal(self, in_order: tuple[int, ...]) -> NDArray[np.float64]:
+        rest = tuple(c for c in range(len(self.levels)) if c not in in_order)
+        if not rest or not self._whole:
+            return np.asarray(self._noisy.sum(axis=rest))
+        # One column at a time, from the first: a few large sums then serve many small ones.
+        larger = tuple(sorted((*in_order, rest[-1])))
+        summed = self._sums.get(larger, lambda: self._marginal(larger))
+        return np.asarray(summed.sum(axis=larger.index(rest[-1])))
