@@ -46,9 +46,8 @@ from privcore.counts.source import (
     public_rows,
 )
 from privcore.data import Dataset
-from privcore.data.model import Described
+from privcore.data.model import MISSING_LEVEL, Described
 from privcore.errors import DataError
-from privcore.intake.schema import MISSING_LEVEL
 from privcore.kernels.arguments import Packed
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.text import short

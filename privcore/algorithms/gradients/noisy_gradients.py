@@ -2,7 +2,7 @@
 
 This is the proven form. A tenth of μ² pays for the columns' means and mean squares, which are used
 to centre and scale the rows. Every record's gradient is then clipped to the norm C, so that the
-mean gradient has L2 sensitivity 2C/n (`clipped_gradients.py`). The mean gets Gaussian noise with
+mean gradient has L2 sensitivity 2C/n (`clipped_mean`). The mean gets Gaussian noise with
 standard deviation σ_k = 2C/(n μ_k). With a line search, every gradient shares its μ_k² with one
 release of the slopes of the loss (`clipped_slopes`). The weights at which a gradient is taken
 depend on the earlier releases, so the mechanisms are adaptive; their composition has μ² = Σ μ_k²
