@@ -46,7 +46,7 @@ MISSING_AT_RANDOM = (
     "columns have values"
 )
 NO_NOISE = "this run has no noise: it is not private, and its output may reveal any record"
-LIKE = "an earlier release: what it measured, and in which units"
+LIKE = "an earlier release: how it measured the columns, and in which units"
 TEST_LIMIT = Parameter(
     name="test_limit",
     title="Maximum number of tests",
@@ -83,7 +83,7 @@ def discover(
     test_limit: maximum number of tests for a search by tests, None for no limit; edges that are not
         tested within the limit stay (see `work`).
     like: the numbers of an earlier release (`Released.statistics`) of the same columns: this run
-        measures the same sums in the same units, so that both can be pooled.
+        measures in the same form and units, so that both can be pooled.
 
     Raises ParameterError if a parameter is not allowed, DataError if the algorithm cannot use the
     data, and Cancelled if `hooks.cancelled` returns True.

@@ -132,7 +132,7 @@ def check_release(
     accepted: the caveats of the data set (`Dataset.caveats`) that the owner accepts, word for word;
     levels and bounds that were read from the rows cannot be accepted.  effect: an effect to release
     with the graph, from the numbers of moment search.  like: an earlier release; this one measures
-    the same in the same units, so that their numbers can be pooled.
+    in its form and units, so that both can be pooled.
 
     The run is rehearsed on rows drawn from the public domain, so that settings that the algorithm
     refuses are refused before the charge.  If the number of rows is private, no refusal depends on

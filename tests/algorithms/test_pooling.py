@@ -1,5 +1,4 @@
-"""Several releases of the same sums: each measures what the first measured, and all are pooled by
-inverse variance."""
+"""Several releases in one form and units: all are pooled by inverse variance."""
 
 import json
 import math
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from privcore.algorithms import discover
 from privcore.algorithms.engine import planned_delta, planned_events, search_again, source_of
-from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.released import (
     LineUnits,
@@ -24,7 +22,6 @@ from privcore.algorithms.moment_search.released import (
     released_as_dict,
     together,
 )
-from privcore.data import load_network
 from privcore.errors import DataError
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.mechanisms import SimulatedNoise
@@ -137,7 +134,8 @@ def test_pooled_numbers_are_as_far_off_as_is_stated():
             for k, e in enumerate((0.5, 1.0, 2.0))
         ]
         for columns, values, variance in together(runs, same_rows=True).moments.parts():
-            squares += list(((values - exact.sums(*columns)) ** 2 / variance).ravel())
+            if len(columns) < 3:  # Each run chooses larger tables of its own.
+                squares += list(((values - exact.sums(*columns)) ** 2 / variance).ravel())
     # The standard deviation of a mean of m such squares is √(2/m).
     assert len(squares) == 4 * 21
     assert abs(np.mean(squares) - 1) < 5 * math.sqrt(2 / len(squares))
@@ -182,7 +180,6 @@ def test_all_runs_like_one_measure_the_same_in_its_units(form):
         assert (type(other), other.form) == (type(like), like.form)
         if isinstance(like, ReleasedSums):
             assert other.points == like.points
-            assert other.tables == like.tables
         if isinstance(like, ReleasedRows):
             assert released_as_dict(replace(other, noisy=like.noisy, sigma=like.sigma)) == (
                 released_as_dict(like)
@@ -191,30 +188,6 @@ def test_all_runs_like_one_measure_the_same_in_its_units(form):
     result = run_like(data, asked, like, 1.0, SimulatedNoise(1))
     again = search_again("moment-search", pooled, data.names, {}, result.guarantee)
     assert again.graph.nodes == data.names
-
-
-def test_known_tables_are_counted_in_one_round_with_the_share_of_tables():
-    data = load_network("asia").sample(2_000, 1)
-    asked = {"whole_table": 0, "measured": "levels"}
-    first = discover(data, "moment-search", {**asked, "epsilon": 2.0}, seed=1).released.statistics
-    assert first.tables
-    assert not any(set(a) < set(b) for a in first.tables for b in first.tables)
-    noise = Recorder(2)
-    made = run_like(data, asked, first, 1.0, noise)
-    pairs, *tables = noise.calls
-    assert [values.size for _, values, _, _ in tables] == [
-        math.prod(2 for _ in columns) for columns in first.tables
-    ]
-    mu = gaussian_mu(1.0, DELTA)
-    shares = [2 * len(tables) / sigma**2 for _, _, sigma, _ in tables]
-    assert shares == pytest.approx([0.45 * mu**2] * len(tables), rel=1e-6)
-    assert 1 / made.planned[0].value == pytest.approx(math.sqrt(0.55) * mu, rel=1e-6)
-    assert made.released.statistics.tables == first.tables
-    basis = sum_zero_basis(2)
-    codes = data.values
-    joint = np.zeros((2, 2))
-    np.add.at(joint, (codes[0].astype(int), codes[1].astype(int)), 1)
-    assert (basis.T @ joint @ basis).item() == pytest.approx(pairs[1][8])
 
 
 def hostile(kept):

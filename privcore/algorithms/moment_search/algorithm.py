@@ -21,8 +21,8 @@ from privcore.algorithms.moment_search.budget import (
     RowsPlan,
     WholePlan,
     plan_lines,
+    plan_moments,
     plan_numbers,
-    plan_tables,
 )
 from privcore.algorithms.moment_search.lines import (
     PROOFS,
@@ -72,13 +72,13 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
 
 
 def _planned_like(run: Run[MomentSearchParameters], like: ReleasedStatistics) -> Plan:
-    """The plan to measure what an earlier release measured, in its units."""
+    """The plan to measure as an earlier release did: in its form, its units and its cut points."""
     source, parameters = run.source, run.parameters
     if isinstance(like, ReleasedTable):
         return WholePlan(source.n, like.levels, parameters.epsilon)
     mu = planned_mu(parameters.epsilon, parameters.delta)
     if isinstance(like, ReleasedSums):
-        return plan_tables(source.n, like.levels, mu, parameters, like.tables)
+        return plan_moments(source.n, like.levels, mu, parameters)
     plan = (
         plan_numbers(source.n, source.own_levels, parameters)
         if has_numbers(source)

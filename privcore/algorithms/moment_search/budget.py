@@ -17,7 +17,6 @@ from privcore.algorithms.moment_search.cells import cell_information
 from privcore.algorithms.moment_search.features import sensitivity
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import counts_levels
-from privcore.arrays import Columns
 from privcore.data.discretise import usual_intervals
 from privcore.independence.linear_scores import coordinates
 from privcore.privacy.accounting.composition import Event
@@ -104,12 +103,10 @@ class MomentPlan(GaussianPlan):
     """The plan to count pairs of columns, then tables in rounds.
 
     mus: Gaussian-DP parameters of the counts of pairs, and of all tables together. cells: maximum
-    number of cells per table; 0 if no tables are counted. tables: the tables to count, all in one
-    round; empty if they are chosen by what the pairs show.
+    number of cells per table; 0 if no tables are counted.
     """
 
     cells: int = 0
-    tables: tuple[Columns, ...] = ()
 
     @property
     def pairs_sigma(self) -> float:
@@ -123,7 +120,7 @@ class MomentPlan(GaussianPlan):
 
     @property
     def rounds(self) -> int:
-        return 1 if self.tables else _ROUNDS if self.cells else 0
+        return _ROUNDS if self.cells else 0
 
     @property
     def mu_round(self) -> float:
@@ -235,23 +232,8 @@ def plan_moments(
     cells = min(most * n * (share * mu * mu) / (2 * len(levels)), _MOST_CELLS)
     if cells < LEAST_CELLS or len(levels) < 3:
         return MomentPlan(n=n, levels=tuple(levels), mus=(mu, 0.0))
-    return MomentPlan(n=n, levels=tuple(levels), mus=_shared(mu, share), cells=int(cells))
-
-
-def plan_tables(
-    n: int,
-    levels: Sequence[int],
-    mu: float,
-    parameters: MomentSearchParameters,
-    tables: tuple[Columns, ...],
-) -> MomentPlan:
-    """The plan for pairs and known tables; mu: Gaussian-DP parameter of all of them together."""
-    mus = _shared(mu, parameters.table_share) if tables else (mu, 0.0)
-    return MomentPlan(n=n, levels=tuple(levels), mus=mus, tables=tables)
-
-
-def _shared(mu: float, share: float) -> tuple[float, float]:
-    return mu * math.sqrt(1 - share), mu * math.sqrt(share)
+    mus = mu * math.sqrt(1 - share), mu * math.sqrt(share)
+    return MomentPlan(n=n, levels=tuple(levels), mus=mus, cells=int(cells))
 
 
 def plan_numbers(n: int, own_levels: Sequence[int], parameters: MomentSearchParameters) -> RowsPlan:

@@ -30,7 +30,8 @@ def pooled(one: Measured, other: Measured) -> Measured:
     A measurement is the numbers and the variance of their noise, one for all or one for each.
     """
     (numbers, variance), (more, noise) = one, other
-    share = variance / (variance + noise)
+    total = variance + noise
+    share = variance / total if np.all(total) else 0.0
     return numbers + share * (more - numbers), noise * share
 
 

@@ -16,15 +16,11 @@ import numpy as np
 
 from privcore.algorithms.moment_search.moments import Moments, pooled
 from privcore.algorithms.search.result import Keepable
-from privcore.arrays import Columns, Matrix, Vector
+from privcore.arrays import Matrix, Vector
 from privcore.counts.source import Bases
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.moments import MEAN_SHARE, upper_triangle
-from privcore.privacy.mechanisms.noise import (
-    LEAST_VARIANCE,
-    discrete_laplace_scale,
-    discrete_laplace_variance,
-)
+from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
 
 # Number of levels of a column that also counts as a number: yes/no as −1 and 1.
 YES_NO = 2
@@ -134,14 +130,14 @@ class ReleasedTable:
 
     @property
     def variance(self) -> float:
-        """The variance of the noise on each count, which floating point may round to 0."""
-        return max(discrete_laplace_variance(self.scale), LEAST_VARIANCE)
+        """The variance of the noise on each count."""
+        return discrete_laplace_variance(self.scale)
 
     @property
     def moments(self) -> Moments:
         """The sums for all sets of columns, computed from the counts."""
         moments, columns = Moments(self.n, self.levels), tuple(range(self.counts.ndim))
-        moments.add_table(columns, self.counts, discrete_laplace_variance(self.scale))
+        moments.add_table(columns, self.counts, self.variance)
         return moments
 
     def fits(self, own_levels: Sequence[int]) -> bool:
@@ -195,14 +191,6 @@ class ReleasedSums:
     @property
     def levels(self) -> tuple[int, ...]:
         return self.moments.levels
-
-    @property
-    def tables(self) -> tuple[Columns, ...]:
-        """The sets of three or more columns that were counted, without subsets of other sets."""
-        sets = [columns for columns, _, _ in self.moments.parts() if len(columns) > 2]
-        # With a set, all its subsets were counted.
-        inner = {part for columns in sets for part in combinations(columns, len(columns) - 1)}
-        return tuple(columns for columns in sets if columns not in inner)
 
     def fits(self, own_levels: Sequence[int]) -> bool:
         """Whether the columns have the levels that were counted; own_levels: see `NumberSource`."""

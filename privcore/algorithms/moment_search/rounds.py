@@ -90,13 +90,11 @@ def run_in_rounds(
     record_release(recorder, plan.pairs_sigma, share, 1)
     made = 0
     while made < plan.rounds:
-        chosen: Sequence[Columns] = plan.tables
-        if not chosen:
-            evidence = TableEvidence(moments, penalty)
-            searched = _skeletons(run, evidence, noise, recorder, refined=made > 0)
-            dag = first_guess(run, evidence, _neighbours(searched[0]))
-            around = _neighbours(searched[-1])
-            chosen = choose_tables(around, dag, evidence.strength, run.source.levels, plan.cells)
+        evidence = TableEvidence(moments, penalty)
+        searched = _skeletons(run, evidence, noise, recorder, refined=made > 0)
+        dag = first_guess(run, evidence, _neighbours(searched[0]))
+        around = _neighbours(searched[-1])
+        chosen = choose_tables(around, dag, evidence.strength, run.source.levels, plan.cells)
         if not chosen:
             break
         made += 1

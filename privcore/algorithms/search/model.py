@@ -73,7 +73,7 @@ class Run(Generic[P_co]):
 
     source: counts if the algorithm needs "tables"; otherwise counts or rows of numbers.
     test_limit: maximum number of tests of a search, None for no limit; see `work`.
-    like: the numbers of an earlier release, whose sums and units this run uses; None for its own.
+    like: the numbers of an earlier release, whose form and units this run uses; None for its own.
     """
 
     source: CountSource
@@ -152,7 +152,7 @@ class Algorithm:
     available_cases: whether values may be missing at random. Tests then use exact counts without a
         guarantee, or noisy counts in which missing values are a level.
     again: for an algorithm that returns its released numbers, a function that searches these
-        numbers at no cost. A further run can measure the same (`Run.like`).
+        numbers at no cost. A further run can measure in the same units (`Run.like`).
 
     Raises ParameterError for a declaration that contradicts itself.
     """

@@ -43,8 +43,8 @@ def release(
             `EffectPlan(Question("smoke", "lung"))` from `privcore.effects`.
         keep_numbers: whether to return the released numbers (`Release.numbers`) and keep them next
             to the certificate, as a release file for `search_again`.
-        like: the release file of an earlier release.  This release measures the same in the same
-            units and keeps its numbers, so that `search_again` can pool both.
+        like: the release file of an earlier release.  This release measures as that one did, in
+            its units, and keeps its numbers, so that `search_again` can pool both.
         **parameters: parameters of the algorithm; with like, the earlier release gives the
             defaults.
 

@@ -54,9 +54,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--like",
         metavar="FILE",
-        help="measure the same as the release of this release file, in the same units, and keep "
-        "the numbers, so that `search-again` can pool both; the file gives the defaults of "
-        "--schema and of the parameters",
+        help="measure as the release of this release file did, in the same units, and keep the "
+        "numbers, so that `search-again` can pool both; the file gives the defaults of --schema "
+        "and of the parameters",
     )
     run.add_argument(
         "--out",

@@ -172,7 +172,7 @@ def discrete_laplace_variance(scale: float) -> float:
     return 2 * math.exp(-1 / scale) / (stop * stop)
 
 
-LEAST_VARIANCE = 1e-300
+_LEAST_VARIANCE = 1e-300
 
 
 def discrete_laplace_scale(variance: float) -> float:
@@ -182,4 +182,4 @@ def discrete_laplace_scale(variance: float) -> float:
     2.0
     """
     # The variance is 1/(2 sinh²(1/(2 scale))), and 0 in floating point below some scale.
-    return 1 / (2 * math.asinh(1 / math.sqrt(2 * max(variance, LEAST_VARIANCE))))
+    return 1 / (2 * math.asinh(1 / math.sqrt(2 * max(variance, _LEAST_VARIANCE))))
