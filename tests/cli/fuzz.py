@@ -123,6 +123,7 @@ FILES = {
     "--truth": "truth",
     "--confirm": "schema",
     "--ledger": "ledger",
+    "--like": "release",
     "file": "certificate",
 }
 
