@@ -238,7 +238,7 @@ def _scanned(
             packed = packed or source.packed(last, adjacent)
             verdicts, tests = np.empty((2, len(part)), dtype=np.int64)
             values, degrees = np.empty(_TESTS), np.empty(_TESTS, dtype=np.int64)
-            finished = kernels.scan.test_pairs(
+            finished = kernels.tables.test_pairs(
                 packed,
                 part,
                 around,
@@ -265,10 +265,10 @@ def _scanned(
         start = 0
         for verdict, number in zip(verdicts.tolist(), tests.tolist(), strict=True):
             done += 1
-            if verdict == kernels.scan.UNDECIDED:
+            if verdict == kernels.tables.UNDECIDED:
                 yield None
                 continue
-            separated_by = None if verdict == kernels.scan.DEPENDENT else verdict
+            separated_by = None if verdict == kernels.tables.DEPENDENT else verdict
             yield Scanned(separated_by, p_values[start : start + number])
             start += number
 
@@ -305,7 +305,7 @@ def greedy_distance(tables: Tables, level: float) -> int:
     # Few sizes, so that critical values are computed once for most tables.
     size = 1 << int(most).bit_length()
     left = np.array(tables, dtype=np.int64, order="C")
-    return int(kernels.distance.greedy_removals(left, critical_values(level, size), _STRIDE))
+    return int(kernels.tables.greedy_removals(left, critical_values(level, size), _STRIDE))
 
 
 def p_value(tables: Tables) -> float:

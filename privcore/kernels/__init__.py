@@ -20,10 +20,8 @@ from privcore.kernels.preparing import failed, give_way, in_background
 
 _MODULES = (
     "cells",
-    "distance",
     "margins",
     "moment_tests",
-    "scan",
     "table_fits",
     "table_tests",
     "tables",

@@ -112,7 +112,7 @@ def test_lone_records_of_a_column_gain_the_same():
         for stratum in (table, np.ascontiguousarray(table.T)):
             gain = growth(stratum[None])[0]
             sums = np.empty(sum(stratum.shape), dtype=np.int64)
-            _, degrees, best, found = kernels.distance.examine(stratum, 1.0, sums)
+            _, degrees, best, found = kernels.tables.examine(stratum, 1.0, sums)
             assert degrees == 2
             assert best == pytest.approx(gain.max() / 2, rel=1e-12)
             assert found == np.argmax(gain) == 0

@@ -102,7 +102,7 @@ def test_a_repeated_search_takes_what_is_kept(monkeypatch):
     def refuse(*arguments):
         raise AssertionError("counted again")
 
-    monkeypatch.setattr(kernels.scan, "test_pairs", refuse)
+    monkeypatch.setattr(kernels.tables, "test_pairs", refuse)
     assert_same(discover(source, "pc", {"score": "g2"}), first)
 
 
