@@ -7,8 +7,10 @@ and weights each whitened covariance by its noise; see `noisy_parts`.
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
+from numba import float64, int64, types
 
 from privcore.arrays import Integers, Matrix
 from privcore.kernels.jit import compiled
@@ -44,34 +46,51 @@ def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix
     return product(scaled, vectors), product(twice, vectors)
 
 
-@compiled(
-    "Tuple((float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64))("
-    "float64[:, ::1], int64, int64, int64[::1], float64[:, ::1], float64[:, ::1])"
-)
-def _side(
+class Regressed(NamedTuple):
+    """The codes of a column, regressed on the conditioning columns.
+
+    products: moments of the codes with the conditioning columns. slopes: regression coefficients.
+    projection: maps another column's `products` to the moments that the conditioning columns
+    explain. residuals: covariance of the residuals. residual_share:
+    residual share of the variance.
+    """
+
+    products: Matrix
+    slopes: Matrix
+    projection: Matrix
+    residuals: Matrix
+    residual_share: float
+
+
+_MATRIX = float64[:, ::1]
+_REGRESSED = types.NamedTuple((_MATRIX, _MATRIX, _MATRIX, _MATRIX, float64), Regressed)
+
+
+@compiled(_REGRESSED(_MATRIX, int64, int64, int64[::1], _MATRIX, _MATRIX))
+def _regressed(
     moments: Matrix, first: int, last: int, known: Integers, inverse: Matrix, twice: Matrix
-) -> tuple[Matrix, Matrix, Matrix, Matrix, float]:
+) -> Regressed:
     """Regress the codes of a column on the conditioning columns.
 
-    Returns the moments with the conditioning columns, the slopes, the matrix that maps another
-    column's moments with the conditioning columns to explained moments, the residual covariance,
-    and the residual share of the variance.
+    first, last: positions of the codes in `moments`. known: positions of the conditioning columns.
+    inverse, twice: see `_regression`.
     """
     size = last - first
-    across, left = np.empty((size, known.size)), np.empty((size, size))
+    products, residuals = np.empty((size, known.size)), np.empty((size, size))
     for i in range(size):
         for j in range(known.size):
-            across[i, j] = moments[first + i, known[j]]
-    slopes, onto = product(across, inverse), product(across, twice)
-    explained = product(onto, across)
-    before = after = 0.0
+            products[i, j] = moments[first + i, known[j]]
+    projection = product(products, twice)
+    explained = product(projection, products)
+    variance = residual_variance = 0.0
     for i in range(size):
         for j in range(size):
-            both = (explained[i, j] + explained[j, i]) / 2
-            left[i, j] = moments[first + i, first + j] - both
-        before += moments[first + i, first + i] - moments[0, first + i] ** 2
-        after += left[i, i]
-    return across, slopes, onto, left, max(after, 0.0) / max(before, _TINY)
+            symmetric = (explained[i, j] + explained[j, i]) / 2
+            residuals[i, j] = moments[first + i, first + j] - symmetric
+        variance += moments[first + i, first + i] - moments[0, first + i] ** 2
+        residual_variance += residuals[i, i]
+    residual_share = max(residual_variance, 0.0) / max(variance, _TINY)
+    return Regressed(products, product(products, inverse), projection, residuals, residual_share)
 
 
 @compiled("float64[:, :, ::1](float64[:, ::1], float64[:, ::1], int64[::1])")
@@ -106,7 +125,7 @@ def linear_tests(
 ) -> Matrix:
     """Linear tests of each column in `xs` and that in `ys`, given the columns in `conditions`.
 
-    Returns value, first, second and left of `moment_search.statistic`, shape (tests, 4).
+    Returns value, first, second and residual_share of `moment_search.evidence`, shape (tests, 4).
     moments: second moments of 1 and the codes of all columns.  starts: position of the first code
     of each column, and the end of the last column.  variances: noise variance of the moments for
     each pair of columns, where index 0 stands for the constant 1.  ys, conditions: a column and a
@@ -129,9 +148,7 @@ def linear_tests(
                     known[place] = starts[condition[k]] + place - ends[k + 1]
             inverse, twice = _regression(moments, known, unsure)
             first_y, last_y = starts[y], starts[y + 1]
-            across_y, slopes_y, _, left_y, share_y = _side(
-                moments, first_y, last_y, known, inverse, twice
-            )
+            of_y = _regressed(moments, first_y, last_y, known, inverse, twice)
         x = xs[test]
         passed = x == y
         for k in range(size):
@@ -140,8 +157,8 @@ def linear_tests(
             continue
         floor = max(sqrt(variances[x + 1, y + 1]) / n, _TINY)
         first, last = starts[x], starts[x + 1]
-        _, slopes_x, onto, left_x, share_x = _side(moments, first, last, known, inverse, twice)
-        of_x, of_y = whitening(left_x, floor), whitening(left_y, floor)
+        of_x = _regressed(moments, first, last, known, inverse, twice)
+        whiten_x, whiten_y = whitening(of_x.residuals, floor), whitening(of_y.residuals, floor)
         # To first order, the noise N enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
         noise[0, 0] = variances[x + 1, y + 1]
         for k in range(groups.size):
@@ -149,19 +166,20 @@ def linear_tests(
             noise[k + 1, 0] = variances[groups[k], y + 1]
             for m in range(groups.size):
                 noise[k + 1, m + 1] = variances[groups[k], groups[m]]
-        by_x, by_y = _entering(of_x, slopes_x, ends), _entering(of_y, slopes_y, ends)
+        by_x = _entering(whiten_x, of_x.slopes, ends)
+        by_y = _entering(whiten_y, of_y.slopes, ends)
         weighted = np.zeros(by_y.shape)
         for k in range(len(noise)):
             for m in range(len(noise)):
                 for i in range(last_y - first_y):
                     for j in range(last_y - first_y):
                         weighted[k, i, j] += noise[k, m] / n * by_y[m, i, j]
-        covariance = product(onto, across_y)
+        covariance = product(of_x.projection, of_y.products)
         for i in range(last - first):
             for j in range(last_y - first_y):
                 covariance[i, j] = sqrt(n) * (moments[first + i, first_y + j] - covariance[i, j])
         # T_x C T_yᵀ
-        parts = product(of_x, product(of_y, covariance))
+        parts = product(whiten_x, product(whiten_y, covariance))
         made[test, 0], made[test, 1], made[test, 2] = paired_statistic(parts, by_x, weighted)
-        made[test, 3] = share_x * share_y
+        made[test, 3] = of_x.residual_share * of_y.residual_share
     return made

@@ -22,6 +22,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.algorithms.moment_search.evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.search import (
     ORDERS,
@@ -40,7 +41,6 @@ from privcore.algorithms.moment_search.steps import (
     end_if_cancelled,
     most_parents,
 )
-from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search.model import Run
 from privcore.arrays import Columns
 from privcore.graphs import EquivalenceClass, cpdag_of_dag
@@ -318,4 +318,4 @@ def _elsewhere(
                 continue
             test = evidence.edge(other, cause, effect)
             if test.informative:
-                yield test.alone, cause, effect, other
+                yield test.p_value, cause, effect, other

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import permutations
 from math import log, sqrt
 
-from privcore.algorithms.moment_search.evidence import Evidence
+from privcore.algorithms.moment_search.evidence import ReleaseEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.search import Parents, causes_first, edges_of
 from privcore.algorithms.moment_search.statistic import Statistic, chi_squared_quantile
@@ -32,7 +32,7 @@ class _Decision(FreeDecision):
     edge's size with probability 0.9.
     """
 
-    def __init__(self, evidence: Evidence, dag: Parents, level: float) -> None:
+    def __init__(self, evidence: ReleaseEvidence, dag: Parents, level: float) -> None:
         self._evidence, self._level = evidence, level
         self._known: dict[tuple[int, int, Columns], Answered] = {}
         neighbours = [set(parents) for parents in dag]
@@ -74,7 +74,7 @@ class _Decision(FreeDecision):
         return least is not None and least <= size
 
 
-def pag_of(run: Run[MomentSearchParameters], dag: Parents, evidence: Evidence) -> Skeleton:
+def pag_of(run: Run[MomentSearchParameters], dag: Parents, evidence: ReleaseEvidence) -> Skeleton:
     """The PAG found by testing a DAG's edges again, given other columns."""
     parameters, names = run.parameters, run.source.names
     pairs = frozenset(ordered(*edge) for edge in edges_of(dag))

@@ -20,7 +20,7 @@ import numpy as np
 
 from privcore.algorithms.moment_search.budget import RowsPlan, plan_moments
 from privcore.algorithms.moment_search.edges import edge_p_values, kept_edges
-from privcore.algorithms.moment_search.line_evidence import LineEvidence
+from privcore.algorithms.moment_search.evidence import LineEvidence
 from privcore.algorithms.moment_search.measure import release_pairs, release_rows, release_units
 from privcore.algorithms.moment_search.parameters import (
     LINE_PENALTY,
@@ -112,10 +112,10 @@ def _candidates(run: Run[MomentSearchParameters], evidence: LineEvidence) -> lis
 
     With many columns, only significantly dependent pairs and required edges are possible.
     """
-    p, possible = evidence.columns, run.known.possible.copy()
+    p, possible = evidence.linear.columns, run.known.possible.copy()
     if p > USUAL_COLUMNS:
         level = run.parameters.level_of_candidates(p)
-        possible &= np.array([evidence.tests_of(c, ()).p_values < level for c in range(p)])
+        possible &= np.array([evidence.linear.tests_of(c, ()).p_values < level for c in range(p)])
         for i, j in run.known.required:
             possible[i, j] = possible[j, i] = True
     return [set(np.flatnonzero(row).tolist()) for row in possible]

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import expit
 
 from privcore import kernels
-from privcore.algorithms.moment_search.evidence import Evidence
+from privcore.algorithms.moment_search.evidence import ReleaseEvidence
 from privcore.algorithms.moment_search.findings import as_known
 from privcore.algorithms.moment_search.search import (
     Between,
@@ -282,7 +282,7 @@ def share_of_arrows(dags: Sequence[Parents]) -> Matrix:
 
 
 def of_pairs(
-    evidence: Evidence,
+    evidence: ReleaseEvidence,
     n: int,
     dag: Parents,
     compelled: frozenset[tuple[int, int]],
@@ -306,7 +306,7 @@ def of_pairs(
     scale, score = _WIDER * noise + n / _RIGHT, obeying(evidence.score, known, n)
 
     def strength(x: int, y: int) -> float:
-        return evidence.first(x, y, ()).noncentrality
+        return evidence.linear.test(x, y).noncentrality
 
     considered = [_considered_candidates(dag, around, strength, column) for column in range(p)]
     families = Families(

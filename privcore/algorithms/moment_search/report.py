@@ -9,10 +9,9 @@ import math
 from dataclasses import replace
 from typing import NamedTuple
 
-from privcore.algorithms.moment_search.evidence import Evidence
+from privcore.algorithms.moment_search.evidence import LineEvidence, ReleaseEvidence
 from privcore.algorithms.moment_search.findings import Rules, of_edges_alone, pair_findings
 from privcore.algorithms.moment_search.hidden import pag_of
-from privcore.algorithms.moment_search.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.margins import nearest_probabilities
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -41,7 +40,7 @@ class Found(NamedTuple):
     """
 
     dag: Parents
-    evidence: Evidence
+    evidence: ReleaseEvidence
     around: Around
     skeletons: tuple[Skeleton, ...]
     spent: Spent
@@ -129,7 +128,9 @@ def released_margins(moments: Moments) -> tuple[Margin, ...]:
     return tuple(margins)
 
 
-def _in_units(statistics: ReleasedSums | ReleasedRows, evidence: Evidence) -> NoisyMoments | None:
+def _in_units(
+    statistics: ReleasedSums | ReleasedRows, evidence: ReleaseEvidence
+) -> NoisyMoments | None:
     """The moments of numeric columns in the units of a release; None for columns with levels."""
     if not isinstance(evidence, LineEvidence) or not isinstance(statistics, ReleasedRows):
         return None

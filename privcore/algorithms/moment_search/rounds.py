@@ -10,6 +10,7 @@ from math import prod
 
 from privcore.algorithms.moment_search.budget import MomentPlan
 from privcore.algorithms.moment_search.edges import first_guess, sparsest_dag
+from privcore.algorithms.moment_search.evidence import TableEvidence
 from privcore.algorithms.moment_search.measure import release_pairs, release_tables
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -17,7 +18,6 @@ from privcore.algorithms.moment_search.released import Points, ReleasedSums
 from privcore.algorithms.moment_search.report import Found
 from privcore.algorithms.moment_search.search import Parents
 from privcore.algorithms.moment_search.steps import Around, record_release
-from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Edge, Spent, Step

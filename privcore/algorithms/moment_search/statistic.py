@@ -22,23 +22,21 @@ from privcore.arrays import Vector
 
 # If the conditioning set explains nearly all of x or y, as the inputs of a gate do, a test has no
 # information.
-_LEAST_LEFT = 0.05
+_LEAST_RESIDUAL = 0.05
 
 
 class Statistic(NamedTuple):
     """A weighted statistic of a test of x and y.
 
-    value: Σ w z². first, second: Σ w and Σ w². among: number of tests from which this test was
-    chosen as the most significant; the p-value is corrected for this choice. left: the share of the
-    variance of x that the conditioning set does not explain, times the same share for y. If left is
+    value: Σ w z². first, second: Σ w and Σ w². residual_share: the share of the variance of x that
+    the conditioning set does not explain, times the same share for y. If the residual share is
     close to 0, as when y is a function of the conditioning set, the test has no information.
     """
 
     value: float
     first: float
     second: float
-    left: float = 1.0
-    among: int = 1
+    residual_share: float = 1.0
 
     @property
     def scale(self) -> float:
@@ -52,16 +50,11 @@ class Statistic(NamedTuple):
     @property
     def informative(self) -> bool:
         """Whether a non-significant result is informative."""
-        return self.left >= _LEAST_LEFT
+        return self.residual_share >= _LEAST_RESIDUAL
 
     @property
     def p_value(self) -> float:
-        """The p-value, corrected for choosing among tests; 1 if the test has no information."""
-        return min(self.among * self.alone, 1.0)
-
-    @property
-    def alone(self) -> float:
-        """The p-value without a correction for choosing among tests."""
+        """The p-value; 1 if the test has no information."""
         if self.second <= 0:
             return 1.0
         return float(gammaincc(self.dof / 2, self.value / self.scale / 2))
@@ -78,28 +71,27 @@ class Statistics(NamedTuple):
     value: Vector
     first: Vector
     second: Vector
-    left: Vector
+    residual_share: Vector
 
     def copy(self) -> Statistics:
         """A copy with its own arrays, which can be changed."""
         return Statistics(*(field.copy() for field in self))
 
     def put(self, k: int, statistic: Statistic) -> None:
-        for field, number in zip(self, statistic[:4], strict=True):
+        for field, number in zip(self, statistic, strict=True):
             field[k] = number
 
     def one(self, k: int) -> Statistic:
-        value, first, second, left = (float(field[k]) for field in self)
-        return Statistic(value, first, second, left)
+        return Statistic(*(float(field[k]) for field in self))
 
     @property
     def informative(self) -> NDArray[np.bool_]:
         """Whether a non-significant result is informative, for each test."""
-        return self.left >= _LEAST_LEFT
+        return self.residual_share >= _LEAST_RESIDUAL
 
     @property
     def p_values(self) -> Vector:
-        """The p-value of each test, without a correction for choosing among tests."""
+        """The p-value of each test; 1 if a test has no information."""
         known = self.second > 0
         first, second = (np.where(known, field, 1.0) for field in (self.first, self.second))
         p_values = gammaincc(first * first / second / 2, self.value / (second / first) / 2)

@@ -15,7 +15,7 @@ import numpy as np
 
 from privcore.algorithms.moment_search.budget import WholePlan
 from privcore.algorithms.moment_search.cells import cell_information
-from privcore.algorithms.moment_search.evidence import Power
+from privcore.algorithms.moment_search.evidence import Power, TableEvidence
 from privcore.algorithms.moment_search.findings import (
     of_edges_alone,
     smallest_seen,
@@ -34,7 +34,6 @@ from privcore.algorithms.moment_search.steps import (
     most_parents,
     record_release,
 )
-from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.table_search import Sampled, sampled
 from privcore.algorithms.moment_search.visible import probable_from
 from privcore.algorithms.search import common

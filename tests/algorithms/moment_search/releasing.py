@@ -1,9 +1,10 @@
 """Small data with released counts, for tests of what is made of these."""
 
 import numpy as np
-
-from privcore.algorithms.moment_search.measure import release_pairs, release_tables
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
+
+from privcore.algorithms.moment_search.evidence import TableEvidence
+from privcore.algorithms.moment_search.measure import release_pairs, release_tables
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.privacy.mechanisms import SimulatedNoise

@@ -103,10 +103,8 @@ def test_other_dags_have_a_say_only_where_they_say_something():
     for statistic, goes in (
         (with_p_value(0.04), True),
         (with_p_value(0.005), False),
-        # One of a hundred tests, but alone it is significant.
-        (with_p_value(0.005, among=100), False),
         # Nothing is left of a column that could show a dependence.
-        (with_p_value(0.5, left=0.01), False),
+        (with_p_value(0.5, residual_share=0.01), False),
     ):
         kept = kept_edges(Elsewhere(found, statistic), found, 0.03)
         assert (len(edges_of(kept)) == 2) is goes

@@ -16,7 +16,7 @@ from privcore.algorithms.moment_search.budget import (
     WholePlan,
     plan_lines,
 )
-from privcore.algorithms.moment_search.line_evidence import LineEvidence
+from privcore.algorithms.moment_search.evidence import LineEvidence
 from privcore.algorithms.moment_search.measure import (
     bases_of,
     release_counts,

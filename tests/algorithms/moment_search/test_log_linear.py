@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from scipy.stats import binom, chi2_contingency, kstest
 
 from privcore import kernels
 from privcore.algorithms.moment_search import margins
+from privcore.algorithms.moment_search.evidence import TableEvidence
 from privcore.algorithms.moment_search.log_linear import (
     LogLinear,
     closed,
@@ -23,7 +25,6 @@ from privcore.algorithms.moment_search.margins import (
 )
 from privcore.algorithms.moment_search.measure import release_tables
 from privcore.algorithms.moment_search.moments import full_basis
-from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms.moment_search.releasing import counted, data, of_pairs, of_tables
 from tests.examples import examples
@@ -36,7 +37,7 @@ def probabilities(seed, levels, spread=0.5):
 
 def models(moments):
     evidence = TableEvidence(moments, penalty=0.0)
-    return LogLinear(moments, evidence.pairs.probabilities)
+    return LogLinear(moments, evidence.probabilities)
 
 
 PAIRS = ((0, 1), (0, 2), (1, 2))
@@ -228,7 +229,7 @@ def test_rare_levels_below_the_noise_depend_on_nothing(sigma):
         shares = [[0.97, 0.01, 0.01, 0.005, 0.005], [0.99, 0.006, 0.004, 0, 0], [0.98, 0.02]]
         values = [generator.choice(len(share), 4_000, p=share) for share in shares]
         evidence = TableEvidence(of_pairs(counted(values, (5, 5, 2)), sigma, seed), penalty=3.0)
-        found[0].append(evidence.pairs.test(0, 1).p_value)
+        found[0].append(evidence.linear.test(0, 1).p_value)
         found[1].append(evidence.unexplained(0, 1, ()).p_value)
         found[2].append(evidence.unexplained(0, 1, (2,)).p_value)
     for p_values in found:
@@ -253,7 +254,7 @@ def test_sets_of_too_many_combinations_have_no_model():
     evidence = TableEvidence(of_pairs(counted(values, (40, 40, 40))), penalty=3.0)
     assert evidence.unexplained(0, 1, (2,)) is None
     assert evidence.score(0, frozenset({1, 2})) == -np.inf
-    assert evidence.final(0, 1, (2,)) == evidence.pairs.test(0, 1, (2,))
+    assert evidence.final(0, 1, (2,)) == evidence.linear.test(0, 1, (2,))
 
 
 def test_an_interaction_that_no_table_shows_is_not_taken_for_a_dependence():

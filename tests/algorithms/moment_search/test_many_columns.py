@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.engine import planned_events
 from privcore.algorithms.moment_search.algorithm import MOST_COLUMNS
+from privcore.algorithms.moment_search.evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.search import OrderSearch, total
-from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.data import Column, Dataset
 from privcore.errors import ParameterError
 from tests.algorithms.moment_search.releasing import data, of_pairs

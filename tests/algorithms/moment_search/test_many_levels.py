@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privcore.algorithms import discover
-from privcore.algorithms.moment_search.linear_tests import LevelTests
-from privcore.algorithms.moment_search.table_evidence import TableEvidence
+from privcore.algorithms.moment_search.evidence import LevelTests, TableEvidence
 from privcore.kernels import noisy_parts
 from tests.algorithms.moment_search.releasing import StrataTests, data, of_pairs, of_tables
 from tests.examples import examples

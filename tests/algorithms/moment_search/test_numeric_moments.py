@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, kstest, norm
 
 from privcore.algorithms.moment_search.budget import RowsPlan, plan_numbers
-from privcore.algorithms.moment_search.line_evidence import LineEvidence
+from privcore.algorithms.moment_search.evidence import LineEvidence
 from privcore.algorithms.moment_search.measure import (
     release_rows,
     release_units,

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from scipy.stats import binom, chi2_contingency, kstest
 
-from privcore.algorithms.moment_search.linear_tests import LevelTests
+from privcore.algorithms.moment_search.evidence import LevelTests, TableEvidence
 from privcore.algorithms.moment_search.measure import release_tables
 from privcore.algorithms.moment_search.rounds import choose_tables
-from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms.moment_search.releasing import (
     LEVELS,
@@ -152,12 +152,12 @@ def test_a_gate_leaves_nothing_to_test_with():
     tables = StrataTests(of_tables(source, [(0, 1, 2, 3)]))
     given_inputs = tables.test(2, 3, (0, 1))
     assert given_inputs.p_value > 0.01
-    assert given_inputs.left == pytest.approx(0)
-    assert tables.test(2, 3).left == pytest.approx(1)
+    assert given_inputs.residual_share == pytest.approx(0)
+    assert tables.test(2, 3).residual_share == pytest.approx(1)
     pairs = LevelTests(of_pairs(source))
-    assert pairs.test(2, 3).left == pytest.approx(1)
+    assert pairs.test(2, 3).residual_share == pytest.approx(1)
     share = 1 - np.corrcoef(gate, a)[0, 1] ** 2
-    assert pairs.test(2, 3, (0,)).left == pytest.approx(
+    assert pairs.test(2, 3, (0,)).residual_share == pytest.approx(
         share * (1 - np.corrcoef(effect, a)[0, 1] ** 2)
     )
 
