@@ -17,9 +17,8 @@ from benchmarks import parsed
 from benchmarks.random_networks import networks_from
 from privcore.algorithms import count
 from privcore.algorithms.moment_search.budget import plan_whole
-from privcore.algorithms.moment_search.full_table import TableScore
+from privcore.algorithms.moment_search.full_table import TableScore, sampled
 from privcore.algorithms.moment_search.measure import release_whole
-from privcore.algorithms.moment_search.table_search import sampled
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.threads import one_thread
 

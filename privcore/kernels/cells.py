@@ -1,4 +1,4 @@
-"""Compiled likelihoods of noisy cell counts; see `kernels` and `moment_search.cells`.
+"""Compiled likelihoods of noisy cell counts; see `kernels` and `moment_search.full_table`.
 
 Terms below the rounding error are left out if this saves most of the work.
 """

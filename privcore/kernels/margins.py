@@ -1,7 +1,7 @@
 """Compiled loops that locate the cells of a table in margins and fit the margins; see `kernels`.
 
-The module `moment_search.margins` uses these loops.  Sums are added in a fixed order, so repeated
-fits are equal bit for bit.
+See `moment_search.log_linear`.  Sums are added in a fixed order, so repeated fits are equal bit for
+bit.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def strata_test(
         for k in range(a):
             for j in range(b):
                 parts[s, k, j] = whitened[k, j]
-    left = within / total_size / max(_variety(all_x) * _variety(all_y), 1e-12)
+    residual_share = within / total_size / max(_variety(all_x) * _variety(all_y), 1e-12)
     if strata * a * b > _MOST_STRATA:
         # The noise of different strata is treated as independent.
         value = first = second = 0.0
@@ -180,7 +180,7 @@ def strata_test(
                         others[kind, j, m] = code / sizes[s]
             more = paired_statistic(parts[s], ones, others)
             value, first, second = value + more[0], first + more[1], second + more[2]
-        return True, value, first, second, left
+        return True, value, first, second, residual_share
     total = np.zeros((strata * a * b, strata * a * b))
     for row in range(strata * a * b):
         total[row, row] = 1.0
@@ -212,7 +212,7 @@ def strata_test(
                             if s != t:
                                 total[column, row] += more
     value, first, second = weighed(parts.reshape(-1), total)
-    return True, value, first, second, left
+    return True, value, first, second, residual_share
 
 
 @compiled(
@@ -240,16 +240,16 @@ def model_test(
     efficient score of the omitted term.
 
     cells: the model's probabilities.  levels, members, starts: the layout of the margin of each
-    term, then of the margin of the tested moments; see `margins.Layout`.  codes: for each margin, a
-    matrix of the products of codes (rows) that are in no earlier margin, in each cell of the margin
-    (column); all matrices in one flat array.  ends: cumulative number of these products.
+    term, then of the margin of the tested moments; see `log_linear.MarginLayout`.  codes: for each
+    margin, a matrix of the products of codes (rows) that are in no earlier margin, in each cell of
+    the margin (column); all matrices in one flat array.  ends: cumulative number of these products.
     variances: n times the noise variance of each product's moment.  difference: the deviations of
     the tested moments from the model.
     """
     places = margin_places(levels, members)
     margins = places.shape[0]
     size, known = ends[-1], ends[-2]
-    together = np.empty((size, size))
+    products = np.empty((size, size))
     begin = np.zeros(margins, np.int64)
     for k in range(margins - 1):
         begin[k + 1] = begin[k] + (ends[k + 1] - ends[k]) * (starts[k + 1] - starts[k])
@@ -265,20 +265,20 @@ def model_test(
             block = product(turn, product(opposite, both))
             for i in range(rows):
                 for j in range(columns):
-                    together[ends[one] + i, ends[other] + j] = block[i, j]
-                    together[ends[other] + j, ends[one] + i] = block[i, j]
-    among = together[:known, :known].copy()
+                    products[ends[one] + i, ends[other] + j] = block[i, j]
+                    products[ends[other] + j, ends[one] + i] = block[i, j]
+    among = products[:known, :known].copy()
     for i in range(known):
         among[i, i] += 1e-9  # for codes that are nearly determined by the others
-    slopes = product(together[known:, :known], np.linalg.inv(among))
-    explained = product(slopes, together[known:, :known])
+    slopes = product(products[known:, :known], np.linalg.inv(among))
+    explained = product(slopes, products[known:, :known])
     sampling, weighted = np.empty(explained.shape), np.empty(slopes.shape)
     for i in range(size - known):
         for k in range(known):
             weighted[i, k] = slopes[i, k] * variances[k]
         for j in range(i + 1):
             both_ways = (explained[i, j] + explained[j, i]) / 2
-            sampling[i, j] = sampling[j, i] = together[known + i, known + j] - both_ways
+            sampling[i, j] = sampling[j, i] = products[known + i, known + j] - both_ways
     noise = product(weighted, slopes)
     for i in range(size - known):
         noise[i, i] += variances[known + i]
@@ -301,7 +301,7 @@ def informations(
     enough: float,
     most: int,
 ) -> Vector:
-    """Mutual information between each axis and all other axes together, shape (axes,).
+    """Mutual information between each axis and all other axes jointly, shape (axes,).
 
     The table is the maximum-entropy table with the margins in `wanted`; see `fit_margins`.
     """

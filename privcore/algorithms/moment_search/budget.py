@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from privcore.algorithms.moment_search.cells import cell_information
 from privcore.algorithms.moment_search.features import sensitivity
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import counts_levels
+from privcore.algorithms.moment_search.statistic import cell_information
 from privcore.data.discretise import usual_intervals
 from privcore.independence.linear_scores import coordinates
 from privcore.privacy.accounting.composition import Event

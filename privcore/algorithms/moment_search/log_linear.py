@@ -1,32 +1,101 @@
 """Log-linear models of sets of columns, fitted to noisy moments: explained deviance, and tests.
 
 The model of a set of columns is the maximum-entropy distribution with the released margins of all
-pairs, and of the triples for which a released table shows a three-way interaction.
+pairs, and of the triples for which a released table shows a three-way interaction. It is fitted by
+iterative proportional fitting (Deming & Stephan 1940), which starts from equal probabilities and
+leads to the distribution of maximum entropy with these margins (Darroch & Ratcliff 1972).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privcore import kernels
 from privcore.algorithms.moment_search.features import sum_zero_basis
-from privcore.algorithms.moment_search.margins import (
-    LIMITS,
-    Axes,
-    fitted,
-    layout_of,
-    margin,
-    nearest_probabilities,
-)
 from privcore.algorithms.moment_search.moments import Moments, turned_by
 from privcore.algorithms.moment_search.statistic import Statistic
 from privcore.arrays import Columns, Integers, Matrix, Vector
+
+Axes = tuple[int, ...]
+# Fitting ends when the margins are this close, or after this number of rounds: margins that were
+# corrected one by one may be inconsistent.
+_ENOUGH = 1e-5
+_MOST_ROUNDS = 40
+LIMITS = (_ENOUGH, _MOST_ROUNDS)
+# Sets of columns with more combinations of levels have no model.
+_MOST_CELLS = 10_000
+# Margins with more cells have no test: the covariance matrix of their moments grows with the square
+# of the number of cells.
+_MOST_CODES = 400
+# Significance level of three-way interactions.
+_SEEN = 1e-3
+_PAIRS: tuple[Axes, ...] = ((0, 1), (0, 2), (1, 2))
+_TINY = 1e-9
+
+
+def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
+    """The table with the given margins that is nearest to `start` in relative entropy.
+
+    margins: the margin for each tuple of ascending axes; the sum of each margin is 1.
+    """
+    cells, layout = start.flatten(), layout_of(start.shape, tuple(margins))
+    wanted = np.concatenate([margin.reshape(-1) for margin in margins.values()])
+    kernels.margins.fit_margins(cells, *layout, wanted, *LIMITS)
+    return cells.reshape(start.shape)
+
+
+def margin(table: Matrix, axes: Axes) -> Matrix:
+    """The margin of a table for these axes: sums over all other axes."""
+    others = tuple(axis for axis in range(table.ndim) if axis not in axes)
+    return np.asarray(table.sum(axis=others))
+
+
+def nearest_probabilities(counts: Matrix, least: float) -> Matrix:
+    """The table of probabilities, each at least `least`, that is nearest to the counts.
+
+    The counts are divided by their sum and compared with the table by least squares. The
+    probability added to small cells is taken evenly from all other cells, so that the sum is 1.
+    """
+    flat = counts.reshape(-1) / counts.sum() - least
+    return np.asarray((nearest_table(flat, 1 - least * flat.size) + least).reshape(counts.shape))
+
+
+def nearest_table(counts: Vector, n: float) -> Vector:
+    """The table nearest to the noisy counts that has no negative counts and has sum n.
+
+    This table is the projection of the counts onto a simplex (Duchi et al. 2008).
+    """
+    falling = np.sort(counts)[::-1]
+    shift = (np.cumsum(falling) - n) / np.arange(1, counts.size + 1)
+    last = np.flatnonzero(falling > shift)[-1]
+    return np.asarray(np.maximum(counts - shift[last], 0.0))
+
+
+class MarginLayout(NamedTuple):
+    """The layout of a table's margins.
+
+    levels: number of levels of each axis. members: for each margin (row) and axis (column), whether
+    the margin has this axis. starts: offset of the first cell of each margin, then the end of the
+    last margin.
+    """
+
+    levels: Integers
+    members: NDArray[np.bool_]
+    starts: Integers
+
+
+@lru_cache(maxsize=4096)
+def layout_of(shape: tuple[int, ...], margins: tuple[Axes, ...]) -> MarginLayout:
+    sizes = [math.prod(shape[axis] for axis in axes) for axes in margins]
+    members = [[axis in axes for axis in range(len(shape))] for axes in margins]
+    return MarginLayout(np.array(shape, np.int64), np.array(members), np.cumsum([0, *sizes]))
 
 
 class Difference(NamedTuple):
@@ -124,17 +193,6 @@ def codes_by_cell(codes: Sequence[Matrix], inside: Sequence[bool]) -> Vector:
     for own, contained in zip(codes, inside, strict=True):
         products = np.asarray(np.kron(products, own.T if contained else np.ones((1, len(own)))))
     return products.reshape(-1)
-
-
-# Sets of columns with more combinations of levels have no model.
-_MOST_CELLS = 10_000
-# Margins with more cells have no test: the covariance matrix of their moments grows with the square
-# of the number of cells.
-_MOST_CODES = 400
-# Significance level of three-way interactions.
-_SEEN = 1e-3
-_PAIRS: tuple[Axes, ...] = ((0, 1), (0, 2), (1, 2))
-_TINY = 1e-9
 
 
 class Explained(NamedTuple):

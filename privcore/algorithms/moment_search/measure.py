@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.budget import RowsPlan, WholePlan
 from privcore.algorithms.moment_search.features import sum_zero_basis
-from privcore.algorithms.moment_search.margins import nearest_probabilities
+from privcore.algorithms.moment_search.log_linear import nearest_probabilities
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.released import (
     LineUnits,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from privcore.algorithms.moment_search.evidence import LineEvidence, ReleaseEvidence
 from privcore.algorithms.moment_search.findings import Rules, of_edges_alone, pair_findings
 from privcore.algorithms.moment_search.hidden import pag_of
-from privcore.algorithms.moment_search.margins import nearest_probabilities
+from privcore.algorithms.moment_search.log_linear import nearest_probabilities
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior import of_pairs

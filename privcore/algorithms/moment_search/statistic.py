@@ -102,3 +102,12 @@ class Statistics(NamedTuple):
 def chi_squared_quantile(dof: float, level: float) -> float:
     """The value that χ² with `dof` degrees of freedom exceeds with probability `level`."""
     return 2 * float(gammainccinv(dof / 2, level))
+
+
+def cell_information(expected: Vector, scale: float) -> Vector:
+    """Approximate Fisher information about each expectation m.
+
+    The information is 1/b² for m = 0 and close to 1/(m + 2b²) for large m.
+    """
+    noise = scale * scale
+    return np.asarray(1 / (expected + noise * (1 + expected / (expected + noise))))

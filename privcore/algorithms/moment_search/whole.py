@@ -14,14 +14,17 @@ from math import nan, prod, sqrt
 import numpy as np
 
 from privcore.algorithms.moment_search.budget import WholePlan
-from privcore.algorithms.moment_search.cells import cell_information
 from privcore.algorithms.moment_search.evidence import Power, TableEvidence
 from privcore.algorithms.moment_search.findings import (
     of_edges_alone,
     smallest_seen,
     stated_finding,
 )
-from privcore.algorithms.moment_search.full_table import TableScore
+from privcore.algorithms.moment_search.full_table import (
+    Sampled,
+    TableScore,
+    sampled,
+)
 from privcore.algorithms.moment_search.hidden import pag_of
 from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -29,12 +32,12 @@ from privcore.algorithms.moment_search.posterior import Posterior
 from privcore.algorithms.moment_search.released import ReleasedTable
 from privcore.algorithms.moment_search.report import released_margins
 from privcore.algorithms.moment_search.search import edges_of
+from privcore.algorithms.moment_search.statistic import cell_information
 from privcore.algorithms.moment_search.steps import (
     between,
     most_parents,
     record_release,
 )
-from privcore.algorithms.moment_search.table_search import Sampled, sampled
 from privcore.algorithms.moment_search.visible import probable_from
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr
 from scipy.stats import poisson
 
-from privcore.algorithms.moment_search.cells import (
+from privcore.algorithms.moment_search.full_table import (
     CellLikelihood,
-    cell_information,
 )
+from privcore.algorithms.moment_search.statistic import cell_information
 from privcore.kernels import cells
 from privcore.kernels.table_fits import climb
 from tests.examples import examples

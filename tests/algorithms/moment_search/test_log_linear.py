@@ -6,21 +6,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from privcore.algorithms.moment_search.margins import (
+    fitted,
+    layout_of,
+    nearest_probabilities,
+)
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from scipy.stats import binom, chi2_contingency, kstest
 
 from privcore import kernels
-from privcore.algorithms.moment_search import margins
 from privcore.algorithms.moment_search.evidence import TableEvidence
 from privcore.algorithms.moment_search.log_linear import (
+    LIMITS,
     LogLinear,
     closed,
     codes_by_cell,
     codes_of,
-)
-from privcore.algorithms.moment_search.margins import (
     fitted,
     layout_of,
+    margin,
     nearest_probabilities,
 )
 from privcore.algorithms.moment_search.measure import release_tables
@@ -46,9 +50,9 @@ PAIRS = ((0, 1), (0, 2), (1, 2))
 def test_a_fitted_table_has_the_margins_and_no_other_term():
     levels = (2, 3, 4)
     truth = probabilities(1, levels, 5.0)
-    table = fitted(np.full(levels, 1 / 24), {a: margins.margin(truth, a) for a in PAIRS})
+    table = fitted(np.full(levels, 1 / 24), {a: margin(truth, a) for a in PAIRS})
     for axes in PAIRS:
-        assert margins.margin(table, axes) == pytest.approx(margins.margin(truth, axes), abs=1e-5)
+        assert margin(table, axes) == pytest.approx(margin(truth, axes), abs=1e-5)
     # All terms of three columns of its logarithm are 0.
     logs = np.log(table)
     for axis, r in enumerate(levels):
@@ -63,10 +67,10 @@ def test_a_table_is_fitted_to_one_margin_after_the_other(seed, columns):
     levels = tuple(int(r) for r in generator.integers(2, 5, columns))
     truth = probabilities(seed, levels)
     wanted = [axes for size in (1, 2) for axes in combinations(range(columns), size)]
-    goals = {axes: margins.margin(truth, axes) for axes in wanted}
+    goals = {axes: margin(truth, axes) for axes in wanted}
     start = table = np.full(levels, 1 / truth.size)
     gap, rounds = np.inf, 0
-    while gap >= margins.LIMITS[0] and rounds < margins.LIMITS[1]:
+    while gap >= LIMITS[0] and rounds < LIMITS[1]:
         gap, rounds = 0.0, rounds + 1
         for axes, goal in goals.items():
             others = tuple(axis for axis in range(columns) if axis not in axes)
@@ -97,7 +101,7 @@ def test_errors_of_a_term_are_those_of_regression_residuals():
     levels, n = (2, 3, 3), 200_000
     table = fitted(
         np.full(levels, 1 / 18),
-        {a: margins.margin(probabilities(3, levels, 3.0), a) for a in PAIRS},
+        {a: margin(probabilities(3, levels, 3.0), a) for a in PAIRS},
     )
     noise = {
         (): 0.0,

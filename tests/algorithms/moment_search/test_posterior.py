@@ -2,17 +2,21 @@
 
 import numpy as np
 import pytest
+from privcore.algorithms.moment_search.table_search import Sampled, is_acyclic, sampled, steps
 
 from privcore.algorithms import count
 from privcore.algorithms.moment_search import posterior as posteriors
 from privcore.algorithms.moment_search.budget import plan_whole
 from privcore.algorithms.moment_search.full_table import (
+    Sampled,
     TableScore,
     class_of,
+    is_acyclic,
+    sampled,
+    steps,
 )
 from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.moment_search.posterior import Posterior
-from privcore.algorithms.moment_search.table_search import Sampled, is_acyclic, sampled, steps
 from privcore.algorithms.moment_search.whole import drawn, likely_edges
 from privcore.data import load_network
 from privcore.graphs.constraints import Constraints

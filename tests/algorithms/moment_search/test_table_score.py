@@ -6,20 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import gammaln, xlogy
-
-from privcore import kernels
-from privcore.algorithms.moment_search import full_table
 from privcore.algorithms.moment_search.cells import (
     CellLikelihood,
     cell_information,
 )
+from privcore.algorithms.moment_search.table_search import is_acyclic, steps
+from scipy.special import gammaln, xlogy
+
+from privcore import kernels
+from privcore.algorithms.moment_search import full_table
 from privcore.algorithms.moment_search.full_table import (
+    CellLikelihood,
     TableScore,
     class_of,
-    nearest_table,
+    is_acyclic,
+    steps,
 )
-from privcore.algorithms.moment_search.table_search import is_acyclic, steps
+from privcore.algorithms.moment_search.log_linear import nearest_table
+from privcore.algorithms.moment_search.statistic import cell_information
 from tests.algorithms.moment_search.noisy_tables import (
     CHAIN,
     COLLIDER,

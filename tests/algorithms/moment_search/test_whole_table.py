@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy.stats import dlaplace, poisson
 
 from privcore.algorithms.moment_search.budget import plan_whole
-from privcore.algorithms.moment_search.cells import (
+from privcore.algorithms.moment_search.full_table import (
     CellLikelihood,
-    cell_information,
 )
 from privcore.algorithms.moment_search.measure import release_whole
+from privcore.algorithms.moment_search.statistic import cell_information
 from privcore.algorithms.moment_search.whole import WholeEvidence
 from privcore.counts import InMemoryCounts
 from privcore.privacy.mechanisms import SimulatedNoise
