@@ -26,7 +26,7 @@ import numpy as np
 
 from benchmarks import parsed
 from privcore.algorithms import ALGORITHMS, count, discover
-from privcore.algorithms.moment_search.features import pair_features_sensitivity
+from privcore.algorithms.moment_search.plan import pair_features_sensitivity
 from privcore.data import Dataset, load_network
 from privcore.data.network import TIERS
 from privcore.errors import PrivcoreError

@@ -16,9 +16,8 @@ from time import process_time
 from benchmarks import parsed
 from benchmarks.random_networks import networks_from
 from privcore.algorithms import count
-from privcore.algorithms.moment_search.budget import plan_whole
 from privcore.algorithms.moment_search.full_table import TableScore, sampled
-from privcore.algorithms.moment_search.measure import release_whole
+from privcore.algorithms.moment_search.plan import plan_whole
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.threads import one_thread
 
@@ -37,8 +36,9 @@ def main() -> None:
         source, names = count(network.sample(int(n), 1000)), network.names
         plan = plan_whole(source.n, source.levels, float(epsilon), cells=2**12)
         assert plan is not None
-        table = release_whole(source, plan, SimulatedNoise(500)).counts
-        score, began = TableScore(table, plan.n, plan.scale, max_parents=4), process_time()
+        assert plan.whole is not None
+        table = plan.whole.measure(source, SimulatedNoise(500)).values
+        score, began = TableScore(table, plan.n, plan.whole.scale, max_parents=4), process_time()
         with one_thread():
             found = sampled(score).fit.value
         took, true = process_time() - began, [0] * len(names)

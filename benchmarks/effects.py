@@ -33,8 +33,8 @@ import numpy as np
 from benchmarks import parsed
 from benchmarks.random_networks import networks_from, random_network
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.budget import plan_whole
-from privcore.algorithms.moment_search.measure import release_whole
+from privcore.algorithms.moment_search.moments import Moments
+from privcore.algorithms.moment_search.plan import plan_whole
 from privcore.algorithms.search.result import NoisyTables
 from privcore.counts import InMemoryCounts
 from privcore.data import load_network
@@ -137,13 +137,14 @@ def tried(task: Task) -> list[Tried]:
                             continue
                         else:
                             release: NoisyTables
-                            all_at_once = plan_whole(rows, source.levels, epsilon, cells=2048)
-                            if task.share or all_at_once is None:
+                            plan_of_all = plan_whole(rows, source.levels, epsilon, cells=2048)
+                            if task.share or plan_of_all is None or plan_of_all.whole is None:
                                 only = ParentSet(parents, ways, graph, True, 1.0)
                                 spent = epsilon * (task.share or 0.5)
                                 release = measured(source, indexed, [only], spent, noise)
                             else:
-                                release = release_whole(source, all_at_once, noise).moments
+                                table = plan_of_all.whole.measure(source, noise)
+                                release = Moments(rows, source.levels, [table])
                             evidence = Tables([release], rows)
                             others = min(
                                 (*ways.minimal, ways.efficient, ways.parents),

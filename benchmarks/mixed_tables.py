@@ -25,7 +25,7 @@ from benchmarks import parsed
 from benchmarks.intervals import cut_evenly
 from benchmarks.moment_search import scores
 from privcore.algorithms import discover
-from privcore.algorithms.moment_search import lines
+from privcore.algorithms.moment_search import measure
 from privcore.arrays import Matrix
 from privcore.counts import NumericRows
 from privcore.data import Column, Dataset
@@ -109,7 +109,7 @@ def main() -> None:
                 kept = NumericRows(data.names, ((-1.0, 1.0),) * data.p, scaled)
                 settings = {"epsilon": epsilon}
                 # What moments would find is asked, whatever the shapes are.
-                with patch.object(lines, "in_lines", lambda pairs: True):
+                with patch.object(measure, "in_lines", lambda pairs: True):
                     tried = [
                         discover(source, "moment-search", settings, seed=seed)
                         for source in (intervals(data, 4), cut_evenly(data, parts), kept)

@@ -111,8 +111,8 @@ def _entering(whiten: Matrix, slopes: Matrix, ends: Integers) -> Matrix:
 
 
 @compiled(
-    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1],"
-    "int64[::1], int64[:, ::1])"
+    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1], int64,"
+    "int64[::1])"
 )
 def linear_tests(
     moments: Matrix,
@@ -120,35 +120,32 @@ def linear_tests(
     variances: Matrix,
     n: float,
     xs: Integers,
-    ys: Integers,
-    conditions: Integers,
+    y: int,
+    condition: Integers,
 ) -> Matrix:
-    """Linear tests of each column in `xs` and that in `ys`, given the columns in `conditions`.
+    """Linear tests of column y with each column in `xs`, given the columns in `condition`.
 
-    Returns value, first, second and residual_share of `moment_search.evidence`, shape (tests, 4).
+    Returns value, first, second and residual_share of `moment_search.statistic`, shape (tests, 4).
     moments: second moments of 1 and the codes of all columns.  starts: position of the first code
     of each column, and the end of the last column.  variances: noise variance of the moments for
-    each pair of columns, where index 0 stands for the constant 1.  ys, conditions: a column and a
-    row for each test, or one of each for all tests.
+    each pair of columns, where index 0 stands for the constant 1.
     """
-    size = conditions.shape[1]
+    size, unsure = condition.size, 0.0
     groups, ends = np.zeros(1 + size, np.int64), np.zeros(2 + size, np.int64)
     ends[1] = 1
+    for k in range(size):
+        groups[k + 1] = condition[k] + 1
+        ends[k + 2] = ends[k + 1] + starts[condition[k] + 1] - starts[condition[k]]
+        unsure = max(unsure, sqrt(variances[0, condition[k] + 1]) / n)
+    known = np.zeros(ends[-1], np.int64)
+    for k in range(size):
+        for place in range(ends[k + 1], ends[k + 2]):
+            known[place] = starts[condition[k]] + place - ends[k + 1]
+    inverse, twice = _regression(moments, known, unsure)
+    first_y, last_y = starts[y], starts[y + 1]
+    of_y = _regressed(moments, first_y, last_y, known, inverse, twice)
     made, noise = np.zeros((xs.size, 4)), np.empty((2 + size, 2 + size))
     for test in range(xs.size):
-        if test < ys.size:
-            y, condition, unsure = ys[test], conditions[test], 0.0
-            for k in range(size):
-                groups[k + 1] = condition[k] + 1
-                ends[k + 2] = ends[k + 1] + starts[condition[k] + 1] - starts[condition[k]]
-                unsure = max(unsure, sqrt(variances[0, condition[k] + 1]) / n)
-            known = np.zeros(ends[-1], np.int64)
-            for k in range(size):
-                for place in range(ends[k + 1], ends[k + 2]):
-                    known[place] = starts[condition[k]] + place - ends[k + 1]
-            inverse, twice = _regression(moments, known, unsure)
-            first_y, last_y = starts[y], starts[y + 1]
-            of_y = _regressed(moments, first_y, last_y, known, inverse, twice)
         x = xs[test]
         passed = x == y
         for k in range(size):

@@ -1,6 +1,6 @@
 """Whitening and weighting of a statistic's parts, for compiled tests on noisy moments and tables.
 
-The parts are the whitened covariances that `moment_search.evidence` describes.  Any whitening
+The parts are the whitened covariances that `moment_search.statistic` describes.  Any whitening
 gives the same statistic, so a triangular matrix is used.  Eigenvalues are computed only if one may
 be below a floor.
 """
@@ -115,7 +115,7 @@ def product(one: Matrix, other: Matrix) -> Matrix:
 
 @compiled("UniTuple(float64, 3)(float64[::1], float64[:, ::1])")
 def weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
-    """Value, first and second of a statistic with these parts; see `moment_search.evidence`.
+    """Value, first and second of a statistic with these parts; see `moment_search.statistic`.
 
     covariance: covariance matrix of the parts, including noise.
     """

@@ -1,7 +1,7 @@
 """Compiled tests of independence within strata and of a model's fit, and scores of families.
 
 All are computed from noisy tables.  See `noisy_parts` for the weights of the parts of a statistic,
-and `moment_search.evidence` for the numbers that a test returns.
+and `moment_search.statistic` for the numbers that a test returns.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def strata_test(
     """Test the independence of x and y within strata.
 
     Returns whether the test is possible, and value, first, second and residual_share of
-    `moment_search.evidence`.  tables: table of x by y in each stratum of the conditioning columns;
+    `moment_search.statistic`.  tables: table of x by y in each stratum of the conditioning columns;
     the first conditioning column varies slowest.  levels: number of levels of each conditioning
     column.  variances: noise variances of the moments of both x and y, of x, of y and of neither
     (rows), with every subset of the conditioning columns; see `between_strata`.

@@ -16,7 +16,7 @@ from typing import Any
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import search_again
 from privcore.algorithms.moment_search.released import (
-    ReleasedStatistics,
+    ReleasedNumbers,
     read_released,
     released_as_dict,
     together,
@@ -73,7 +73,7 @@ class ReleaseFile:
     parameters: Mapping[str, Any]
     guarantee: Guarantee
     planned: tuple[Event, ...]
-    statistics: ReleasedStatistics
+    statistics: ReleasedNumbers
     budget: str
     signer: str
     cost: str = ""
@@ -216,9 +216,7 @@ def _own_levels(columns: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
     return tuple(map(len, levels))
 
 
-def put_together(
-    files: Sequence[ReleaseFile], *, sites: bool
-) -> tuple[ReleasedStatistics, Guarantee]:
+def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[ReleasedNumbers, Guarantee]:
     """Combine the numbers of several files; returns them with their joint guarantee.
 
     sites: whether the files hold different rows of the same columns; otherwise they are separate

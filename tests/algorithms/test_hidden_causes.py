@@ -12,7 +12,7 @@ from causallearn.utils.cit import CIT
 
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.algorithms.engine import search_again
-from privcore.algorithms.moment_search.hidden import _separated as separated_in
+from privcore.algorithms.moment_search.findings import _separated as separated_in
 from privcore.algorithms.search import v_structures as stages
 from privcore.algorithms.search.parameters import HIDDEN_CAUSES
 from privcore.data import Column, Dataset, load_network

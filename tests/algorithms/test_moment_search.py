@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.features import pair_features_sensitivity
+from privcore.algorithms.moment_search.plan import pair_features_sensitivity
 from privcore.data import Column, Dataset, load_network
 from privcore.graphs import cpdag_of_names
 from privcore.measures import cpdag_metrics, skeleton_metrics

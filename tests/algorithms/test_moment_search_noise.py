@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.features import pair_features_sensitivity
+from privcore.algorithms.moment_search.plan import pair_features_sensitivity
 from privcore.counts import NumericRows
 from privcore.data import Column, Dataset
 from privcore.data.discretise import usual_intervals

@@ -11,13 +11,8 @@ from hypothesis import strategies as st
 
 from privcore.algorithms import discover
 from privcore.algorithms.engine import planned_delta, planned_events, search_again, source_of
-from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.released import (
-    LineUnits,
     NumberUnits,
-    ReleasedRows,
-    ReleasedSums,
-    ReleasedTable,
     read_released,
     released_as_dict,
     together,
@@ -48,45 +43,62 @@ def run_like(data, asked, like, epsilon, noise):
 
 
 def as_numbers(kept):
-    """Every measured number with the variance of its noise, by name, written out for each form."""
-    if isinstance(kept, ReleasedTable):
-        return {"counts": (kept.counts, discrete_laplace_variance(kept.scale))}
-    if isinstance(kept, ReleasedSums):
-        return {columns: (sums, variance) for columns, sums, variance in kept.moments.parts()}
+    """Every measured number with the variance of its noise, by the columns, from the file."""
+    file = released_as_dict(kept)
+    if kept.form == "table":
+        return {"counts": (np.array(file["counts"]), discrete_laplace_variance(file["scale"]))}
+    if kept.form == "sums":
+        return {
+            tuple(part["columns"]): (np.array(part["values"]), part["variance"])
+            for part in file["sums"]
+        }
     d = sum(kept.coordinates)
     entries = [(i, j) for i in range(d + 1) for j in range(i, d + 1) if j]
-    factors = [kept.squares if i == j else 1.0 for i, j in entries]
-    return {"moments": (kept.noisy, kept.sigma**2 * np.array(factors))}
+    factors = [file["squares"] if i == j else 1.0 for i, j in entries]
+    return {"moments": (np.array(file["noisy"]), file["sigma"] ** 2 * np.array(factors))}
 
 
 LEVELS = (2, 3, 2)
 
 
-def table(drawn, sigma):
-    return ReleasedTable(60, drawn.integers(-3, 20, LEVELS).astype(float), sigma)
+def table(drawn, scale):
+    counts = drawn.integers(-3, 20, LEVELS).ravel().tolist()
+    return read_released(
+        {"form": "table", "n": 60, "levels": LEVELS, "counts": counts, "scale": scale}
+    )
 
 
 def sums(drawn, sigma):
     """All pairs, and some of the larger sets, each with noise of its own."""
-    moments = Moments(60, LEVELS)
+    parts = []
     for columns in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]:
         if columns != (0, 1, 2) or drawn.random() < 0.5:
-            shape = [LEVELS[c] - 1 for c in columns]
-            moments.add(columns, drawn.normal(size=shape), (sigma * drawn.uniform(0.5, 2)) ** 2)
-    return ReleasedSums(60, moments, 0.01 * sigma**2)
+            values = drawn.normal(size=math.prod(LEVELS[c] - 1 for c in columns)).tolist()
+            variance = (sigma * drawn.uniform(0.5, 2)) ** 2
+            parts.append({"columns": columns, "values": values, "variance": variance})
+    file = {"form": "sums", "n": 60, "levels": LEVELS, "noise": 0.01 * sigma**2, "points": None}
+    return read_released({**file, "sums": parts})
+
+
+NUMBERS = {"centre": [0.1, -0.2], "scale": [0.5, 0.25], "radius": 1.5, "half": [4.0, 2.0]}
 
 
 def numbers(drawn, sigma):
-    units = NumberUnits(np.array([0.1, -0.2]), np.array([0.5, 0.25]), 1.5, np.array([4.0, 2.0]))
+    noisy = drawn.normal(size=5).clip(-1, 1).tolist()
     # Files of earlier versions have equal noise on all entries.
-    return ReleasedRows(60, units, drawn.normal(size=5), sigma, drawn.choice([1.0, 2.0]), 0.3)
+    squares = float(drawn.choice([1.0, 2.0]))
+    stated = {"noisy": noisy, "sigma": sigma, "squares": squares, "mean_share": 0.3}
+    return read_released({"form": "numbers", "n": 60, **NUMBERS, **stated})
 
 
 def lines(drawn, sigma):
     known = np.random.default_rng(1)
-    counts = tuple(known.normal(20, 3, size=r) for r in LEVELS)
-    bases = tuple(known.normal(size=(r, r - 1)) for r in LEVELS)
-    return ReleasedRows(60, LineUnits(counts, 2.0, bases), drawn.normal(size=14), sigma, 2.0, 0.3)
+    counts = [known.normal(20, 3, size=r).tolist() for r in LEVELS]
+    bases = [known.normal(size=(r, r - 1)).tolist() for r in LEVELS]
+    noisy = drawn.normal(size=14).clip(-1, 1).tolist()
+    stated = {"noisy": noisy, "sigma": sigma, "squares": 2.0, "mean_share": 0.3}
+    units = {"counts": counts, "counts_sigma": 2.0, "bases": bases}
+    return read_released({"form": "lines", "n": 60, **units, **stated})
 
 
 @pytest.mark.parametrize("made", [table, sums, numbers, lines])
@@ -133,9 +145,9 @@ def test_pooled_numbers_are_as_far_off_as_is_stated():
             run_like(data, asked, like, e, SimulatedNoise(3 * seed + k)).released.statistics
             for k, e in enumerate((0.5, 1.0, 2.0))
         ]
-        for columns, values, variance in together(runs, same_rows=True).moments.parts():
-            if len(columns) < 3:  # Each run chooses larger tables of its own.
-                squares += list(((values - exact.sums(*columns)) ** 2 / variance).ravel())
+        for m in together(runs, same_rows=True).measurements:
+            if len(m.columns) < 3:  # Each run chooses larger tables of its own.
+                squares += list(((m.values - exact.sums(*m.columns)) ** 2 / m.variance).ravel())
     # The standard deviation of a mean of m such squares is √(2/m).
     assert len(squares) == 4 * 21
     assert abs(np.mean(squares) - 1) < 5 * math.sqrt(2 / len(squares))
@@ -156,7 +168,7 @@ def test_a_run_like_another_draws_what_is_planned_and_all_that_is_paid(form, row
     if form == "table":
         assert delta == 0
         assert [(kind, sigma) for kind, _, sigma, _ in noise.calls] == [
-            ("laplace", made.released.statistics.scale)
+            ("laplace", made.released.statistics.noise)
         ]
         return
     assert delta == DELTA
@@ -177,13 +189,12 @@ def test_all_runs_like_one_measure_the_same_in_its_units(form):
             json.loads(json.dumps(released_as_dict(kept[-1].released.statistics)))
         )
     for other in kept[1:]:
-        assert (type(other), other.form) == (type(like), like.form)
-        if isinstance(like, ReleasedSums):
-            assert other.points == like.points
-        if isinstance(like, ReleasedRows):
-            assert released_as_dict(replace(other, noisy=like.noisy, sigma=like.sigma)) == (
-                released_as_dict(like)
-            )
+        assert other.form == like.form
+        if like.form == "sums":
+            assert other.units == like.units
+        if like.form in ("numbers", "lines"):
+            one, two = map(released_as_dict, (other, like))
+            assert one | {"noisy": two["noisy"], "sigma": two["sigma"]} == two
     pooled = together(kept, same_rows=True)
     result = run_like(data, asked, like, 1.0, SimulatedNoise(1))
     again = search_again("moment-search", pooled, data.names, {}, result.guarantee)
@@ -192,7 +203,7 @@ def test_all_runs_like_one_measure_the_same_in_its_units(form):
 
 def hostile(kept):
     """Units that no run chooses: some rows are scaled by 10⁴⁰."""
-    if not isinstance(kept, ReleasedRows):
+    if kept.form in ("table", "sums"):
         return kept
     if isinstance(kept.units, NumberUnits):
         return replace(kept, units=kept.units._replace(scale=np.array([1e-40, 1.0, 0.5])))

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import privcore
 from privcore.algorithms.engine import LIKE
-from privcore.algorithms.moment_search.released import released_as_dict, together
+from privcore.algorithms.moment_search.released import pool, released_as_dict
 from privcore.data.domain import domain_of
 from privcore.effects import EffectPlan, Question
 from privcore.errors import BudgetError, DataError, ParameterError, ReleaseError
@@ -75,7 +75,7 @@ def test_each_is_charged_on_its_own_and_all_promise_the_sum(tmp_path, form, unit
     assert Fraction(promise.delta) >= 3 * Fraction(made.guarantee.delta)
     assert promise.epsilon == pytest.approx(1.0, rel=1e-12)
     assert promise.accountant == "basic composition"
-    pooled = together([f.statistics for f in files], same_rows=True)
+    pooled = pool([f.statistics for f in files], same_rows=True)
     assert released_as_dict(statistics) == released_as_dict(pooled)
     assert search_files(files).guarantee == promise
 
@@ -91,7 +91,8 @@ def test_sites_in_the_units_of_one_of_them_add_up(tmp_path):
     statistics, promise = put_together(files, sites=True)
     one, two = (file.statistics for file in files)
     assert statistics.n == 600
-    assert statistics.noisy == pytest.approx((one.noisy + 2 * two.noisy) / 3)
+    both, one, two = (kept.measurements[0].values for kept in (statistics, one, two))
+    assert both == pytest.approx((one + 2 * two) / 3)
     assert promise.epsilon == 2.0
 
 
@@ -157,7 +158,7 @@ def test_a_file_that_somebody_else_signed_pays_for_nothing(ledger):
     forged = parsed_file(file_text(document).encode())
     one, second = kept_release(ledger, data, 1.0, like=forged)
     assert one.guarantee.epsilon == ledger.charges()[-1].epsilon == 1.0
-    assert second.statistics.scale == pytest.approx(2.0, rel=1e-9)
+    assert second.statistics.noise == pytest.approx(2.0, rel=1e-9)
     # And pooled with the true one, it is of other noise alone.
     assert put_together([file, second], sites=False)[1].epsilon == 1.5
 

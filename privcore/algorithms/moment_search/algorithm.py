@@ -11,47 +11,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import log
 from typing import Any, cast
 
 import numpy as np
 
-from privcore.algorithms.moment_search.budget import (
-    MomentPlan,
-    Plan,
-    RowsPlan,
-    WholePlan,
-    plan_lines,
-    plan_moments,
-    plan_numbers,
+from privcore.algorithms.moment_search.edges import (
+    edge_p_values,
+    kept_edges,
+    neighbours_in,
+    skeletons,
+    sparsest_dag,
 )
-from privcore.algorithms.moment_search.lines import (
-    PROOFS,
-    run_in_units,
-    run_on_rows,
-    searched_lines,
+from privcore.algorithms.moment_search.evidence import LineEvidence, TableEvidence
+from privcore.algorithms.moment_search.findings import Found, found_by_tests, outcome
+from privcore.algorithms.moment_search.measure import measured
+from privcore.algorithms.moment_search.parameters import (
+    LINE_PENALTY,
+    USUAL_COLUMNS,
+    MomentSearchParameters,
 )
-from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.released import (
-    ReleasedRows,
-    ReleasedStatistics,
-    ReleasedSums,
-    ReleasedTable,
-)
-from privcore.algorithms.moment_search.report import outcome
-from privcore.algorithms.moment_search.rounds import run_in_rounds, searched_sums
+from privcore.algorithms.moment_search.plan import Plan, plan_like, plan_numbers
+from privcore.algorithms.moment_search.released import ReleasedNumbers
+from privcore.algorithms.moment_search.search import OrderSearch, between, parent_log_prior
 from privcore.algorithms.moment_search.visible import mixed_sentence, plan_levels
-from privcore.algorithms.moment_search.whole import run_on_whole_table, searched_whole
+from privcore.algorithms.moment_search.whole import searched_whole
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.result import Spent
+from privcore.algorithms.search.result import Spent, Step
 from privcore.counts import has_levels, has_numbers
-from privcore.counts.numbers import cut_numbers
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.composition import Event
-from privcore.privacy.mechanisms.gaussian import planned_mu
 from privcore.threads import one_thread
 
-PROOF = "docs/proofs/moment_search.md"
 # Half a million pairs take about a minute.
 MOST_COLUMNS = 1_000
 
@@ -65,26 +57,10 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
             f"{len(source.names):,} columns; keep at most {MOST_COLUMNS:,} of them."
         )
     if run.like is not None:
-        return _planned_like(run, cast(ReleasedStatistics, run.like))
+        return plan_like(source.n, cast(ReleasedNumbers, run.like), parameters)
     if has_numbers(source):
         return plan_numbers(source.n, source.own_levels, parameters)
     return plan_levels(source.n, source.levels, source.ordered, parameters)
-
-
-def _planned_like(run: Run[MomentSearchParameters], like: ReleasedStatistics) -> Plan:
-    """The plan to measure as an earlier release did: in its form, its units and its cut points."""
-    source, parameters = run.source, run.parameters
-    if isinstance(like, ReleasedTable):
-        return WholePlan(source.n, like.levels, parameters.epsilon)
-    mu = planned_mu(parameters.epsilon, parameters.delta)
-    if isinstance(like, ReleasedSums):
-        return plan_moments(source.n, like.levels, mu, parameters)
-    plan = (
-        plan_numbers(source.n, source.own_levels, parameters)
-        if has_numbers(source)
-        else plan_lines(source.n, source.levels, source.ordered, mu, parameters)
-    )
-    return replace(plan, mus=(0.0, 0.0, mu), mean_share=like.mean_share)
 
 
 def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
@@ -98,7 +74,7 @@ def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
 
 def _delta(run: Run[MomentSearchParameters]) -> float:
     """The δ that a run uses: 0 if all combinations of levels are counted, otherwise `delta`."""
-    if has_levels(run.source) and isinstance(planned(run), WholePlan):
+    if planned(run).whole is not None:
         return 0.0
     return run.parameters.delta
 
@@ -117,45 +93,76 @@ def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[s
         return {"measured": "levels"}
     each = replace(parameters, epsilon=parameters.epsilon / rows)
     plan = plan_levels(source.n, source.levels, source.ordered, each)
-    return {"measured": "lines" if isinstance(plan, RowsPlan) else "levels"}
+    return {"measured": "lines" if plan.rows is not None else "levels"}
 
 
 def _run(run: Run[MomentSearchParameters]) -> Outcome:
+    recorder, plan = common.Recorder(run.keep_trace), planned(run)
     # Thousands of tests on small matrices take twice as long with several threads.
     with one_thread():
-        return _searched(run)
-
-
-def _searched(run: Run[MomentSearchParameters]) -> Outcome:
-    recorder = common.Recorder(run.keep_trace)
-    plan = planned(run)
-    if isinstance(plan, WholePlan):
-        return run_on_whole_table(run, plan, recorder)
-    if isinstance(plan, MomentPlan):
-        points = run.like.points if isinstance(run.like, ReleasedSums) else None
-        if points is not None and has_numbers(run.source):
-            run = replace(run, source=cut_numbers(run.source, [np.array(ends) for ends in points]))
-        return outcome(run, run_in_rounds(run, plan, recorder, points=points), recorder, (PROOF,))
-    if isinstance(run.like, ReleasedRows):
-        result = run_in_units(run, plan, run.like.units, recorder)
-        return outcome(run, result, recorder, PROOFS)
-    run, result = run_on_rows(run, plan, recorder)
-    made = outcome(run, result, recorder, PROOFS)
-    if isinstance(result.statistics, ReleasedRows) or not plan.mus[1]:
+        run, statistics, spent = measured(run, plan, recorder)
+        made = outcome(run, _searched(run, statistics, recorder), spent, recorder)
+    if plan.rows is None or plan.pairs is None or statistics.form != "sums":
         return made
     return made._replace(beyond=replace(made.beyond, intervals=plan.intervals))
 
 
-def _again(run: Run[MomentSearchParameters], statistics: ReleasedStatistics) -> Outcome:
+def _again(run: Run[MomentSearchParameters], statistics: ReleasedNumbers) -> Outcome:
     """Repeat the search on released numbers, with the parameters of `run`, at no cost."""
     recorder = common.Recorder(run.keep_trace)
+    spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
     with one_thread():
-        if isinstance(statistics, ReleasedTable):
-            return searched_whole(run, statistics, recorder)
-        spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
-        if isinstance(statistics, ReleasedRows):
-            return outcome(run, searched_lines(run, statistics, spent, recorder), recorder, PROOFS)
-        return outcome(run, searched_sums(run, statistics, spent, recorder), recorder, (PROOF,))
+        return outcome(run, _searched(run, statistics, recorder), spent, recorder)
+
+
+def _searched(
+    run: Run[MomentSearchParameters], statistics: ReleasedNumbers, recorder: common.Recorder
+) -> Found:
+    """Search for a graph in released numbers alone; repeating this search costs no budget."""
+    if statistics.form == "table":
+        return searched_whole(run, statistics, recorder)
+    if statistics.form == "sums":
+        return _searched_sums(run, statistics, recorder)
+    return _searched_rows(run, statistics, recorder)
+
+
+def _searched_sums(
+    run: Run[MomentSearchParameters], statistics: ReleasedNumbers, recorder: common.Recorder
+) -> Found:
+    evidence = TableEvidence(statistics.moments, run.parameters.penalty)
+    searched = skeletons(run, evidence, statistics.noise, recorder, refined=True)
+    dag, neighbours = sparsest_dag(run, evidence, neighbours_in(searched[0]))
+    return found_by_tests(run, dag, evidence, neighbours, statistics, searched)
+
+
+def _searched_rows(
+    run: Run[MomentSearchParameters], statistics: ReleasedNumbers, recorder: common.Recorder
+) -> Found:
+    """Search over orders of the columns, then choose edges at the FDR level."""
+    level, known, n = run.parameters.false_edges, run.known, statistics.n
+    evidence = LineEvidence(statistics, penalty=LINE_PENALTY * log(n))
+    log_prior, candidates = parent_log_prior(known, n), _candidates(run, evidence)
+    search = OrderSearch(lambda c, those: evidence.gains(c, those) + log_prior[c], candidates)
+    dag = search.best(range(len(candidates)), lambda moves: between(run, moves))
+    dag = kept_edges(evidence, known.repaired(dag), level, known)
+    for (cause, effect), p_value in edge_p_values(evidence, dag).items():
+        others = tuple(sorted(dag[effect] - {cause}))
+        recorder.add(Step.noiseless(cause, effect, others, p_value, level, False))
+    return found_by_tests(run, dag, evidence, dict(enumerate(candidates)), statistics)
+
+
+def _candidates(run: Run[MomentSearchParameters], evidence: LineEvidence) -> list[set[int]]:
+    """The possible neighbours of each column.
+
+    With many columns, only significantly dependent pairs and required edges are possible.
+    """
+    p, possible = evidence.linear.columns, run.known.possible.copy()
+    if p > USUAL_COLUMNS:
+        level = run.parameters.level_of_candidates(p)
+        possible &= np.array([evidence.linear.tests_of(c, ()).p_values < level for c in range(p)])
+        for i, j in run.known.required:
+            possible[i, j] = possible[j, i] = True
+    return [set(np.flatnonzero(row).tolist()) for row in possible]
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,22 +26,27 @@ from privcore.algorithms.moment_search.evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.search import (
     ORDERS,
+    Neighbours,
     Parents,
     Scorer,
     best_of_orders,
+    between,
     causes_first,
     edges_of,
+    end_if_cancelled,
+    most_parents,
     obeying,
     total,
 )
 from privcore.algorithms.moment_search.statistic import Statistic
-from privcore.algorithms.moment_search.steps import (
-    Around,
-    between,
-    end_if_cancelled,
-    most_parents,
-)
+from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
+from privcore.algorithms.search.result import Step
+from privcore.algorithms.search.skeleton import (
+    Decision,
+    Skeleton,
+    search_skeleton,
+)
 from privcore.arrays import Columns
 from privcore.graphs import EquivalenceClass, cpdag_of_dag
 from privcore.graphs.constraints import Constraints
@@ -128,7 +133,7 @@ def _p_value(dag: Parents, x: int, y: int, test: Test) -> tuple[float, float]:
 def searched_among(
     run: Run[MomentSearchParameters],
     score: Scorer,
-    candidates: Around,
+    candidates: Neighbours,
     start: Parents | None = None,
     orders: int = ORDERS,
 ) -> Parents:
@@ -159,20 +164,20 @@ _PASSES = 2
 def sparsest_dag(
     run: Run[MomentSearchParameters],
     evidence: TableEvidence,
-    candidates: Around,
-) -> tuple[Parents, Around]:
+    candidates: Neighbours,
+) -> tuple[Parents, Neighbours]:
     """The DAG with the fewest edges among several that pass all tests and explain all dependences.
 
     Also returns the candidates, including added pairs.
     """
     parameters, dags = run.parameters, []
-    around = {column: set(others) for column, others in candidates.items()}
+    neighbours = {column: set(others) for column, others in candidates.items()}
     for cost in _COSTS:
-        dag = _explaining(run, evidence, around, cost)
+        dag = _explaining(run, evidence, neighbours, cost)
         dag = kept_edges(evidence, dag, parameters.false_edges, run.known)
         for _ in range(_PASSES):
             # Among these candidates alone, another DAG may need fewer edges.
-            dag = searched_among(run, evidence.score, _around(dag), dag)
+            dag = searched_among(run, evidence.score, _adjacent(dag), dag)
             dag = completed(
                 dag,
                 candidates,
@@ -184,29 +189,29 @@ def sparsest_dag(
             dag = kept_edges(evidence, dag, parameters.false_edges, run.known)
             dags.append(run.known.repaired(dag))
     best = fewest_edges(dags, obeying(evidence.score, run.known, run.source.n))
-    _let_in(around, edges_of(best))
-    return best, around
+    _let_in(neighbours, edges_of(best))
+    return best, neighbours
 
 
 def first_guess(
-    run: Run[MomentSearchParameters], evidence: TableEvidence, candidates: Around
+    run: Run[MomentSearchParameters], evidence: TableEvidence, candidates: Neighbours
 ) -> Parents:
     """The best DAG found by a quick search; the families of this DAG are counted next."""
     return searched_among(run, _costly(run, evidence, _COSTS[1]), candidates, orders=1)
 
 
 def _explaining(
-    run: Run[MomentSearchParameters], evidence: TableEvidence, around: Around, cost: float
+    run: Run[MomentSearchParameters], evidence: TableEvidence, neighbours: Neighbours, cost: float
 ) -> Parents:
-    """The best DAG at this cost per edge; adds pairs with unexplained dependence to `around`."""
+    """The best DAG at this cost per edge; adds unexplained pairs to `neighbours`."""
     score = _costly(run, evidence, cost)
     test = _allowed(run, evidence.unexplained, run.known.possible)
     for _ in range(_SEARCHES):
-        dag = searched_among(run, score, around)
-        missing = unexplained(dag, around, test, evidence.suspects)
+        dag = searched_among(run, score, neighbours)
+        missing = unexplained(dag, neighbours, test, evidence.suspects)
         if not missing:
             break
-        _let_in(around, missing)
+        _let_in(neighbours, missing)
     return dag
 
 
@@ -224,16 +229,16 @@ def fewest_edges(dags: Sequence[Parents], score: Scorer) -> Parents:
     return min(dags, key=lambda dag: (sum(map(len, dag)), -total(score, dag)))
 
 
-def _around(dag: Parents) -> Around:
-    around: Around = {column: set() for column in range(len(dag))}
-    _let_in(around, edges_of(dag))
-    return around
+def _adjacent(dag: Parents) -> Neighbours:
+    adjacent: Neighbours = {column: set() for column in range(len(dag))}
+    _let_in(adjacent, edges_of(dag))
+    return adjacent
 
 
-def _let_in(around: Around, pairs: Iterable[tuple[int, int]]) -> None:
+def _let_in(neighbours: Neighbours, pairs: Iterable[tuple[int, int]]) -> None:
     for x, y in pairs:
-        around[x].add(y)
-        around[y].add(x)
+        neighbours[x].add(y)
+        neighbours[y].add(x)
 
 
 def _allowed(run: Run[MomentSearchParameters], test: Test, allowed: NDArray[np.bool_]) -> Test:
@@ -319,3 +324,76 @@ def _elsewhere(
             test = evidence.edge(other, cause, effect)
             if test.informative:
                 yield test.p_value, cause, effect, other
+
+
+def skeletons(
+    run: Run[MomentSearchParameters],
+    evidence: TableEvidence,
+    noise: float,
+    recorder: common.Recorder,
+    *,
+    refined: bool,
+) -> tuple[Skeleton, ...]:
+    """The candidate skeleton, found by tests with few conditioning columns.
+
+    noise: see `PairSums.noise_ratio`. refined: whether to also return the skeleton that remains
+    after tests on larger tables.
+    """
+    candidates = _narrowed(run, 1 if noise > 1 else 2, evidence, recorder, None)
+    if not refined:
+        return (candidates,)
+    return candidates, _narrowed(run, None, evidence, recorder, candidates)
+
+
+def _narrowed(
+    run: Run[MomentSearchParameters],
+    order: int | None,
+    evidence: TableEvidence,
+    recorder: common.Recorder,
+    within: Skeleton | None,
+) -> Skeleton:
+    """Run PC's skeleton search over all pairs, or over the edges of an earlier skeleton.
+
+    order: maximum number of conditioning columns, unless the run sets a lower limit. within: the
+    earlier skeleton, if any.
+    """
+    limits = [k for k in (run.parameters.max_order, order) if k is not None]
+    candidates = run.parameters.level_of_candidates(len(run.source.names))
+    level = candidates if within is None else run.parameters.threshold
+    return search_skeleton(
+        run.source.names,
+        _NoiseAware(evidence, level, recorder, tabulated=within is not None),
+        max_order=min(limits, default=None),
+        hooks=run.hooks,
+        start=None if within is None else within.graph,
+        known=run.known,
+    )
+
+
+def neighbours_in(skeleton: Skeleton) -> Neighbours:
+    """The neighbours of each column in a skeleton."""
+    return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
+
+
+class _NoiseAware(Decision):
+    """Decides on independence: yes if an informative noise-aware test does not reject.
+
+    tabulated: whether conditioning sets of two or more columns are used only if a released table
+    covers all columns of the test.
+    """
+
+    def __init__(
+        self, evidence: TableEvidence, level: float, recorder: common.Recorder, *, tabulated: bool
+    ) -> None:
+        self._evidence, self._level, self._tabulated = evidence, level, tabulated
+        self._recorder = recorder
+
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
+        evidence, many = self._evidence, len(conditioning_set) > 1
+        if self._tabulated and many and not evidence.tabulated(x, y, *conditioning_set):
+            return False
+        tested = evidence.test(x, y, conditioning_set)
+        independent = tested.p_value > self._level and tested.informative
+        step = (x, y, conditioning_set, tested.p_value, self._level, independent)
+        self._recorder.add(Step.noiseless(*step))
+        return independent

@@ -22,10 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from privcore import kernels
-from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.algorithms.moment_search.log_linear import LogLinear
-from privcore.algorithms.moment_search.moments import Moments
-from privcore.algorithms.moment_search.released import ReleasedRows
+from privcore.algorithms.moment_search.moments import Moments, sum_zero_basis
+from privcore.algorithms.moment_search.released import LineUnits, NumberUnits, ReleasedNumbers
 from privcore.algorithms.moment_search.search import DIGITS, Parents
 from privcore.algorithms.moment_search.statistic import Statistic, Statistics
 from privcore.algorithms.moment_search.visible import table_information
@@ -91,19 +90,13 @@ class LinearTests:
             self._rows[key] = Statistics(*tests.T)
         return self._rows[key]
 
-    def tests(self, tests: Sequence[tuple[int, int, Columns]]) -> Statistics:
-        """The tests for several (x, y, conditioning set); all sets must have the same size."""
-        xs, ys = (np.array([test[k] for test in tests], np.int64) for k in range(2))
-        others = np.array([test[2] for test in tests], np.int64).reshape(len(tests), -1)
-        return Statistics(*kernels.moment_tests.linear_tests(*self._known, xs, ys, others).T)
-
     def _made(self, xs: Integers, y: int, conditioning_set: Columns) -> Matrix:
         """Tests of y with each column in `xs`, one test per row.
 
         Tests with y or with columns in the conditioning set have no information.
         """
-        ys, others = np.array([y]), np.array([conditioning_set], np.int64)
-        return np.asarray(kernels.moment_tests.linear_tests(*self._known, xs, ys, others))
+        others = np.array(conditioning_set, np.int64)
+        return np.asarray(kernels.moment_tests.linear_tests(*self._known, xs, y, others))
 
 
 class LevelTests(LinearTests):
@@ -241,24 +234,28 @@ class LineEvidence(ReleaseEvidence):
     """Evidence from noisy second moments of columns that are coded by a few numbers each.
 
     penalty: amount subtracted from a score for each pair of a coordinate of a parent and a
-    coordinate of the column.
+    coordinate of the column. means, covariance: of the coordinates. squares: variance of the noise
+    on squares, divided by that on products.
     """
 
-    def __init__(self, statistics: ReleasedRows, penalty: float) -> None:
+    def __init__(self, statistics: ReleasedNumbers, penalty: float) -> None:
+        units, measured = statistics.units, statistics.measurements[-1]
+        assert isinstance(units, NumberUnits | LineUnits)
         d, columns = sum(statistics.coordinates), len(statistics.coordinates)
+        self.squares = float(measured.variance[-1] / measured.variance[0])
         moments = np.eye(d + 1)
         places = upper_triangle(d, centred=True)
-        moments[places] = moments[places[::-1]] = statistics.noisy
-        self.means = moments[0, 1:] / statistics.mean_share
+        moments[places] = moments[places[::-1]] = measured.values
+        self.means = moments[0, 1:] / units.mean_share
         moments[0, 1:] = self.means
-        self.covariance = positive(covariance(moments), statistics.sigma)
+        self.covariance = positive(covariance(moments), statistics.noise)
         moments[0, 1:] = moments[1:, 0] = self.means
         moments[1:, 1:] = self.covariance + np.outer(self.means, self.means)
         # In units of counts, as the tests expect.
-        noise = np.full((columns + 1,) * 2, (statistics.n * statistics.sigma) ** 2)
-        noise[0] = noise[:, 0] = noise[1, 1] / statistics.mean_share**2
+        noise = np.full((columns + 1,) * 2, (statistics.n * statistics.noise) ** 2)
+        noise[0] = noise[:, 0] = noise[1, 1] / units.mean_share**2
         diagonal = np.arange(1, columns + 1)
-        noise[diagonal, diagonal] *= statistics.squares
+        noise[diagonal, diagonal] *= self.squares
         noise[0, 0] = 0.0
         linear = LinearTests(moments, statistics.coordinates, noise, statistics.n)
         super().__init__(linear, penalty)
@@ -329,19 +326,6 @@ class TableEvidence(ReleaseEvidence):
         """The test of `within_strata` if this test is possible, otherwise the linear test."""
         within = self.within_strata(x, y, conditioning_set)
         return within or self.linear.test(x, y, conditioning_set)
-
-    def tests(self, tests: Sequence[tuple[int, int, Columns]]) -> Statistics:
-        """Like `test`, for several tests whose conditioning sets have the same size."""
-        made = Statistics(*np.empty((4, len(tests))))
-        within = [self.within_strata(*each) for each in tests]
-        left = np.array([k for k, statistic in enumerate(within) if statistic is None], np.int64)
-        if left.size:
-            for field, part in zip(made, self.linear.tests([tests[k] for k in left]), strict=True):
-                field[left] = part
-        for k, statistic in enumerate(within):
-            if statistic is not None:
-                made.put(k, statistic)
-        return made
 
     def within_strata(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The test within the strata of a table that covers all these columns.

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore import kernels
-from privcore.algorithms.moment_search.features import sum_zero_basis
-from privcore.algorithms.moment_search.moments import Moments, turned_by
+from privcore.algorithms.moment_search.moments import Moments, sum_zero_basis, turned_by
 from privcore.algorithms.moment_search.statistic import Statistic
 from privcore.arrays import Columns, Integers, Matrix, Vector
 

@@ -1,64 +1,92 @@
-"""Sums of products of codes, each estimated from all releases that contain the sum.
+"""Measurements, and sums of products of codes estimated from all measurements that contain them.
 
-The codes of a column are defined in `features`. The sum over records of u_A = ⊗ u_c, c in A, is a
-moment of the columns A. A table with independent noise of variance v on its cells, transformed to
-the basis (1/√r, Q) on each axis, contains every moment of every subset A of its columns, with
-independent noise of variance v ∏ r_c, c not in A. So moments that occur in several releases are
-averaged with inverse-variance weights. The average loses no information: it is the least-squares
-estimate from all releases.
+Level x of a column with r levels is coded by u(x), the row of x in Q. Here Q, of shape (r, r − 1),
+is an orthonormal basis of the vectors that sum to 0, so that ⟨u(x), u(x′)⟩ = 1[x = x′] − 1/r.
+
+The sum over records of u_A = ⊗ u_c, c in A, is a moment of the columns A. The moments of single
+columns and of pairs give all one-way and two-way counts. A table with independent noise of variance
+v on its cells, transformed to the basis (1/√r, Q) on each axis, contains every moment of every
+subset A of its columns, with independent noise of variance v ∏ r_c, c not in A. So moments that
+occur in several releases are averaged with inverse-variance weights. The average loses no
+information: it is the least-squares estimate from all releases.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, compress, product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.arrays import Columns, Matrix
 
-Measured = tuple[Matrix, Any]
+Basis = Literal["counts", "contrasts", "means", "moments"]
 
 
-def pooled(one: Measured, other: Measured) -> Measured:
-    """Two measurements of the same numbers as one, weighted by inverse variance.
+@dataclass(frozen=True)
+class Measurement:
+    """Noisy numbers about some columns; everything after the noise reads only such numbers.
 
-    A measurement is the numbers and the variance of their noise, one for all or one for each.
+    columns: the columns, in ascending order. values: the noisy numbers. variance: of the noise on
+    each value, as one number or with a number for each value. basis: "counts" of each combination
+    of levels, with one axis per column; "contrasts", sums of products of codes, shape
+    (levels − 1, …); "means" and mean squares; or second "moments" of rows.
     """
-    (numbers, variance), (more, noise) = one, other
-    total = variance + noise
-    share = variance / total if np.all(total) else 0.0
-    return numbers + share * (more - numbers), noise * share
+
+    columns: Columns
+    values: Matrix
+    variance: Any
+    basis: Basis
+
+    def averaged(self, other: Measurement) -> Measurement:
+        """Average with a measurement of the same numbers, with inverse-variance weights."""
+        both = self.variance + other.variance
+        # If the noise is 0 in floating point, either value is right.
+        share = self.variance / both if np.all(both) else 0.0
+        values = self.values + share * (other.values - self.values)
+        return replace(self, values=values, variance=other.variance * share)
+
+    def joined(self, other: Measurement, n: int, more: int) -> Measurement:
+        """Combine with a measurement of the same numbers for other rows.
+
+        n, more: numbers of rows of both. Moments are means over rows, so both are weighted.
+        """
+        one, two = (n / (n + more), more / (n + more)) if self.basis == "moments" else (1, 1)
+        values = one * self.values + two * other.values
+        return replace(
+            self, values=values, variance=one**2 * self.variance + two**2 * other.variance
+        )
 
 
 class Moments:
-    """Moments of columns from all releases so far.
+    """Moments of columns from all measurements so far.
 
     n: public number of rows. levels: number of levels of each column.
     """
 
-    def __init__(self, n: int, levels: Sequence[int]) -> None:
+    def __init__(
+        self, n: int, levels: Sequence[int], measurements: Iterable[Measurement] = ()
+    ) -> None:
         self.n, self.levels = n, tuple(levels)
-        self._sums: dict[Columns, Matrix] = {(): np.array(float(n))}
-        self._variances: dict[Columns, float] = {(): 0.0}
+        self._known: dict[Columns, Measurement] = {
+            (): Measurement((), np.array(float(n)), 0.0, "contrasts")
+        }
         self._tables: dict[Columns, Matrix] = {}
         self._subsets: dict[Columns, Matrix] = {}
         self._cells: dict[tuple[Columns, int | None], float] = {}
+        self.add(measurements)
 
-    def add(self, columns: Columns, sums: Matrix, variance: float) -> None:
-        """Add moments of these columns, which must be in ascending order.
-
-        sums: shape (levels − 1, …), one axis per column. variance: noise variance of each sum.
-        """
-        if columns in self._sums:
-            sums, variance = pooled(
-                (self._sums[columns], self._variances[columns]), (sums, variance)
-            )
-        self._sums[columns], self._variances[columns] = sums, variance
+    def add(self, measurements: Iterable[Measurement]) -> None:
+        """Add measurements of counts or contrasts."""
+        for measurement in measurements:
+            parts = _contrasts(measurement) if measurement.basis == "counts" else [measurement]
+            for part in parts:
+                known = self._known.get(part.columns)
+                self._known[part.columns] = part if known is None else known.averaged(part)
         self.forget()
 
     def forget(self) -> None:
@@ -67,39 +95,19 @@ class Moments:
         self._subsets.clear()
         self._cells.clear()
 
-    def add_table(self, columns: Columns, counts: Matrix, variance: float) -> None:
-        """Add a table over these columns, which must be in ascending order.
-
-        counts: shape (levels, …), one axis per column. variance: noise variance of each count.
-        """
-        turned = turned_by(counts, [full_basis(r).T for r in counts.shape])
-        for axes, place, others in _parts(counts.shape):
-            if axes:
-                subset = tuple(columns[axis] for axis in axes)
-                self.add(subset, turned[place] * math.sqrt(others), variance * others)
-
-    def parts(self) -> Iterator[tuple[Columns, Matrix, float]]:
-        """Every released moment: its columns, its sums, and the noise variance on each sum."""
-        for columns, sums in self._sums.items():
-            if columns:
-                yield columns, sums, self._variances[columns]
-
-    def copy(self) -> Moments:
-        """A copy that can be extended without changing the original."""
-        other = Moments(self.n, self.levels)
-        for columns, sums, variance in self.parts():
-            other.add(columns, sums, variance)
-        return other
+    def measurements(self) -> tuple[Measurement, ...]:
+        """Every released moment, averaged over all measurements that contain it."""
+        return tuple(known for columns, known in self._known.items() if columns)
 
     def covers(self, columns: Sequence[int]) -> bool:
-        return tuple(sorted(columns)) in self._sums
+        return tuple(sorted(columns)) in self._known
 
     def sums(self, *columns: int) -> Matrix:
-        return self._sums[columns]
+        return self._known[columns].values
 
     def variance(self, *columns: int) -> float:
         """Variance of the noise on each moment of the columns."""
-        return self._variances[tuple(sorted(columns))]
+        return float(self._known[tuple(sorted(columns))].variance)
 
     def table(self, columns: Sequence[int]) -> Matrix:
         """Estimated counts over columns that one release covers, with axes in the given order.
@@ -114,7 +122,7 @@ class Moments:
     def _built(self, in_order: Columns) -> Matrix:
         turned = np.zeros([self.levels[c] for c in in_order])
         for axes, place, others in _parts(turned.shape):
-            turned[place] = self._sums[tuple([in_order[axis] for axis in axes])] / math.sqrt(others)
+            turned[place] = self.sums(*(in_order[axis] for axis in axes)) / math.sqrt(others)
         return turned_by(turned, [full_basis(r) for r in turned.shape])
 
     def widest(self, columns: Sequence[int]) -> float:
@@ -163,11 +171,20 @@ class Moments:
         in_order = tuple(sorted(columns))
         if in_order not in self._subsets:
             each = [
-                self._variances[tuple(compress(in_order, inside))]
-                for inside in _insides(len(in_order))
+                self.variance(*compress(in_order, inside)) for inside in _insides(len(in_order))
             ]
             self._subsets[in_order] = np.array(each).reshape((2,) * len(in_order))
         return self._subsets[in_order].transpose([in_order.index(c) for c in columns])
+
+
+def _contrasts(table: Measurement) -> Iterator[Measurement]:
+    """The moments that a table of counts contains."""
+    turned = turned_by(table.values, [full_basis(r).T for r in table.values.shape])
+    for axes, place, others in _parts(table.values.shape):
+        if axes:
+            columns = tuple(table.columns[axis] for axis in axes)
+            values = turned[place] * math.sqrt(others)
+            yield Measurement(columns, values, table.variance * others, "contrasts")
 
 
 @lru_cache(maxsize=32)
@@ -193,6 +210,18 @@ def _parts(levels: tuple[int, ...]) -> list[tuple[Columns, tuple[slice | int, ..
         for size in range(len(levels) + 1)
         for subset in combinations(axes, size)
     ]
+
+
+@lru_cache(maxsize=256)
+def sum_zero_basis(levels: int) -> Matrix:
+    """Q, shape (levels, levels − 1): orthonormal columns that each sum to 0 (Helmert contrasts)."""
+    basis = np.zeros((levels, levels - 1))
+    for k in range(1, levels):
+        basis[:k, k - 1] = 1
+        basis[k, k - 1] = -k
+        basis[:, k - 1] /= math.sqrt(k * (k + 1))
+    basis.setflags(write=False)
+    return basis
 
 
 @lru_cache(maxsize=256)

@@ -30,7 +30,6 @@ from scipy.special import expit
 
 from privcore import kernels
 from privcore.algorithms.moment_search.evidence import ReleaseEvidence
-from privcore.algorithms.moment_search.findings import as_known
 from privcore.algorithms.moment_search.search import (
     Between,
     Parents,
@@ -112,6 +111,22 @@ class Posterior(NamedTuple):
         doubt = _DOUBT * max(self.disagreement - _CHANCE, 0.0)
         even = (1 - np.eye(len(self.directed))) * self.even / 2
         return as_known((1 - doubt) * self.directed + doubt * even, self.known)
+
+
+def as_known(stated: Matrix, known: Constraints) -> Matrix:
+    """Probabilities of arrows i → j, shape (p, p), adjusted to background knowledge.
+
+    A required edge has probability 1; if one direction is ruled out, the other direction gets the
+    probability of the edge.
+    """
+    if known.empty:
+        return stated
+    edges = stated + stated.T
+    for pair in known.required:
+        edges[pair] = edges[pair[::-1]] = 1.0
+    both = known.allowed & known.allowed.T
+    share = np.where(both, stated / np.maximum(stated + stated.T, 1e-300), known.allowed)
+    return np.asarray(edges * share)
 
 
 @lru_cache(maxsize=1 << 13)

@@ -13,7 +13,10 @@ from itertools import accumulate
 
 import numpy as np
 
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.search.model import Progress, Run
 from privcore.arrays import Matrix, Vector
+from privcore.errors import Cancelled
 from privcore.graphs import topological_order
 from privcore.graphs.constraints import Constraints
 
@@ -22,6 +25,8 @@ Scorer = Callable[[int, frozenset[int]], float]
 # For a column and its parents, the gain from adding each other column to the parents.
 Gains = Callable[[int, frozenset[int]], Mapping[int, float] | Vector]
 Between = Callable[[int], None]
+# Per column, its possible neighbours.
+Neighbours = dict[int, set[int]]
 
 _TOO_SMALL = 1e-6
 # Scores are rounded to this many digits: equivalent DAGs then have equal scores on every processor,
@@ -237,3 +242,20 @@ def obeying(score: Scorer, known: Constraints, n: int) -> Scorer:
         return score(column, parents) + float(log_prior[column, sorted(parents)].sum())
 
     return known_score
+
+
+def most_parents(run: Run[MomentSearchParameters]) -> int:
+    """Maximum number of parents of a column."""
+    return max(run.parameters.max_parents, run.known.most_parents)
+
+
+def between(run: Run[MomentSearchParameters], moves: int) -> None:
+    """Report the progress of a search; raise Cancelled if the run is cancelled."""
+    run.hooks.progress(Progress(0, moves, 0, moves, "change"))
+    end_if_cancelled(run)
+
+
+def end_if_cancelled(run: Run[MomentSearchParameters]) -> None:
+    """Raise Cancelled if the run is cancelled."""
+    if run.hooks.cancelled():
+        raise Cancelled

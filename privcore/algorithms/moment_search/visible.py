@@ -24,17 +24,16 @@ from typing import Any, NamedTuple
 
 from scipy.special import chdtrc, chndtrinc, gammainc, gammaln
 
-from privcore.algorithms.moment_search.budget import (
-    MomentPlan,
+from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSearchParameters
+from privcore.algorithms.moment_search.plan import (
     Plan,
-    RowsPlan,
-    WholePlan,
+    RowMoments,
+    WholeTable,
     plan_lines,
     plan_moments,
     plan_numbers,
     plan_whole,
 )
-from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSearchParameters
 from privcore.algorithms.moment_search.released import YES_NO, counts_levels
 from privcore.algorithms.moment_search.statistic import Statistic, chi_squared_quantile
 from privcore.counts import MixedRows, MomentSource, has_levels
@@ -82,13 +81,13 @@ def visible(
     """
 
     def least(pair: Levels, others: int) -> float | None:
-        if isinstance(plan, RowsPlan):
-            return _in_rows(plan, parameters.false_edges / pairs)
-        if isinstance(plan, WholePlan):
-            return _in_whole(plan, pair, others, parameters.false_edges)
+        if plan.rows is not None:
+            return _in_rows(plan.rows, parameters.false_edges / pairs)
+        if plan.whole is not None:
+            return _in_whole(plan.whole, pair, others, parameters.false_edges)
         return _in_tables(plan, pair, others, parameters, pairs)
 
-    columns = plan.columns if isinstance(plan, RowsPlan) else len(plan.levels)
+    columns = plan.rows.columns if plan.rows is not None else len(plan.levels)
     if pair is None:
         every = [(min(two), max(two)) for two in combinations(plan.levels, 2)]
         sizes = {two: least(two, 0) for two in set(every)}
@@ -97,21 +96,22 @@ def visible(
 
 
 def _in_tables(
-    plan: MomentPlan, pair: Levels, others: int, parameters: MomentSearchParameters, pairs: int
+    plan: Plan, pair: Levels, others: int, parameters: MomentSearchParameters, pairs: int
 ) -> float | None:
     """The smallest dependence detected by counts of pairs or, given other columns, by a table.
 
     others: number of other columns.
     """
-    strata = median_low(plan.levels) ** others
+    assert plan.pairs is not None
+    strata, sigma = median_low(plan.levels) ** others, plan.pairs.sigma
     level = parameters.false_edges / pairs
     candidates = parameters.level_of_candidates(len(plan.levels))
     if not others:
-        return _tested(plan.n, pair, 1, plan.pairs_sigma, min(level, candidates), 0.0)
-    candidate = _tested(plan.n, pair, 1, plan.pairs_sigma, candidates, 0.0)
-    if strata * math.prod(pair) > plan.cells or candidate is None:
+        return _tested(plan.n, pair, 1, sigma, min(level, candidates), 0.0)
+    candidate, tables = _tested(plan.n, pair, 1, sigma, candidates, 0.0), plan.tables
+    if tables is None or strata * math.prod(pair) > tables.cells or candidate is None:
         return None
-    sigma = plan.tables_sigma(len(plan.levels))
+    sigma = tables.round([(c,) for c in range(len(plan.levels))]).sigma
     seen = _tested(plan.n, pair, strata, sigma, level, parameters.penalty)
     return None if seen is None else max(seen, candidate)
 
@@ -126,7 +126,7 @@ def _tested(
     return _weighed(n, pair, strata, weight, threshold)
 
 
-def _in_whole(plan: WholePlan, pair: Levels, others: int, level: float) -> float | None:
+def _in_whole(plan: WholeTable, pair: Levels, others: int, level: float) -> float | None:
     strata = median_low(plan.levels) ** others
     threshold = probable_from(plan.n * plan.weight, pair, strata, level)
     if chdtrc(strata * (pair[0] - 1) * (pair[1] - 1), threshold) > 0.5:
@@ -144,7 +144,7 @@ def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float)
     return smallest_visible(dof, threshold, n * (min(pair) - 1) * weight)
 
 
-def _in_rows(plan: RowsPlan, level: float) -> float | None:
+def _in_rows(plan: RowMoments, level: float) -> float | None:
     """The smallest correlation detected between two of p independent columns.
 
     Each column is coded by one number, which is assumed to be standard normal. Rows with a norm
@@ -283,14 +283,14 @@ class PublicShape:
         if 0 not in levels:
             return plan_levels(self.n, levels, self.ordered, parameters)
         numbers = plan_numbers(self.n, levels, parameters)
-        if not self.levels:
+        if not self.levels or numbers.rows is None:
             return numbers
-        return plan_moments(self.n, numbers.cut, numbers.mus[-1], parameters)
+        return plan_moments(self.n, numbers.cut, numbers.rows.mu, parameters)
 
     def measured_as(self, parameters: MomentSearchParameters) -> tuple[str, ...]:
         """How a run codes each column, in a few words."""
         plan = self.plan(parameters)
-        if not isinstance(plan, RowsPlan):
+        if plan.rows is None:
             return tuple("every level" if r else "intervals" for r in self.levels)
         if plan.intervals:
             return ("a number",) * self.columns
@@ -362,7 +362,7 @@ def visible_sentence(
             f"{where} would miss even a perfect dependence between two columns in more than one in "
             "ten runs; raise ε."
         )
-    if isinstance(plan, RowsPlan):
+    if plan.rows is not None:
         return (
             f"{where} detects a correlation of {least:.2g} or more between two columns with 90 % "
             "probability."

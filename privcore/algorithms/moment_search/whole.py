@@ -13,49 +13,34 @@ from math import nan, prod, sqrt
 
 import numpy as np
 
-from privcore.algorithms.moment_search.budget import WholePlan
 from privcore.algorithms.moment_search.evidence import Power, TableEvidence
-from privcore.algorithms.moment_search.findings import (
-    of_edges_alone,
-    smallest_seen,
-    stated_finding,
-)
+from privcore.algorithms.moment_search.findings import Found, Rules
 from privcore.algorithms.moment_search.full_table import (
     Sampled,
     TableScore,
     sampled,
 )
-from privcore.algorithms.moment_search.hidden import pag_of
-from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior import Posterior
-from privcore.algorithms.moment_search.released import ReleasedTable
-from privcore.algorithms.moment_search.report import released_margins
-from privcore.algorithms.moment_search.search import edges_of
-from privcore.algorithms.moment_search.statistic import cell_information
-from privcore.algorithms.moment_search.steps import (
+from privcore.algorithms.moment_search.released import ReleasedNumbers
+from privcore.algorithms.moment_search.search import (
     between,
+    edges_of,
     most_parents,
-    record_release,
 )
+from privcore.algorithms.moment_search.statistic import cell_information
 from privcore.algorithms.moment_search.visible import probable_from
 from privcore.algorithms.search import common
-from privcore.algorithms.search.model import Outcome, Run
+from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import (
-    Beyond,
     Edge,
-    PairFinding,
-    Released,
-    Spent,
     Step,
-    Verdict,
 )
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.pdag import ordered
 
-_PROOFS = ("docs/proofs/moment_search.md",)
 # "No edge" is stated only if an edge is at most this probable.
 _NO_EDGE = 0.1
 # Smallest denominator of a share.
@@ -64,63 +49,37 @@ _EMPTY = 1e-9
 _EVEN = 0.5
 
 
-def run_on_whole_table(
-    run: Run[MomentSearchParameters], plan: WholePlan, recorder: common.Recorder
-) -> Outcome:
-    released = release_whole(run.source, plan, run.noise)
-    record_release(recorder, plan.scale, 1.0, 1)
-    return searched_whole(run, released, recorder)
-
-
 def searched_whole(
-    run: Run[MomentSearchParameters], statistics: ReleasedTable, recorder: common.Recorder
-) -> Outcome:
-    """Search for a graph in the noisy counts alone; repeating this search costs no budget."""
-    parameters, names, counts = run.parameters, run.source.names, statistics.counts
-    moments = statistics.moments
-    known = run.known
-    score = TableScore(
-        counts, statistics.n, statistics.scale, max_parents=most_parents(run), known=known
-    )
+    run: Run[MomentSearchParameters], statistics: ReleasedNumbers, recorder: common.Recorder
+) -> Found:
+    """Search for a graph in the noisy counts alone."""
+    parameters, known, scale = run.parameters, run.known, statistics.noise
+    (table,) = statistics.measurements
+    most = most_parents(run)
+    score = TableScore(table.values, statistics.n, scale, max_parents=most, known=known)
     best = sampled(score, lambda moves: between(run, moves))
     edges = likely_edges(best, parameters.false_edges, known)
-    graph = drawn(names, best.posterior, edges, known)
-    directed = best.posterior.stated
-    findings = _findings(parameters, score, best, graph, directed)
-    separating: dict[Edge, frozenset[int]] = {}
-    stage = None
-    if parameters.hidden_causes:
+    graph = drawn(run.source.names, best.posterior, edges, known)
+    stated = best.posterior.stated
+    for i, j in combinations(range(score.columns), 2):
+        if (i, j) not in known.ruled_out:
+            probability = float(stated[i, j] + stated[j, i])
+            nonadjacent = (i, j) not in graph.skeleton
+            recorder.add(Step.noiseless(i, j, (), probability, nan, nonadjacent))
+    return Found(
         # The best DAG with all of its edges: two DAGs can explain a confounder by different edges,
         # so that none of these is probable, and without all of them no DAG explains the numbers.
-        dag = known.repaired(best.parents)
-        evidence = TableEvidence(moments, parameters.penalty)
-        searched = pag_of(run, dag, evidence)
-        graph, stage = searched.graph, searched.hidden_stage
-        separating = searched.separating_sets
-        findings = of_edges_alone(findings, graph.skeleton)
-    stated = directed + directed.T
-    for i, j in combinations(range(len(names)), 2):
-        if (i, j) in known.ruled_out:
-            continue
-        probability, nonadjacent = float(stated[i, j]), (i, j) not in graph.skeleton
-        recorder.add(Step.noiseless(i, j, (), probability, nan, nonadjacent))
-    return Outcome(
+        dag=known.repaired(best.parents),
         graph=graph,
-        separating_sets=separating,
-        guarantee=common.proven_guarantee(run, "pure DP", _PROOFS, 0.0),
-        spent=Spent("share", 1.0, 1.0, 1, 1, "releases"),
+        posterior=best.posterior,
+        separating={},
+        rules=Rules(1.0, 1.0, parameters.reference_effect, _NO_EDGE),
+        powers=WholeEvidence(score.levels, score.scale, best.fit.expected, parameters.false_edges),
+        evidence=TableEvidence(statistics.moments, parameters.penalty),
+        statistics=statistics,
+        unit="probability",
         tests_run=score.fitted,
         orders_run=1 + max(mask.bit_count() for mask in best.dag),
-        stopped=None,
-        trace=tuple(recorder.steps),
-        unit="probability",
-        beyond=Beyond(
-            findings,
-            released_margins(moments),
-            settled=best.posterior.settled,
-            released=Released(best.posterior.dags, moments, statistics=statistics),
-            hidden_stage=stage,
-        ),
     )
 
 
@@ -157,31 +116,6 @@ def drawn(
     }
     others = {(min(edge), max(edge)) for edge in graph.directed - arrows}
     return PDAG(graph.nodes, frozenset(arrows), graph.undirected | others)
-
-
-def _findings(
-    parameters: MomentSearchParameters,
-    score: TableScore,
-    best: Sampled,
-    graph: PDAG,
-    stated: Matrix,
-) -> dict[Edge, PairFinding]:
-    """The finding on each pair, by post-processing of the noisy counts."""
-    seen = WholeEvidence(score.levels, score.scale, best.fit.expected, parameters.false_edges)
-    findings = {}
-    for pair in combinations(range(score.columns), 2):
-        if pair in score.known.ruled_out:
-            continue
-        effect = seen.effect(*pair)
-        if pair in graph.skeleton:
-            findings[pair] = stated_finding("edge", pair, stated, effect, arrows=graph.directed)
-            continue
-        visible = smallest_seen(seen, best.parents, pair, frozenset(), 1.0, 1.0)
-        visible_enough = visible is not None and visible <= parameters.reference_effect
-        visible_enough = visible_enough and stated[pair] + stated[pair[::-1]] <= _NO_EDGE
-        verdict: Verdict = "no edge seen" if visible_enough else "not enough budget"
-        findings[pair] = stated_finding(verdict, pair, stated, effect, visible)
-    return findings
 
 
 class WholeEvidence:

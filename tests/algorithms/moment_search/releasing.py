@@ -4,7 +4,10 @@ import numpy as np
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
 
 from privcore.algorithms.moment_search.evidence import TableEvidence
-from privcore.algorithms.moment_search.measure import release_pairs, release_tables
+from privcore.algorithms.moment_search.measure import release_units
+from privcore.algorithms.moment_search.moments import Moments
+from privcore.algorithms.moment_search.plan import exact_counts, exact_pair_sums, noisy
+from privcore.algorithms.moment_search.released import released_rows
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.privacy.mechanisms import SimulatedNoise
@@ -31,6 +34,24 @@ def counted(values, levels):
     return InMemoryCounts.from_dataset(
         Dataset("t", columns, tuple(v.astype(np.uint8) for v in values))
     )
+
+
+def release_pairs(source, sigma, noise):
+    """All moments of columns and pairs, at any noise."""
+    measured = noisy(exact_pair_sums(source), "contrasts", sigma, noise)
+    return Moments(source.n, source.levels, measured)
+
+
+def release_tables(moments, source, sets, sigma, noise):
+    for columns in sets:
+        exact = {columns: exact_counts(source, columns)}
+        moments.add(noisy(exact, "counts", sigma, noise))
+
+
+def release_rows(source, plan, noise):
+    """Second moments of rows, in units that are released first."""
+    units, counts = release_units(source, plan, noise)
+    return released_rows(plan.n, units, plan.rows.measure(source, noise, units), counts)
 
 
 def of_pairs(source, sigma=0.0, seed=0):

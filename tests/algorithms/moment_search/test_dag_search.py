@@ -5,9 +5,10 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from privcore.algorithms.moment_search.budget import LEAST_CELLS, plan_moments
+
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.plan import LEAST_CELLS, ROUNDS, plan_moments
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, planned_mu
 from tests.examples import examples
 
@@ -23,11 +24,11 @@ from tests.examples import examples
 def test_both_releases_together_are_the_total(n, levels, epsilon, delta, share):
     parameters = MomentSearchParameters(table_share=share, table_noise_ratio=40.0)
     plan = plan_moments(n, levels, planned_mu(epsilon, delta), parameters)
-    tables, together = plan.mus[1], math.hypot(*plan.mus)
+    tables = plan.tables
+    together = math.hypot(plan.pairs.mu, tables.mu if tables else 0.0)
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
-    assert plan.rounds == (3 if plan.cells else 0)
-    if plan.rounds:
-        assert plan.mu_round**2 * plan.rounds == pytest.approx(tables**2)
-    assert (tables > 0) == (plan.cells > 0)
-    assert plan.cells == 0 or plan.cells >= LEAST_CELLS
+    assert len(plan.events) == 1 + (ROUNDS if tables else 0)
+    if tables:
+        assert tables.round(()).mu ** 2 * ROUNDS == pytest.approx(tables.mu**2)
+        assert tables.cells >= LEAST_CELLS

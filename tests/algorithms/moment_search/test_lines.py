@@ -1,6 +1,7 @@
 """Columns with levels, measured in few numbers each."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,20 +11,10 @@ from scipy.stats import binom
 
 from privcore.algorithms import discover
 from privcore.algorithms.engine import planned_events, search_again
-from privcore.algorithms.moment_search.budget import (
-    MomentPlan,
-    RowsPlan,
-    WholePlan,
-    plan_lines,
-)
 from privcore.algorithms.moment_search.evidence import LineEvidence
-from privcore.algorithms.moment_search.measure import (
-    bases_of,
-    release_counts,
-    release_rows,
-    release_units,
-)
+from privcore.algorithms.moment_search.measure import bases_of
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.plan import exact_counts, noisy, plan_lines
 from privcore.algorithms.moment_search.released import read_released, released_as_dict
 from privcore.algorithms.moment_search.visible import PublicShape, changing_sentence, plan_levels
 from privcore.counts import InMemoryCounts
@@ -39,6 +30,7 @@ from privcore.privacy.mechanisms.moments import (
     upper_triangle,
     weighted_sensitivity,
 )
+from tests.algorithms.moment_search.releasing import release_rows
 from tests.examples import examples
 from tests.transcripts import Recorder
 
@@ -123,7 +115,10 @@ def test_no_row_is_longer_than_what_the_noise_covers(seed, shares, radius, count
     """Whatever noise on the counts makes of the map, two rows move by what is planned for."""
     plan = plan_of(2, 1.0, radius)
     source = source_of(seed, n=2, shares=shares)
-    bases = bases_of(release_counts(source, 10.0, SimulatedNoise(counted)), plan, plan.units_sigma)
+    exact = {(c,): exact_counts(source, (c,)) for c in range(len(source.levels))}
+    counts = noisy(exact, "counts", 10.0, SimulatedNoise(counted))
+    # The counts as drawn, with the noise that is planned for.
+    bases = bases_of([replace(m, variance=plan.units.sigma**2) for m in counts], plan)
     rows = np.concatenate([b[c] for b, c in zip(bases, source.unique()[0], strict=True)], axis=1)
     exact = (
         [
@@ -139,7 +134,7 @@ def test_no_row_is_longer_than_what_the_noise_covers(seed, shares, radius, count
         assert np.trace(moments[1:, 1:]) <= 1 + 1e-9
     change = ((exact[0] - exact[1]) * weight)[upper_triangle(rows.shape[1], centred=True)]
     assert np.linalg.norm(change) <= weighted_sensitivity(1.0, 1, CENTRED_SHARE) + 1e-9
-    assert plan.moments_sigma >= weighted_sensitivity(1.0, plan.n, CENTRED_SHARE) / plan.mus[2]
+    assert plan.rows.sigma >= weighted_sensitivity(1.0, plan.n, CENTRED_SHARE) / plan.rows.mu
 
 
 @pytest.mark.parametrize("shares", [None, 0.97])
@@ -149,12 +144,12 @@ def test_squares_have_the_larger_noise(shares):
         Recorder(1),
         source_of(2, shares=shares),
     )
-    release_rows(source, plan, release_units(source, plan, noise), noise)
+    release_rows(source, plan, noise)
     (_, drawn, _, _), (_, products, sigma, _), (_, squares, more, _) = noise.calls
     assert drawn.sum() == len(KINDS) * 400
-    assert len(squares) == plan.columns
+    assert len(squares) == plan.rows.columns
     assert len(products) == 7 * 8 // 2
-    assert sigma == plan.moments_sigma
+    assert sigma == plan.rows.sigma
     assert more >= math.sqrt(SQUARES) * sigma
     assert squares.sum() <= 1 + 1e-9
 
@@ -174,7 +169,7 @@ def test_the_map_follows_from_the_noisy_counts_alone():
         for seed, shares in ((1, None), (2, 0.9))
     ]
     one, other = (result.released.statistics for result in results)
-    assert all(map(np.array_equal, one.bases, other.bases))
+    assert all(map(np.array_equal, one.units.bases, other.units.bases))
     assert results[0].graph == results[1].graph
     assert results[0].findings == results[1].findings
 
@@ -188,28 +183,33 @@ def test_the_map_follows_from_the_noisy_counts_alone():
 )
 def test_both_releases_together_are_the_total(p, n, epsilon, delta):
     plan = plan_lines(n, (5,) * p, (5,) * p, planned_mu(epsilon, delta), MomentSearchParameters())
-    together = math.hypot(*plan.mus)
+    together = math.hypot(plan.units.mu, plan.rows.mu)
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
-    assert plan.units_sigma >= math.sqrt(2 * p) / plan.mus[0]
-    assert plan.mus[1] == 0
+    assert plan.units.sigma >= math.sqrt(2 * p) / plan.units.mu
+    assert plan.pairs is None
+
+
+def form_of(plan):
+    (form,) = (name for name in ("whole", "pairs", "rows") if getattr(plan, name) is not None)
+    return form
 
 
 def test_the_form_follows_from_public_facts():
     parameters = MomentSearchParameters.checked({"epsilon": 1.0}, "moment-search")
 
     def form(n, r, p, ordered):
-        return type(plan_levels(n, (r,) * p, (r if ordered else 0,) * p, parameters))
+        return form_of(plan_levels(n, (r,) * p, (r if ordered else 0,) * p, parameters))
 
-    assert form(1_000, 5, 12, True) is RowsPlan
-    assert form(1_000, 5, 12, False) is RowsPlan
-    assert form(200_000, 5, 12, True) is MomentPlan
-    assert form(10_000, 5, 12, False) is MomentPlan
-    assert form(10_000, 5, 12, True) is RowsPlan
-    assert form(10_000, 2, 6, True) is WholePlan
-    for measured, plan in (("levels", MomentPlan), ("lines", RowsPlan)):
+    assert form(1_000, 5, 12, True) == "rows"
+    assert form(1_000, 5, 12, False) == "rows"
+    assert form(200_000, 5, 12, True) == "pairs"
+    assert form(10_000, 5, 12, False) == "pairs"
+    assert form(10_000, 5, 12, True) == "rows"
+    assert form(10_000, 2, 6, True) == "whole"
+    for measured, plan in (("levels", "pairs"), ("lines", "rows")):
         asked = MomentSearchParameters.checked({"measured": measured}, "moment-search")
-        assert type(plan_levels(1_000, (5,) * 12, (5,) * 12, asked)) is plan
+        assert form_of(plan_levels(1_000, (5,) * 12, (5,) * 12, asked)) == plan
 
 
 def test_a_run_keeps_to_its_plan_and_finds_the_chain():
@@ -231,7 +231,7 @@ def test_the_level_holds_when_the_noise_is_large(conditioning_set):
     false, plan = 0, plan_of(400, 0.5)
     for seed in range(500):
         source, noise = source_of(seed, shares=0.5), SimulatedNoise(seed)
-        kept = release_rows(source, plan, release_units(source, plan, noise), noise)
+        kept = release_rows(source, plan, noise)
         false += LineEvidence(kept, 5.0).test(0, 3, conditioning_set).p_value < 0.05
     assert binom.sf(false - 1, 500, 0.05) > 1e-6
 

@@ -27,10 +27,15 @@ from privcore.algorithms.moment_search.log_linear import (
     margin,
     nearest_probabilities,
 )
-from privcore.algorithms.moment_search.measure import release_tables
 from privcore.algorithms.moment_search.moments import full_basis
 from privcore.privacy.mechanisms import SimulatedNoise
-from tests.algorithms.moment_search.releasing import counted, data, of_pairs, of_tables
+from tests.algorithms.moment_search.releasing import (
+    counted,
+    data,
+    of_pairs,
+    of_tables,
+    release_tables,
+)
 from tests.examples import examples
 
 

@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from privcore.algorithms.moment_search.budget import plan_numbers
 from scipy.stats import binom, kstest, norm
 
-from privcore.algorithms.moment_search.budget import RowsPlan, plan_numbers
 from privcore.algorithms.moment_search.evidence import LineEvidence
-from privcore.algorithms.moment_search.measure import (
-    release_rows,
-    release_units,
-)
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.plan import Plan, RowMoments, Scales, plan_numbers
 from privcore.algorithms.moment_search.released import NumberUnits
 from privcore.algorithms.moment_search.search import OrderSearch
 from privcore.counts import NumericRows
@@ -23,6 +20,7 @@ from privcore.graphs import cpdag_of_dag
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
 from privcore.privacy.mechanisms.moments import CENTRED_SHARE, upper_triangle
+from tests.algorithms.moment_search.releasing import release_rows
 from tests.examples import examples, few
 from tests.transcripts import Recorder
 
@@ -31,7 +29,9 @@ QUIET = 1e9
 
 def planned(n, p, mu, radius=50.0):
     """Two releases with the same mu, none of shapes; by default nothing is shortened."""
-    return RowsPlan(n=n, levels=(0,) * p, mus=(mu, 0.0, mu), columns=p, radius=radius, intervals=2)
+    units = Scales(n=n, mu=mu, columns=tuple(range(p)))
+    rows = RowMoments(n=n, mu=mu, columns=p, radius=radius)
+    return Plan(n=n, levels=(0,) * p, units=units, rows=rows, intervals=2)
 
 
 def rows(seed, n=3_000, p=5, weight=0.5, shift=0.0):
@@ -57,8 +57,7 @@ def quiet(values, penalty=5.0):
 def noisy_moments(values, mu, seed, penalty=5.0, radius=50.0):
     plan = planned(*values.shape, mu, radius)
     source, noise = source_of(values), SimulatedNoise(seed)
-    units = release_units(source, plan, noise)
-    return LineEvidence(release_rows(source, plan, units, noise), penalty)
+    return LineEvidence(release_rows(source, plan, noise), penalty)
 
 
 @pytest.mark.parametrize("radius", [0.5, 1.0, 50.0])
@@ -66,8 +65,8 @@ def test_no_row_is_longer_than_what_the_noise_covers(radius):
     """Rows in corners of the box: their squares add up to 1 at most, to 1 where shortened."""
     values = np.where(np.random.default_rng(1).random((200, 4)) < 0.5, -1.0, 1.0)
     noise = Recorder(1)
-    units = NumberUnits(np.zeros(4), np.ones(4), radius, np.ones(4))
-    release_rows(source_of(values), planned(200, 4, 1.0, radius), units, noise)
+    units = NumberUnits(np.zeros(4), np.ones(4), radius, np.ones(4), CENTRED_SHARE)
+    planned(200, 4, 1.0, radius).rows.measure(source_of(values), noise, units)
     (_, _, sigma, _), (_, squares, more, _) = noise.calls
     assert more >= math.sqrt(2) * sigma
     assert squares.sum() <= 1 + 1e-9
@@ -166,12 +165,12 @@ def test_a_row_moves_means_and_mean_squares_by_no_more_than_claimed(drawn):
     one, other = (np.array([*row, *np.square(row)]) for row in drawn)
     p = len(drawn[0])
     assert np.linalg.norm(one - other) <= 2 * math.sqrt(p) + 1e-9
-    assert planned(1, p, 1.0).units_sigma == pytest.approx(2 * math.sqrt(p))
+    assert planned(1, p, 1.0).units.sigma == pytest.approx(2 * math.sqrt(p))
 
 
 def test_that_much_is_attained():
     change = np.array([1.0, 1.0]) - np.array([-1.0, 1.0])
-    assert np.linalg.norm(change) == pytest.approx(planned(1, 1, 1.0).units_sigma)
+    assert np.linalg.norm(change) == pytest.approx(planned(1, 1, 1.0).units.sigma)
 
 
 rows_and_units = st.tuples(
@@ -197,7 +196,7 @@ def test_whatever_the_units_a_row_moves_the_moments_by_no_more_than_claimed(draw
     # Squares have √2 times the noise.
     weights = np.outer(weight, weight) / np.where(np.eye(4), math.sqrt(2), 1)
     change = ((moments[0] - moments[1]) * weights)[upper_triangle(3, centred=True)]
-    assert np.linalg.norm(change) <= planned(2, 3, 1.0).moments_sigma + 1e-9
+    assert np.linalg.norm(change) <= planned(2, 3, 1.0).rows.sigma + 1e-9
 
 
 def test_rows_in_other_units_are_those_counted():
@@ -226,21 +225,22 @@ def planned_for(n, p, epsilon, delta=1e-6, radius=None):
 )
 def test_all_releases_together_are_the_total(p, n, epsilon, delta, radius):
     plan = planned_for(n, p, epsilon, delta, radius)
-    together = math.hypot(*plan.mus)
+    planned = [release for release in (plan.units, plan.pairs, plan.rows) if release is not None]
+    together = math.hypot(*(release.mu for release in planned))
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
     assert math.fsum(plan.shares) == pytest.approx(1)
-    assert len(plan.shares) == (3 if plan.mus[1] else 2)
-    assert plan.radius == radius or radius is None
-    assert 1 <= planned_for(n, p, epsilon, delta).radius <= 3
+    assert len(plan.shares) == len(planned)
+    assert plan.rows.radius == radius or radius is None
+    assert 1 <= planned_for(n, p, epsilon, delta).rows.radius <= 3
 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(p=st.integers(2, 100), n=st.integers(100, 10**7), epsilon=st.floats(0.01, 50))
 def test_the_less_noise_the_longer_rows_may_be(p, n, epsilon):
-    radius = planned_for(n, p, epsilon).radius
-    assert radius <= planned_for(10 * n, p, epsilon).radius
-    assert radius <= planned_for(n, p, 2 * epsilon).radius
+    radius = planned_for(n, p, epsilon).rows.radius
+    assert radius <= planned_for(10 * n, p, epsilon).rows.radius
+    assert radius <= planned_for(n, p, 2 * epsilon).rows.radius
 
 
 def test_units_do_not_matter_where_there_is_little_noise():

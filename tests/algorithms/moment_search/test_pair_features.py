@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.algorithms.moment_search.features import (
-    pair_features_sensitivity,
-    sum_zero_basis,
-)
+from privcore.algorithms.moment_search.moments import sum_zero_basis
+from privcore.algorithms.moment_search.plan import pair_features_sensitivity
 from tests.examples import examples
 
 

@@ -12,6 +12,7 @@ from scipy.stats import binom, chi2, ncx2
 from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.evidence import ReleaseEvidence
 from privcore.algorithms.moment_search.findings import Rules, pair_findings
+from privcore.algorithms.moment_search.search import edges_of
 from privcore.algorithms.moment_search.statistic import (
     Statistic,
     chi_squared_quantile,
@@ -22,6 +23,7 @@ from privcore.algorithms.moment_search.visible import (
     table_information,
 )
 from privcore.data import Column, Dataset, load_network
+from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints
 from tests.examples import examples
 
@@ -47,15 +49,12 @@ class Fixed(ReleaseEvidence):
 
 def found(evidence, dag, stated=None, compelled=frozenset(), rules=RULES, separating=()):
     stated = np.full((len(dag),) * 2, 0.2) if stated is None else stated
-    return pair_findings(
-        evidence,
-        dag,
-        frozenset(compelled),
-        stated,
-        dict(separating),
-        rules,
-        Constraints.none(len(dag)),
-    )
+    edges = edges_of(dag)
+    lines = {(min(edge), max(edge)) for edge in edges - set(compelled)}
+    graph = PDAG(tuple(map(str, range(len(dag)))), frozenset(compelled), frozenset(lines))
+    known = Constraints.none(len(dag))
+    rules = rules._replace(level=rules.level * (len(edges) + 1) / max(known.open_pairs, 1))
+    return pair_findings(evidence, dag, graph, stated, dict(separating), rules, known)
 
 
 CHAIN = (frozenset(), frozenset({0}), frozenset({1}), frozenset({2}))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from privcore.algorithms.moment_search.budget import plan_whole
 from privcore.algorithms.moment_search.table_search import Sampled, is_acyclic, sampled, steps
 
 from privcore.algorithms import count
 from privcore.algorithms.moment_search import posterior as posteriors
-from privcore.algorithms.moment_search.budget import plan_whole
 from privcore.algorithms.moment_search.full_table import (
     Sampled,
     TableScore,
@@ -15,7 +15,7 @@ from privcore.algorithms.moment_search.full_table import (
     sampled,
     steps,
 )
-from privcore.algorithms.moment_search.measure import release_whole
+from privcore.algorithms.moment_search.plan import plan_whole
 from privcore.algorithms.moment_search.posterior import Posterior
 from privcore.algorithms.moment_search.whole import drawn, likely_edges
 from privcore.data import load_network
@@ -188,9 +188,9 @@ def test_asia_s_run_that_ended_914_units_below_the_true_dag_ends_at_its_top():
     """The edges of all pairs but those of asia → tub, which the budget hides, are as they are."""
     network = load_network("asia")
     source = count(network.sample(100_000, 1))
-    plan = plan_whole(source.n, source.levels, 1.0, cells=256)
-    table = release_whole(source, plan, SimulatedNoise(1))
-    score = TableScore(table.counts, plan.n, plan.scale, max_parents=4)
+    plan = plan_whole(source.n, source.levels, 1.0, cells=256).whole
+    table = plan.measure(source, SimulatedNoise(1))
+    score = TableScore(table.values, plan.n, plan.scale, max_parents=4)
     names = source.names
     true = [0] * len(names)
     for cause, effect in network.edges:

@@ -10,13 +10,12 @@ from scipy.stats import multivariate_normal, norm
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.engine import planned_events
-from privcore.algorithms.moment_search.features import sum_zero_basis
-from privcore.algorithms.moment_search.measure import release_pairs
-from privcore.algorithms.moment_search.shapes import (
+from privcore.algorithms.moment_search.measure import (
     even_points,
     in_lines,
     normal_tables,
 )
+from privcore.algorithms.moment_search.moments import sum_zero_basis
 from privcore.counts import NumericRows
 from privcore.counts.numbers import cut_numbers
 from privcore.data import Column, Dataset, StructuralExample
@@ -24,6 +23,7 @@ from privcore.graphs import cpdag_of_names
 from privcore.measures import skeleton_metrics
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
+from tests.algorithms.moment_search.releasing import release_pairs
 from tests.examples import examples
 from tests.transcripts import Recorder, assert_same, both
 

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from scipy.stats import binom, chi2_contingency, kstest
 
 from privcore.algorithms.moment_search.evidence import LevelTests, TableEvidence
-from privcore.algorithms.moment_search.measure import release_tables
-from privcore.algorithms.moment_search.rounds import choose_tables
+from privcore.algorithms.moment_search.measure import choose_tables, release_tables
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms.moment_search.releasing import (
     LEVELS,
@@ -16,6 +14,7 @@ from tests.algorithms.moment_search.releasing import (
     data,
     of_pairs,
     of_tables,
+    release_tables,
 )
 from tests.examples import few
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from privcore.algorithms.moment_search.budget import plan_whole
 from scipy.stats import dlaplace, poisson
 
-from privcore.algorithms.moment_search.budget import plan_whole
 from privcore.algorithms.moment_search.full_table import (
     CellLikelihood,
 )
-from privcore.algorithms.moment_search.measure import release_whole
+from privcore.algorithms.moment_search.plan import plan_whole
 from privcore.algorithms.moment_search.statistic import cell_information
 from privcore.algorithms.moment_search.whole import WholeEvidence
 from privcore.counts import InMemoryCounts
@@ -110,10 +110,9 @@ class NoNoise(SimulatedNoise):
 
 @given(rows=st.lists(records, min_size=2, max_size=20), other=records)
 def test_a_replaced_record_moves_the_table_by_two_at_most(rows, other):
-    plan = plan_whole(len(rows), LEVELS, 1.0, cells=12)
+    plan = plan_whole(len(rows), LEVELS, 1.0, cells=12).whole
     before, after = (
-        release_whole(counts_of(those), plan, NoNoise(0)).counts
-        for those in (rows, [other, *rows[1:]])
+        plan.measure(counts_of(those), NoNoise(0)).values for those in (rows, [other, *rows[1:]])
     )
     moved = np.abs(before - after).sum()
     assert moved == (2 if other != rows[0] else 0)
@@ -122,7 +121,7 @@ def test_a_replaced_record_moves_the_table_by_two_at_most(rows, other):
 
 @given(epsilon=st.floats(1e-3, 100), n=st.integers(1, 10**7))
 def test_a_plan_is_of_public_facts(epsilon, n):
-    plan = plan_whole(n, LEVELS, epsilon, cells=12)
+    plan = plan_whole(n, LEVELS, epsilon, cells=12).whole
     assert 2 / plan.scale <= epsilon
     assert 0 < plan.weight <= 1
     assert plan_whole(n, LEVELS, epsilon, cells=11) is None

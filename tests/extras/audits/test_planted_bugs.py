@@ -14,7 +14,7 @@ import pytest
 from privcore import fixed_point
 from privcore.algorithms import ALGORITHMS, protecting, sg_pc
 from privcore.algorithms import registry as algorithms
-from privcore.algorithms.moment_search import measure, rounds
+from privcore.algorithms.moment_search.plan import LevelCounts, Tables, exact_counts, noisy
 from privcore.counts import tables
 from privcore.data import Dataset
 from privcore.extras.audits import RELEASES, audit, find_audit
@@ -89,16 +89,16 @@ def longer_rows(patch):
     patch.setattr(fixed_point, "within", lambda rows, radius, step: right(rows, 1.3 * radius, step))
 
 
-def exact_counts(patch):
+def coordinates_of_exact_counts(patch):
     """Noise drawn, and the counts without it used for the coordinates."""
 
-    right = measure.release_counts
+    right = LevelCounts.measure
 
-    def wrong(source, sigma, noise):
-        right(source, sigma, noise)
-        return tuple(source.table([c]).astype(float) for c in range(len(source.levels)))
+    def wrong(self, source, noise):
+        drawn = right(self, source, noise)
+        return [dataclasses.replace(m, values=exact_counts(source, m.columns)) for m in drawn]
 
-    patch.setattr(measure, "release_counts", wrong)
+    patch.setattr(LevelCounts, "measure", wrong)
 
 
 def numpy_s(method):
@@ -131,13 +131,13 @@ def form_of_the_rows(patch):
 
 def empty_tables_left_out(patch):
     """Rounds without the tables of which most cells are empty in the rows."""
-    right = rounds.release_tables
 
-    def wrong(released, source, sets, sigma, noise):
-        kept = [columns for columns in sets if (source.table(columns) > 0).mean() > 0.5]
-        right(released, source, kept, sigma, noise)
+    def wrong(self, source, noise):
+        exact = [{columns: exact_counts(source, columns)} for columns in self.sets]
+        kept = [one for one in exact if (next(iter(one.values())) > 0).mean() > 0.5]
+        return [m for one in kept for m in noisy(one, "counts", self.sigma, noise)]
 
-    patch.setattr(rounds, "release_tables", wrong)
+    patch.setattr(Tables, "measure", wrong)
 
 
 def limits_of_neighbours():
@@ -212,7 +212,7 @@ TABLE = [
     (
         "coordinates and groups from the exact counts",
         "test_the_map_follows_from_the_noisy_counts_alone",
-        exact_counts,
+        coordinates_of_exact_counts,
         lines.test_the_map_follows_from_the_noisy_counts_alone,
     ),
     (

@@ -16,7 +16,10 @@ from privcore.algorithms.gradients.noisy_gradients import (
     clipped_slopes,
     slopes_sensitivity,
 )
-from privcore.algorithms.moment_search.features import rounding_of_features, sum_zero_basis
+from privcore.algorithms.moment_search.plan import (
+    rounding_of_features,
+    sum_zero_basis,
+)
 from privcore.counts import InMemoryCounts, NumericRows
 from privcore.independence import table_scores
 from privcore.independence.measures import ScoreMeasure

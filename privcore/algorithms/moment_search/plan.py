@@ -1,0 +1,470 @@
+"""The plan of a run: what it measures and with which noise, from public facts alone.
+
+A plan consists of planned releases. Each of them states its privacy events and makes its
+measurements, so that cost and noise come from one object. These measurements are the only code of
+the search that uses rows and exact counts. Proof: docs/proofs/moment_search.md.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from privcore.algorithms.moment_search.moments import Basis, Measurement, sum_zero_basis
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.released import (
+    LineUnits,
+    NumberUnits,
+    ReleasedNumbers,
+    counts_levels,
+)
+from privcore.algorithms.moment_search.statistic import cell_information
+from privcore.arrays import Columns, Matrix
+from privcore.counts import CountSource, MomentSource, NumberSource, has_levels, has_numbers
+from privcore.data.discretise import usual_intervals
+from privcore.independence.linear_scores import coordinates
+from privcore.privacy.accounting.composition import Event
+from privcore.privacy.mechanisms import NoiseSource
+from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
+from privcore.privacy.mechanisms.moments import (
+    CENTRED_SHARE,
+    SQUARES,
+    columns_sensitivity,
+    upper_triangle,
+    weighted_sensitivity,
+    with_noise,
+)
+from privcore.privacy.mechanisms.no_noise import width_of
+from privcore.privacy.mechanisms.noise import discrete_laplace_variance
+from privcore.rounding import down, up
+
+# Share of μ² for each release that only determines how the next releases are made.
+_FIRST = 0.1
+# With fewer intervals no shape can be detected.
+_LEAST_INTERVALS = 3
+# Maximum norms of numeric rows, divided by √p, in standard deviations of the columns; each with the
+# noise on a correlation up to which this norm is used.
+_RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012), (1.0, math.inf))
+# Maximum norm of rows of coded levels, divided by the root of the number of coordinates.
+_RADIUS = 0.9
+# A table with fewer cells would add nothing to the pairs.
+LEAST_CELLS = 16
+_MOST_CELLS = 1_000_000
+# Rounds of tables, with equal shares.
+ROUNDS = 3
+
+
+def noisy(
+    exact: Mapping[Columns, Matrix], basis: Basis, sigma: float, noise: NoiseSource
+) -> list[Measurement]:
+    """Add normal noise of standard deviation sigma to exact numbers about sets of columns."""
+    values = noise.gaussian_array(np.concatenate([part.ravel() for part in exact.values()]), sigma)
+    ends, width = np.cumsum([part.size for part in exact.values()]), width_of(noise, sigma)
+    return [
+        Measurement(columns, part.reshape(exact[columns].shape), width * width, basis)
+        for columns, part in zip(exact, np.split(values, ends[:-1]), strict=True)
+    ]
+
+
+def exact_counts(source: CountSource, columns: Columns) -> Matrix:
+    return np.asarray(source.table(columns).astype(np.float64))
+
+
+def exact_pair_sums(source: CountSource) -> dict[Columns, Matrix]:
+    """The exact sums of features for each column and each pair of columns; see `moments`."""
+    bases = [sum_zero_basis(r) for r in source.levels]
+    exact: dict[Columns, Matrix] = {(c,): b.T @ source.table([c]) for c, b in enumerate(bases)}
+    for c, d in combinations(range(len(bases)), 2):
+        exact[c, d] = bases[c].T @ source.table([c, d]) @ bases[d]
+    return exact
+
+
+@dataclass(frozen=True)
+class WholeTable:
+    """The planned release of the counts of all combinations of levels.
+
+    n: number of rows. levels: number of levels of each column.
+    """
+
+    n: int
+    levels: tuple[int, ...]
+    epsilon: float
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise on each count: replacing a row changes two counts by 1."""
+        return up(2 / self.epsilon)
+
+    @property
+    def weight(self) -> float:
+        """The share of the information in a count that remains despite the noise.
+
+        The columns are assumed to be balanced and independent.
+        """
+        expected = self.n / math.prod(self.levels)
+        return expected * float(cell_information(np.array(expected), self.scale))
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return (Event("discrete laplace", self.epsilon / 2, 2),)
+
+    def measure(self, source: CountSource, noise: NoiseSource) -> Measurement:
+        """The counts, each with discrete Laplace noise."""
+        columns = tuple(range(len(self.levels)))
+        exact = source.table(columns).reshape(-1).astype(np.int64)
+        counts = noise.discrete_laplace_array(exact, self.scale).astype(np.float64)
+        variance = discrete_laplace_variance(width_of(noise, self.scale))
+        return Measurement(columns, counts.reshape(self.levels), variance, "counts")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned(ABC):
+    """A planned release with normal noise.
+
+    n: number of rows. mu: Gaussian-DP parameter for the replacement of one row.
+    """
+
+    n: int
+    mu: float
+
+    @property
+    @abstractmethod
+    def sensitivity(self) -> float:
+        """The largest L2 change in the exact numbers if one row is replaced."""
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise on each number."""
+        return planned_sigma(self.sensitivity, self.mu)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return (Event("gaussian", 1 / self.mu),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairSums(Planned):
+    """The planned release of the sums of features for each column and each pair of columns.
+
+    levels: number of levels of each column. The features of a record are the codes of its levels
+    (`moments`), and the products of the codes for the pairs of columns.
+    """
+
+    levels: tuple[int, ...]
+
+    @property
+    def sensitivity(self) -> float:
+        return pair_features_sensitivity(self.levels) + rounding_of_features(self.levels, self.n)
+
+    @property
+    def noise_ratio(self) -> float:
+        """Ratio of noise variance to sampling variance for a pair of balanced columns."""
+        return self.sensitivity**2 / (self.n * self.mu**2)
+
+    def measure(self, source: CountSource, noise: NoiseSource) -> list[Measurement]:
+        return noisy(exact_pair_sums(source), "contrasts", self.sigma, noise)
+
+
+def rounding_of_features(levels: Sequence[int], n: int) -> float:
+    """Maximum floating-point error, in L2 norm, of the difference between two feature sums.
+
+    n: number of rows. Proof: docs/proofs/fixed_point.md, statement 2.
+    """
+    blocks = len(levels) * (len(levels) + 1) / 2
+    return (2 * max(levels) + 10) * math.sqrt(blocks) * n * 2.0**-52
+
+
+def pair_features_sensitivity(levels: Sequence[int]) -> float:
+    """The largest Euclidean change in a record's features when the record is replaced.
+
+    The value is exact; see docs/proofs/moment_search.md, statement 1. levels: number of levels of
+    each column.
+    """
+    own = [1 - 1 / r for r in levels]
+    total, squares = math.fsum(own), math.fsum(k * k for k in own)
+    # With m columns that differ, the inner product is smallest if these have the fewest levels.
+    gains = sorted((2 / r - 1 for r in levels), reverse=True)
+    same = total + (total * total - squares) / 2
+    largest = 0.0
+    for differing in range(1, len(levels) + 1):
+        squares += gains[differing - 1]
+        left = total - differing
+        largest = max(largest, 2 * (same - left - (left * left - squares) / 2))
+    return math.sqrt(largest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables(Planned):
+    """The planned release of the counts over several sets of columns."""
+
+    sets: Sequence[Columns]
+
+    @property
+    def sensitivity(self) -> float:
+        """In each table, one count falls by 1 and another rises by 1."""
+        return math.sqrt(2 * len(self.sets))
+
+    def measure(self, source: CountSource, noise: NoiseSource) -> list[Measurement]:
+        return [
+            measurement
+            for columns in self.sets
+            for measurement in noisy(
+                {columns: exact_counts(source, columns)}, "counts", self.sigma, noise
+            )
+        ]
+
+
+@dataclass(frozen=True)
+class TableRounds:
+    """Planned rounds of tables, whose sets of columns depend on the earlier releases.
+
+    mu: Gaussian-DP parameter of all rounds together. cells: maximum number of cells per table.
+    """
+
+    n: int
+    mu: float
+    cells: int
+
+    def round(self, sets: Sequence[Columns]) -> Tables:
+        """The release of one round."""
+        return Tables(n=self.n, mu=down(self.mu / math.sqrt(ROUNDS)), sets=sets)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return self.round(()).events * ROUNDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelCounts(Planned):
+    """The planned release of the counts of each column's levels, which set the units of rows.
+
+    columns: number of columns.
+    """
+
+    columns: int
+
+    @property
+    def sensitivity(self) -> float:
+        """In each column, one count falls by 1 and another rises by 1."""
+        return math.sqrt(2 * self.columns)
+
+    def measure(self, source: CountSource, noise: NoiseSource) -> list[Measurement]:
+        exact: dict[Columns, Matrix] = {
+            (c,): exact_counts(source, (c,)) for c in range(self.columns)
+        }
+        return noisy(exact, "counts", self.sigma, noise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scales(Planned):
+    """The planned release of means and mean squares of numeric columns, which set units of rows.
+
+    columns: the columns.
+    """
+
+    columns: Columns
+
+    @property
+    def sensitivity(self) -> float:
+        """Means and mean squares of a column in [−1, 1] change by at most 2/n in L2 norm."""
+        return columns_sensitivity(len(self.columns), self.n)
+
+    def measure(self, source: NumberSource, noise: NoiseSource) -> Measurement:
+        """The noisy means (first row) and mean squares (second row)."""
+        columns = np.array(self.columns, dtype=np.intp)
+        exact = source.moments(math.sqrt(len(source.names)))
+        values = np.array([exact[0, 1 + columns], np.diag(exact)[1 + columns]])
+        (measurement,) = noisy({self.columns: values}, "means", self.sigma, noise)
+        return measurement
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowMoments(Planned):
+    """The planned release of second moments of rows, which are scaled down to a maximum norm.
+
+    columns: number of coordinates of a row. radius: maximum norm of a row, in standard deviations
+    of the coordinates, divided by √columns. mean_share: weight of the means relative to the
+    products.
+    """
+
+    columns: int
+    radius: float
+    mean_share: float = CENTRED_SHARE
+
+    @property
+    def sensitivity(self) -> float:
+        """For rows in the unit ball."""
+        return weighted_sensitivity(1.0, self.n, self.mean_share)
+
+    @property
+    def longest(self) -> float:
+        """Maximum norm of a row of standardised numbers."""
+        return self.radius * math.sqrt(self.columns)
+
+    @property
+    def correlation_noise(self) -> float:
+        """Standard deviation of the noise on a correlation, if the released units are exact."""
+        return self.sigma * self.radius**2 * self.columns
+
+    def measure(
+        self, source: MomentSource, noise: NoiseSource, units: NumberUnits | LineUnits
+    ) -> Measurement:
+        """The upper triangle of the mean of (a, x)(a, x)ᵀ, without a²; see `moment_release`.
+
+        x: the coordinates of a row, in these units.
+        """
+        if isinstance(units, NumberUnits):
+            assert has_numbers(source)
+            exact = source.moments_about(units.centre, units.scale, self.longest)
+        else:
+            assert has_levels(source)
+            exact = source.coded(units.bases, 1.0)
+        weight = np.ones(len(exact))
+        weight[0] = self.mean_share
+        values = with_noise(exact * np.outer(weight, weight), self.sigma, noise)
+        width = width_of(noise, self.sigma)
+        rows, others = upper_triangle(len(exact) - 1, centred=True)
+        variance = width * width * np.where(rows == others, SQUARES, 1.0)
+        return Measurement(tuple(range(len(source.names))), values, variance, "moments")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The planned releases of a run; those that a run does not make are None.
+
+    n: number of rows. levels: number of levels of each column, 0 for numeric columns. whole: counts
+    of all combinations of levels, the only release of such a run. units: the release that sets the
+    units of rows; None if an earlier release set them. pairs: sums for pairs of columns; if `rows`
+    is planned too, they determine whether numeric columns depend on each other linearly. tables:
+    rounds of tables. rows: second moments of rows, or counts of pairs and tables in their place.
+    intervals: number of intervals per numeric column if levels are counted; 0 if all columns have
+    levels. ordered: see `CountSource`.
+    """
+
+    n: int
+    levels: tuple[int, ...]
+    whole: WholeTable | None = None
+    units: LevelCounts | Scales | None = None
+    pairs: PairSums | None = None
+    tables: TableRounds | None = None
+    rows: RowMoments | None = None
+    intervals: int = 0
+    ordered: tuple[int, ...] = ()
+
+    @property
+    def _gaussian(self) -> list[Planned | TableRounds]:
+        """The planned releases with normal noise, in order."""
+        planned = (self.units, self.pairs, self.tables, self.rows)
+        return [release for release in planned if release is not None]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The privacy events; for numeric columns, the last one stands for moments or for counts
+        in their place, at the same total cost.
+        """
+        releases = [self.whole] if self.whole else self._gaussian
+        return tuple(event for release in releases for event in release.events)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Share of μ² for each release with normal noise; all rounds of tables are one release."""
+        squares = [release.mu * release.mu for release in self._gaussian]
+        return tuple(square / math.fsum(squares) for square in squares)
+
+    @property
+    def cut(self) -> tuple[int, ...]:
+        """Number of levels of each column after numeric columns are cut into intervals."""
+        return tuple(r or self.intervals for r in self.levels)
+
+
+def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> Plan | None:
+    """The plan for all combinations of levels.
+
+    None if there are more than `cells` combinations, or fewer than two columns.
+    """
+    if len(levels) < 2 or math.prod(levels) > cells:
+        return None
+    return Plan(n=n, levels=tuple(levels), whole=WholeTable(n, tuple(levels), epsilon))
+
+
+def plan_moments(
+    n: int, levels: Sequence[int], mu: float, parameters: MomentSearchParameters
+) -> Plan:
+    """The plan for pairs and tables; mu: Gaussian-DP parameter of all releases together.
+
+    In a test on a table with c cells, the ratio of noise variance to sampling variance is about
+    c σ²/n. With one table for each of the p columns, σ² = 2p/μ². So the largest allowed ratio,
+    `table_noise_ratio`, limits the number of cells.
+    """
+    own, share, most = tuple(levels), parameters.table_share, parameters.table_noise_ratio
+    cells = min(most * n * (share * mu * mu) / (2 * len(own)), _MOST_CELLS)
+    if cells < LEAST_CELLS or len(own) < 3:
+        return Plan(n=n, levels=own, pairs=PairSums(n=n, mu=mu, levels=own))
+    pairs = PairSums(n=n, mu=mu * math.sqrt(1 - share), levels=own)
+    tables = TableRounds(n, mu * math.sqrt(share), int(cells))
+    return Plan(n=n, levels=own, pairs=pairs, tables=tables)
+
+
+def plan_numbers(n: int, own_levels: Sequence[int], parameters: MomentSearchParameters) -> Plan:
+    """The plan for numeric columns; own_levels: see `NumberSource`.
+
+    The maximum norm of a row follows from the parameter `longest_row`. If this parameter is None,
+    the noise determines the maximum norm: scaling rows down biases their moments a little.
+    """
+    levels, columns, epsilon = tuple(own_levels), len(own_levels), parameters.epsilon
+    intervals, counted = usual_intervals(n, columns, epsilon), counts_levels(levels)
+    shapes = _FIRST if intervals >= _LEAST_INTERVALS and columns > 1 and not counted else 0.0
+    total = planned_mu(epsilon, parameters.delta)
+    # Yes/no columns have units too, unless levels are counted.
+    scaled = tuple(c for c, r in enumerate(levels) if not (r and counted))
+    units = Scales(n=n, mu=down(total * math.sqrt(_FIRST)), columns=scaled)
+    cut = tuple(r or intervals for r in levels)
+    pairs = PairSums(n=n, mu=down(total * math.sqrt(shapes)), levels=cut) if shapes else None
+    mu = down(total * math.sqrt(1 - _FIRST - shapes))
+
+    def moments(radius: float) -> RowMoments:
+        return RowMoments(n=n, mu=mu, columns=columns, radius=radius)
+
+    radius = parameters.longest_row or next(
+        radius for radius, most in _RADII if moments(radius).correlation_noise <= most
+    )
+    rows = moments(radius)
+    return Plan(n=n, levels=levels, units=units, pairs=pairs, rows=rows, intervals=intervals)
+
+
+def plan_lines(
+    n: int,
+    levels: Sequence[int],
+    ordered: Sequence[int],
+    mu: float,
+    parameters: MomentSearchParameters,
+) -> Plan:
+    """The plan for levels coded by a few numbers each; mu: μ of both releases together."""
+    in_order = tuple(ordered) or (0,) * len(levels)
+    units = LevelCounts(n=n, mu=down(mu * math.sqrt(_FIRST)), columns=len(levels))
+    rows = RowMoments(
+        n=n,
+        mu=down(mu * math.sqrt(1 - _FIRST)),
+        columns=sum(map(coordinates, levels, in_order)),
+        radius=parameters.longest_row or _RADIUS,
+    )
+    return Plan(n=n, levels=tuple(levels), units=units, rows=rows, ordered=in_order)
+
+
+def plan_like(n: int, like: ReleasedNumbers, parameters: MomentSearchParameters) -> Plan:
+    """The plan to measure as an earlier release did: in its form, its units and its cut points."""
+    levels, units = like.levels or (0,) * len(like.coordinates), like.units
+    if like.form == "table":
+        return Plan(n=n, levels=levels, whole=WholeTable(n, levels, parameters.epsilon))
+    mu = planned_mu(parameters.epsilon, parameters.delta)
+    if isinstance(units, NumberUnits | LineUnits):
+        radius = units.radius if isinstance(units, NumberUnits) else _RADIUS
+        columns, mean_share = sum(like.coordinates), units.mean_share
+        rows = RowMoments(n=n, mu=mu, columns=columns, radius=radius, mean_share=mean_share)
+        return Plan(n=n, levels=levels, rows=rows)
+    return plan_moments(n, levels, mu, parameters)
