@@ -32,7 +32,7 @@ class Packed(NamedTuple):
 
 
 class Noisy(NamedTuple):
-    """Noisy counts of cells, and precomputed parts of their likelihoods; see `CellLikelihood`.
+    """Noisy counts of cells, and precomputed parts of their likelihoods; see `full_table`.
 
     noise: for each cell (row) and each true count (column), the probability of the noise between
     the true and the noisy count, divided by exp(`factor`).  scale: scale of the noise.  summed:

@@ -25,6 +25,7 @@ from privcore.algorithms.moment_search.edges import (
 )
 from privcore.algorithms.moment_search.evidence import LineEvidence, TableEvidence
 from privcore.algorithms.moment_search.findings import Found, found_by_tests, outcome
+from privcore.algorithms.moment_search.full_table import searched_whole
 from privcore.algorithms.moment_search.measure import measured
 from privcore.algorithms.moment_search.parameters import (
     LINE_PENALTY,
@@ -35,7 +36,6 @@ from privcore.algorithms.moment_search.plan import Plan, plan_like, plan_numbers
 from privcore.algorithms.moment_search.released import ReleasedNumbers
 from privcore.algorithms.moment_search.search import OrderSearch, between, parent_log_prior
 from privcore.algorithms.moment_search.visible import mixed_sentence, plan_levels
-from privcore.algorithms.moment_search.whole import searched_whole
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent, Step

@@ -17,12 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import comb
 from operator import itemgetter
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.algorithms.moment_search.evidence import TableEvidence
+from privcore.algorithms.moment_search.evidence import ReleaseEvidence, TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.search import (
     ORDERS,
@@ -256,16 +255,8 @@ def _allowed(run: Run[MomentSearchParameters], test: Test, allowed: NDArray[np.b
 _ELSEWHERE = 0.01
 
 
-class EdgeTests(Protocol):
-    """Tests of a DAG's edges on released numbers."""
-
-    def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
-        """The test of one edge of a DAG, assuming that all other edges are right."""
-        ...
-
-
 def kept_edges(
-    evidence: EdgeTests, dag: Parents, level: float, known: Constraints | None = None
+    evidence: ReleaseEvidence, dag: Parents, level: float, known: Constraints | None = None
 ) -> Parents:
     """Delete the edges of a DAG that are not significant, the weakest first.
 
@@ -289,7 +280,7 @@ def kept_edges(
         dag = without_edge(other, cause, effect)
 
 
-def edge_p_values(evidence: EdgeTests, dag: Parents) -> dict[tuple[int, int], float]:
+def edge_p_values(evidence: ReleaseEvidence, dag: Parents) -> dict[tuple[int, int], float]:
     """The p-value of each edge (cause, effect) of the DAG."""
     return {
         (parent, child): evidence.edge(dag, parent, child).p_value
@@ -304,7 +295,7 @@ def without_edge(dag: Parents, cause: int, effect: int) -> Parents:
 
 
 def _elsewhere(
-    evidence: EdgeTests, dag: Parents, known: Constraints
+    evidence: ReleaseEvidence, dag: Parents, known: Constraints
 ) -> Iterator[tuple[float, int, int, Parents]]:
     """Yield (p-value, cause, effect, DAG) for edges in other DAGs of the equivalence class.
 

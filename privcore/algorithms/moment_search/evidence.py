@@ -103,12 +103,28 @@ class LevelTests(LinearTests):
     """Linear tests on columns with levels, which are coded by contrasts without interactions."""
 
     def __init__(self, moments: Moments) -> None:
-        self._released, self.levels = moments, moments.levels
-        self._shares = [self._cleaned(c) for c in range(len(self.levels))]
-        few = np.flatnonzero(np.array(self.levels) <= _FEW_LEVELS)
-        coordinates = [r - 1 for r in self.levels]
-        means, variances = self._means(), self._variances()
-        super().__init__(means, coordinates, variances, moments.n, few)
+        """The covariance within a column follows from the shares of its levels.
+
+        The released products of two columns share the noise on the means; with other means, this
+        noise would look like a dependence.
+        """
+        self._released, levels, n = moments, moments.levels, moments.n
+        self._shares = [self._cleaned(c) for c in range(len(levels))]
+        coordinates = [r - 1 for r in levels]
+        spans = [slice(a, b) for a, b in pairwise(1 + np.cumsum([0, *coordinates]))]
+        means, variances = np.eye(1 + sum(coordinates)), np.zeros((len(levels) + 1,) * 2)
+        for c, (span, share) in enumerate(zip(spans, self._shares, strict=True)):
+            basis, mean = sum_zero_basis(levels[c]), moments.sums(c) / n
+            codes = basis - share @ basis + mean
+            means[0, span] = means[span, 0] = mean
+            means[span, span] = codes.T @ (share[:, None] * codes)
+            variances[[0, c + 1, c + 1], [c + 1, 0, c + 1]] = moments.variance(c)
+        for c, d in combinations(range(len(levels)), 2):
+            means[spans[c], spans[d]] = moments.sums(c, d) / n
+            means[spans[d], spans[c]] = moments.sums(c, d).T / n
+            variances[[c + 1, d + 1], [d + 1, c + 1]] = moments.variance(c, d)
+        few = np.flatnonzero(np.array(levels) <= _FEW_LEVELS)
+        super().__init__(means, coordinates, variances, n, few)
 
     def probabilities(self, column: int) -> Matrix:
         """Probabilities of the levels of a column, shape (levels,), sum 1."""
@@ -116,40 +132,11 @@ class LevelTests(LinearTests):
 
     def _cleaned(self, column: int) -> Matrix:
         """Shares of the levels, raised to the smallest share that is clearly above the noise."""
-        r, n = self.levels[column], self._released.n
+        r, n = self._released.levels[column], self._released.n
         share = sum_zero_basis(r) @ self._released.sums(column) / n + 1 / r
         floor = max(2 * math.sqrt(self._released.variance(column)), 1.0) / n
         share = np.maximum(share, floor)
         return np.asarray(share / share.sum())
-
-    def _variances(self) -> Matrix:
-        variances = np.zeros((len(self.levels) + 1,) * 2)
-        for c in range(len(self.levels)):
-            alone = self._released.variance(c)
-            variances[c + 1, c + 1] = variances[c + 1, 0] = variances[0, c + 1] = alone
-        for c, d in combinations(range(len(self.levels)), 2):
-            variances[c + 1, d + 1] = variances[d + 1, c + 1] = self._released.variance(c, d)
-        return variances
-
-    def _means(self) -> Matrix:
-        """The released moments; within each column, the covariance follows from the shares.
-
-        The released products of two columns share the noise on the means; with other means, this
-        noise would look like a dependence.
-        """
-        n, sums = self._released.n, self._released.sums
-        ends = 1 + np.cumsum([0, *(r - 1 for r in self.levels)])
-        spans = [slice(a, b) for a, b in pairwise(ends)]
-        means = np.eye(int(ends[-1]))
-        for c, (span, share) in enumerate(zip(spans, self._shares, strict=True)):
-            basis, mean = sum_zero_basis(self.levels[c]), sums(c) / n
-            codes = basis - share @ basis + mean
-            means[0, span] = means[span, 0] = mean
-            means[span, span] = codes.T @ (share[:, None] * codes)
-        for c, d in combinations(range(len(spans)), 2):
-            means[spans[c], spans[d]] = sums(c, d) / n
-            means[spans[d], spans[c]] = sums(c, d).T / n
-        return means
 
 
 class Power(NamedTuple):

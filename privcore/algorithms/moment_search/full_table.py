@@ -1,4 +1,4 @@
-"""The posterior of DAGs on noisy counts of all combinations of levels, and a search for the best.
+"""Moment search on noisy counts of all combinations of levels: the posterior of DAGs, and a search.
 
 **Likelihood.** A count with expectation m is a Poisson variable plus discrete Laplace noise of
 scale b. This likelihood contains twice as much information about small cells as a likelihood with
@@ -34,6 +34,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +42,10 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from privcore import kernels
-from privcore.algorithms.moment_search.log_linear import nearest_table
+from privcore.algorithms.moment_search.evidence import Power, TableEvidence
+from privcore.algorithms.moment_search.findings import Found, Rules
+from privcore.algorithms.moment_search.log_linear import margin, nearest_table
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior import (
     Families,
     Masks,
@@ -50,11 +54,24 @@ from privcore.algorithms.moment_search.posterior import (
     share_of_arrows,
     two_samples,
 )
-from privcore.algorithms.moment_search.search import Between, Parents, parent_log_prior
+from privcore.algorithms.moment_search.released import ReleasedNumbers
+from privcore.algorithms.moment_search.search import (
+    Between,
+    Parents,
+    between,
+    edges_of,
+    most_parents,
+    parent_log_prior,
+)
 from privcore.algorithms.moment_search.statistic import cell_information
-from privcore.algorithms.search.result import Edge
-from privcore.arrays import Vector
+from privcore.algorithms.moment_search.visible import probable_from
+from privcore.algorithms.search import common
+from privcore.algorithms.search.model import Run
+from privcore.algorithms.search.result import Edge, Step
+from privcore.arrays import Columns, Vector
+from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.constraints import Constraints
+from privcore.graphs.pdag import ordered
 from privcore.kernels.arguments import Near, Noisy
 
 # Below this expectation the Poisson distribution is summed exactly; above it, or if the noise is
@@ -85,43 +102,35 @@ _BETTER = 1.0
 _ANY = (-1, -1)
 # Prior probability of an edge.
 _EVEN = 0.5
+# "No edge" is stated only if an edge is at most this probable.
+_NO_EDGE = 0.1
+# Smallest denominator of a share.
+_EMPTY = 1e-9
+# An arrow is drawn if it is more probable than its opposite.
+_EVEN_ARROW = 0.5
 
 
-class Likelihood(NamedTuple):
-    """The log-likelihood of noisy cell counts.
+def noisy_cells(counts: Vector, scale: float) -> Noisy:
+    """Noisy counts with precomputed parts of their likelihood.
 
-    total: sum over all cells. slopes: derivative with respect to the expectation of each cell.
+    counts: noisy whole numbers, shape (cells,). scale: the scale b of the noise, positive.
     """
+    # Probability of the noise between each true count and the noisy one, scaled in each cell so
+    # that the largest is 1.
+    distance = np.abs(counts[:, None] - np.arange(_LARGEST + 1))
+    nearest = distance.min(axis=1)
+    noise = np.exp((nearest[:, None] - distance) / scale)
+    factor = np.log(np.tanh(0.5 / scale)) - nearest / scale
+    return Noisy(counts, noise, factor, float(scale), _SUMMED if scale < _WIDE else 0.0, _LEAST)
 
-    total: float
-    slopes: Vector
 
+def log_likelihood(noisy: Noisy, expected: Vector) -> tuple[float, Vector]:
+    """The log-likelihood of the counts, and its slope by the expectation of each cell.
 
-class CellLikelihood:
-    """The likelihood of noisy counts.
-
-    counts: noisy whole numbers, shape (cells,).  scale: the scale b of the noise, positive.
+    expected: positive, shape (cells,).
     """
-
-    def __init__(self, counts: Vector, scale: float) -> None:
-        self.scale = float(scale)
-        # Probability of the noise between each true count and the noisy one, scaled in each cell so
-        # that the largest is 1.
-        distance = np.abs(counts[:, None] - np.arange(_LARGEST + 1))
-        nearest = distance.min(axis=1)
-        self.noisy = Noisy(
-            counts,
-            np.exp((nearest[:, None] - distance) / scale),
-            np.log(np.tanh(0.5 / scale)) - nearest / scale,
-            self.scale,
-            _SUMMED if scale < _WIDE else 0.0,
-            _LEAST,
-        )
-
-    def at(self, expected: Vector) -> Likelihood:
-        """The log-likelihood given these expectations; expected: positive, shape (cells,)."""
-        slopes = np.empty_like(expected)
-        return Likelihood(kernels.cells.cells_likelihood(self.noisy, expected, slopes), slopes)
+    slopes = np.empty_like(expected)
+    return kernels.cells.cells_likelihood(noisy, expected, slopes), slopes
 
 
 class Fit(NamedTuple):
@@ -159,7 +168,7 @@ class TableScore:
         self._parent_log_prior = parent_log_prior(self.known, n)
         self._prior = _log_prior(math.comb(self.columns, 2))
         self._counts = counts.ravel()
-        self._likelihood = CellLikelihood(self._counts, self.scale)
+        self._noisy = noisy_cells(self._counts, self.scale)
         places = np.unravel_index(np.arange(counts.size), counts.shape)
         self._places = np.array(places, dtype=np.int64)
         self._levels = np.array(self.levels, dtype=np.int64)
@@ -185,7 +194,7 @@ class TableScore:
             masks = np.array(dag, dtype=np.int64)
             fit = self._fits[key] = Fit(
                 *kernels.table_fits.fit_dag(
-                    self._likelihood.noisy,
+                    self._noisy,
                     self.n,
                     self._places,
                     self._levels,
@@ -230,7 +239,7 @@ class TableScore:
         rows = expected * expected * cell_information(expected, self.scale)
         size = self._places.shape[1]
         return Near(
-            np.array([expected, rows, expected * self._likelihood.at(expected).slopes]),
+            np.array([expected, rows, expected * log_likelihood(self._noisy, expected)[1]]),
             self._places,
             self._levels,
             np.empty(size, np.int64),
@@ -521,3 +530,121 @@ def sampled(score: TableScore, between: Between = lambda moves: None) -> Sampled
     dags = tuple((scores.parents_of(one), time / many) for one, time in times.items())
     posterior = Posterior(directed, float(disagreement.max()), _EVEN, score.known, dags)
     return Sampled(search.dag, search.fit, posterior)
+
+
+def searched_whole(
+    run: Run[MomentSearchParameters], statistics: ReleasedNumbers, recorder: common.Recorder
+) -> Found:
+    """Search for a graph in the noisy counts alone."""
+    parameters, known, scale = run.parameters, run.known, statistics.noise
+    (table,) = statistics.measurements
+    most = most_parents(run)
+    score = TableScore(table.values, statistics.n, scale, max_parents=most, known=known)
+    best = sampled(score, lambda moves: between(run, moves))
+    edges = likely_edges(best, parameters.false_edges, known)
+    graph = drawn(run.source.names, best.posterior, edges, known)
+    stated = best.posterior.stated
+    for i, j in combinations(range(score.columns), 2):
+        if (i, j) not in known.ruled_out:
+            probability = float(stated[i, j] + stated[j, i])
+            nonadjacent = (i, j) not in graph.skeleton
+            recorder.add(Step.noiseless(i, j, (), probability, math.nan, nonadjacent))
+    return Found(
+        # The best DAG with all of its edges: two DAGs can explain a confounder by different edges,
+        # so that none of these is probable, and without all of them no DAG explains the numbers.
+        dag=known.repaired(best.parents),
+        graph=graph,
+        posterior=best.posterior,
+        separating={},
+        rules=Rules(1.0, 1.0, parameters.reference_effect, _NO_EDGE),
+        powers=WholeEvidence(score.levels, score.scale, best.fit.expected, parameters.false_edges),
+        evidence=TableEvidence(statistics.moments, parameters.penalty),
+        statistics=statistics,
+        unit="probability",
+        tests_run=score.fitted,
+        orders_run=1 + max(mask.bit_count() for mask in best.dag),
+    )
+
+
+def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
+    """The required edges of the best DAG, and the most probable of the other edges.
+
+    The number of other edges is the largest number for which the expected share of false edges
+    among them, computed from posterior probabilities, is at most `level`.
+    """
+    dag, probable = known.repaired(best.parents), best.posterior.edges
+    held = {edge for edge in edges_of(dag) if ordered(*edge) in known.required}
+    ranked = sorted(edges_of(dag) - held, key=lambda edge: (-probable[edge], edge))
+    false, many = 0.0, 0
+    for k, edge in enumerate(ranked, 1):
+        false += 1 - float(probable[edge])
+        if false <= level * k:
+            many = k
+    return held.union(ranked[:many])
+
+
+def drawn(
+    names: tuple[str, ...], posterior: Posterior, kept: set[Edge], known: Constraints
+) -> PDAG:
+    """The CPDAG of the kept edges, with only those arrows that are probable enough.
+
+    An arrow becomes undirected if the reverse arrow is allowed and at least as probable.
+    """
+    graph = known.completed(cpdag_of_dag(names, kept))
+    arrows = {
+        (cause, effect)
+        for cause, effect in graph.directed
+        if posterior.directed[cause, effect] > _EVEN_ARROW * posterior.edges[cause, effect]
+        or not known.allowed[effect, cause]
+    }
+    others = {(min(edge), max(edge)) for edge in graph.directed - arrows}
+    return PDAG(graph.nodes, frozenset(arrows), graph.undirected | others)
+
+
+class WholeEvidence:
+    """Effect sizes and power from the fit of a DAG; see `findings.Powers`.
+
+    levels: number of levels of each column. scale: scale of the noise. expected: expectation of
+    each cell in the fit. level: the FDR level.
+    """
+
+    def __init__(self, levels: Sequence[int], scale: float, expected: Vector, level: float) -> None:
+        self._levels, self._level = tuple(levels), level
+        information = expected * expected * cell_information(expected, scale)
+        self._expected, self._information = (
+            cells.reshape(self._levels) for cells in (expected, information)
+        )
+
+    def effect(self, x: int, y: int) -> float:
+        """Cramér's V of a pair of columns in the fitted table."""
+        joint = margin(self._expected, (x, y))
+        joint = joint / joint.sum()
+        product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+        squared = float(((joint - product) ** 2 / np.maximum(product, _EMPTY)).sum())
+        return min(math.sqrt(squared / (min(joint.shape) - 1)), 1.0)
+
+    def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
+        """Power to detect an edge x → y given the other parents of y, from the fitted counts.
+
+        A dependence of size V changes a cell's expectation m by V m a(x) b(y), where a and b have
+        mean 0 and variance 1 in each stratum. The information about V is the mean of Σ m² a² b² I
+        over all such a and b, where I is the information about m.
+        """
+        columns = (x, y, *conditioning_set)
+        expected = margin(self._expected, columns)
+        expected = expected.reshape(*expected.shape[:2], -1)
+        information = margin(self._information, columns).reshape(expected.shape)
+        sizes = np.maximum(expected.sum(axis=(0, 1)), _EMPTY)
+        # Per stratum, squares of such codes add up to 1/share − 1 at each level.
+        squares = [
+            sizes / np.maximum(expected.sum(axis=axis), _EMPTY * sizes) - 1 for axis in (1, 0)
+        ]
+        spread = (information * squares[0][:, None] * squares[1][None]).sum()
+        r, s = expected.shape[:2]
+        parts = (r - 1) * (s - 1)
+        dof = parts * math.prod(self._levels[c] for c in conditioning_set)
+        each = float(spread) / parts
+        if each <= 0:
+            return None
+        threshold = probable_from(self._information.sum(), (r, s), dof // parts, self._level)
+        return Power(dof, threshold, each * (min(r, s) - 1))

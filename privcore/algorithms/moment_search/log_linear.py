@@ -51,9 +51,9 @@ def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
 
 
 def margin(table: Matrix, axes: Axes) -> Matrix:
-    """The margin of a table for these axes: sums over all other axes."""
-    others = tuple(axis for axis in range(table.ndim) if axis not in axes)
-    return np.asarray(table.sum(axis=others))
+    """The margin of a table: sums over all other axes, with these axes in the given order."""
+    others, ascending = tuple(k for k in range(table.ndim) if k not in axes), sorted(axes)
+    return np.asarray(table.sum(axis=others).transpose([ascending.index(axis) for axis in axes]))
 
 
 def nearest_probabilities(counts: Matrix, least: float) -> Matrix:

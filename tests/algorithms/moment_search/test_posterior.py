@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from privcore.algorithms.moment_search.budget import plan_whole
 from privcore.algorithms.moment_search.table_search import Sampled, is_acyclic, sampled, steps
+from privcore.algorithms.moment_search.whole import drawn, likely_edges
 
 from privcore.algorithms import count
 from privcore.algorithms.moment_search import posterior as posteriors
@@ -11,13 +12,14 @@ from privcore.algorithms.moment_search.full_table import (
     Sampled,
     TableScore,
     class_of,
+    drawn,
     is_acyclic,
+    likely_edges,
     sampled,
     steps,
 )
 from privcore.algorithms.moment_search.plan import plan_whole
 from privcore.algorithms.moment_search.posterior import Posterior
-from privcore.algorithms.moment_search.whole import drawn, likely_edges
 from privcore.data import load_network
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.knowledge import Knowledge
