@@ -55,8 +55,7 @@ from privcore.graphs.pdag import ordered
 Test = Callable[[int, int, tuple[int, ...]], Statistic | None]
 # Per column and conditioning set, the columns that may depend on it; None for any column.
 Suspects = Callable[[int, tuple[int, ...]], Sequence[int]]
-# Level at which a pair that is not a candidate becomes a candidate or gets an edge: with a higher
-# level, errors of the model would add many more edges.
+# Level at which a pair that is not a candidate becomes a candidate or gets an edge.
 _LOOKED_AT = 1e-6
 
 
@@ -153,8 +152,7 @@ def searched_among(
 
 # Searches for one DAG, each with the candidates that the previous one added.
 _SEARCHES = 3
-# Additional cost of an edge, per row, in each of the searches; the sparsest DAG is the result. The
-# cost grows with the number of rows, as the effect of a model error does.
+# Additional cost of an edge, per row, in each of the searches; the sparsest DAG is the result.
 _COSTS = (0.0, 0.003, 0.01)
 # How often the remaining edges are searched again.
 _PASSES = 2

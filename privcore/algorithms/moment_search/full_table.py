@@ -74,27 +74,23 @@ from privcore.graphs.constraints import Constraints
 from privcore.graphs.pdag import ordered
 from privcore.kernels.arguments import Near, Noisy
 
-# Below this expectation the Poisson distribution is summed exactly; above it, or if the noise is
-# much wider than the error, a normal distribution approximates the Poisson distribution.
+# Below this expectation, and for noise of a smaller scale, the Poisson distribution is summed.
 _SUMMED = 10.0
 _WIDE = 5.0
 # A Poisson count with expectation `_SUMMED` is larger with probability below 1e-15.
 _LARGEST = 45
 # Less likely counts use the normal distribution, whose logarithm does not underflow.
 _LEAST = 1e-200
-# With noise of a smaller scale a count is changed with a probability below 1e-8, and the likelihood
-# loses precision.
+# With noise of a smaller scale the likelihood loses precision.
 _LEAST_SCALE = 0.05
 # Usual weight of the noisy counts in the expectations near which scores are computed.
 _MIXED = 0.01
-# Number of neighbours that are fitted, the most promising first, and number of class members whose
-# neighbours are considered.
+# Numbers of neighbours that are fitted, and of class members whose neighbours are considered.
 _FITTED, _MEMBERS = 24, 6
 _TURNS = 10
 # Fits stop this far below their maximum.
 _TOO_SMALL = 0.01
-# Weights of the noisy counts in the expectations for the first searches: see
-# `TableScore.families_near`.
+# The same weight, in each of the first searches.
 _FIRST_MIXED = (0.0, 0.01, 0.05, 1.0)
 _COOLING = (25.0, 12.0, 6.0, 3.0, 1.5, 0.5, 0.1)
 # If samplers find a DAG better by this much, they restart from it.

@@ -23,15 +23,13 @@ from privcore.algorithms.moment_search.statistic import Statistic
 from privcore.arrays import Columns, Integers, Matrix, Vector
 
 Axes = tuple[int, ...]
-# Fitting ends when the margins are this close, or after this number of rounds: margins that were
-# corrected one by one may be inconsistent.
+# Fitting ends when the margins are this close, or after this number of rounds.
 _ENOUGH = 1e-5
 _MOST_ROUNDS = 40
 LIMITS = (_ENOUGH, _MOST_ROUNDS)
 # Sets of columns with more combinations of levels have no model.
 _MOST_CELLS = 10_000
-# Margins with more cells have no test: the covariance matrix of their moments grows with the square
-# of the number of cells.
+# Margins with more cells have no test.
 _MOST_CODES = 400
 # Significance level of three-way interactions.
 _SEEN = 1e-3

@@ -69,12 +69,10 @@ from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.moments import CENTRED_SHARE
 from privcore.privacy.mechanisms.no_noise import width_of
 
-# Maximum number of cells of a table with more than four columns. The noise on every marginal count
-# grows with the number of cells: a test on a few of the table's columns has the noise of all cells.
+# Maximum number of cells of a table with more than `_FEW_COLUMNS` columns.
 _MANY_CELLS = 4000
 _FEW_COLUMNS = 4
-# Share of the dependence that moments may miss before levels have more power, although levels
-# spread rows and noise over more numbers.
+# Share of the dependence that moments may miss before levels are counted.
 _MISSED = 0.03
 # Missed dependence that noise and sampling error alone explain, in standard deviations.
 _CLEAR = 3.0

@@ -172,13 +172,9 @@ MAX_PARENTS = Parameter(
     source=_OURS,
 )
 
-# Penalty for each pair of a parent's coordinate and a coordinate of the column, as a multiple of
-# BIC's log n: in rows that are neither normal nor linear, weak associations appear that no column
-# causes.
-# docs/experiments/small_tables.md.
+# Penalty for each pair of a parent's and the column's coordinates, as a multiple of BIC's log n.
 LINE_PENALTY = 1.5
-# Up to this many columns, `candidate_level` applies as stated and any pair of numeric columns may
-# have an edge.
+# With more columns `candidate_level` falls, and not every pair of numeric columns is a candidate.
 USUAL_COLUMNS = 60
 
 

@@ -47,8 +47,7 @@ from privcore.rounding import down, up
 _FIRST = 0.1
 # With fewer intervals no shape can be detected.
 _LEAST_INTERVALS = 3
-# Maximum norms of numeric rows, divided by √p, in standard deviations of the columns; each with the
-# noise on a correlation up to which this norm is used.
+# Maximum norms of rows over √p, in standard deviations, each with its largest correlation noise.
 _RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012), (1.0, math.inf))
 # Maximum norm of rows of coded levels, divided by the root of the number of coordinates.
 _RADIUS = 0.9
@@ -335,7 +334,7 @@ class RowMoments(Planned):
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The planned releases of a run; those that a run does not make are None.
+    """The planned releases of a run; a release that is not made is None.
 
     n: number of rows. levels: number of levels of each column, 0 for numeric columns. whole: counts
     of all combinations of levels, the only release of such a run. units: the release that sets the

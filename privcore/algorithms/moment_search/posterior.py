@@ -47,22 +47,16 @@ Masks = tuple[int, ...]
 _TEMPERATURES = (1.0, 2.0, 4.0)
 # Rounds of all temperatures, of which the first part only sets the lengths of the walks.
 _ROUNDS, _BURN = 120, 24
-# Steps of a walk per column: initial and maximum number, and factors after acceptance and
-# rejection.
+# Steps of a walk per column: initial and maximum number, and factors if accepted and if rejected.
 _LONGEST, _LONGER, _SHORTER = 20, 1.5, 0.8
-# Walks use the scores of families divided by 1, or by this much, which is almost a blind walk: DAGs
-# with poor scores may be the best if the noise is large and the fit is far away.
+# Walks use the scores of families divided by 1, or by this much, which is almost a blind walk.
 _HEATS = (1.0, 25.0)
-# Largest acceptable difference between the two samplers on a pair; and their difference by Monte
-# Carlo error.
+# Largest acceptable difference between the two samplers on a pair, and that by Monte Carlo error.
 MOST_DISAGREEMENT, _CHANCE = 0.3, 0.1
-# Disagreement between the samplers shrinks probabilities toward the prior, by this share of the
-# difference that exceeds Monte Carlo error.
+# Share of the difference above Monte Carlo error by which probabilities shrink toward the prior.
 _DOUBT = 0.5
 
-# For `of_pairs`. Chosen on random networks so that probabilities are calibrated:
-# docs/experiments/edge_probabilities.md.
-# Assumed noise on a score, relative to that on a typical edge.
+# For `of_pairs`: assumed noise on a score, relative to that on a typical edge.
 _WIDER = 5.0
 # A model counts as right up to a deviation seen in one of this many rows.
 _RIGHT = 4000.0
@@ -72,8 +66,7 @@ _SIZE = 0.01
 _EDGES = 1.6
 # Weight of the result of the search, as a share of all draws.
 _RESULT = 0.6
-# Bound on the certainty of a pair. Added to the share of draws with either arrow: 0 of N must not
-# become probability 0.
+# Bound on the certainty of a pair, and what is added to the share of draws with either arrow.
 _LEAST, _ADDED = 0.001, 0.05
 # Maximum number of candidates of a column: a table holds the scores of all their subsets.
 _CANDIDATES = 12

@@ -46,10 +46,7 @@ POWER = 0.9
 # A clear dependence, and the largest ε that is proposed to detect it.
 _CLEAR = 0.3
 _LARGEST = 20.0
-# Levels are counted if a Cramér's V of this size is detected level by level; the second value is
-# for tables of at most `_FEW_ROWS` rows in which most columns of more than two levels are ordered,
-# as coding in few numbers then has more power. With more rows, the dependence that a linear score
-# misses appears as false links. docs/experiments/small_tables.md.
+# Levels are counted if they show a Cramér's V of this size; in order and few rows, of that.
 _SEEN, _SEEN_IN_ORDER = 0.3, 0.08
 _FEW_ROWS = 20_000
 
