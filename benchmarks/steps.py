@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks import parsed
 from privcore import load_network
 from privcore.algorithms.engine import count, discover, search_again
-from privcore.algorithms.moment_search.released import together
+from privcore.algorithms.moment_search.released import pool
 from privcore.algorithms.search.result import Discovery
 from privcore.data import Dataset
 from privcore.extras.lab.stability import halves
@@ -47,7 +47,7 @@ def runs_of(data: Dataset, seed: int) -> dict[str, Discovery]:
         )
 
     def again(parts: list[Discovery], *, same_rows: bool) -> Discovery:
-        pooled = together([p.released.statistics for p in parts if p.released], same_rows=same_rows)
+        pooled = pool([p.released.statistics for p in parts if p.released], same_rows=same_rows)
         return search_again("moment-search", pooled, data.names, {}, parts[0].guarantee)
 
     first, whole = run(0.3, 1), run(1.0, 3)

@@ -17,9 +17,9 @@ from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import search_again
 from privcore.algorithms.moment_search.released import (
     ReleasedNumbers,
+    pool,
     read_released,
     released_as_dict,
-    together,
 )
 from privcore.algorithms.search.result import Discovery
 from privcore.data.domain import domain_lines, domain_of
@@ -252,7 +252,7 @@ def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Released
                 "from the same rows; leave --sites out."
             )
     try:
-        statistics = together([file.statistics for file in files], same_rows=not sites)
+        statistics = pool([file.statistics for file in files], same_rows=not sites)
     except DataError as error:
         raise ReleaseError(str(error)) from None
     return statistics, _promise_of(files, sites=sites)

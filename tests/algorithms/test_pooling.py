@@ -13,9 +13,9 @@ from privcore.algorithms import discover
 from privcore.algorithms.engine import planned_delta, planned_events, search_again, source_of
 from privcore.algorithms.moment_search.released import (
     NumberUnits,
+    pool,
     read_released,
     released_as_dict,
-    together,
 )
 from privcore.errors import DataError
 from privcore.privacy.accounting.accountants import side_by_side
@@ -110,7 +110,7 @@ def test_any_number_of_releases_are_pooled_by_inverse_variance(made, sigmas, see
     parts = [made(drawn, sigma) for sigma in sigmas]
     before = [released_as_dict(part) for part in parts]
     for order in (parts, parts[::-1]):
-        seen = as_numbers(together(order, same_rows=True))
+        seen = as_numbers(pool(order, same_rows=True))
         each = [as_numbers(part) for part in parts]
         assert set(seen) == set().union(*each)
         for name, (values, variance) in seen.items():
@@ -126,7 +126,7 @@ def test_any_number_of_releases_are_pooled_by_inverse_variance(made, sigmas, see
 def test_the_order_of_first_tests_follows_from_all_the_noise():
     drawn = np.random.default_rng(1)
     parts = [sums(drawn, sigma) for sigma in (1.0, 2.0, 0.5)]
-    pooled = together(parts, same_rows=True)
+    pooled = pool(parts, same_rows=True)
     assert pooled.noise == pytest.approx(1 / sum(1 / part.noise for part in parts))
 
 
@@ -145,7 +145,7 @@ def test_pooled_numbers_are_as_far_off_as_is_stated():
             run_like(data, asked, like, e, SimulatedNoise(3 * seed + k)).released.statistics
             for k, e in enumerate((0.5, 1.0, 2.0))
         ]
-        for m in together(runs, same_rows=True).measurements:
+        for m in pool(runs, same_rows=True).measurements:
             if len(m.columns) < 3:  # Each run chooses larger tables of its own.
                 squares += list(((m.values - exact.sums(*m.columns)) ** 2 / m.variance).ravel())
     # The standard deviation of a mean of m such squares is √(2/m).
@@ -195,7 +195,7 @@ def test_all_runs_like_one_measure_the_same_in_its_units(form):
         if like.form in ("numbers", "lines"):
             one, two = map(released_as_dict, (other, like))
             assert one | {"noisy": two["noisy"], "sigma": two["sigma"]} == two
-    pooled = together(kept, same_rows=True)
+    pooled = pool(kept, same_rows=True)
     result = run_like(data, asked, like, 1.0, SimulatedNoise(1))
     again = search_again("moment-search", pooled, data.names, {}, result.guarantee)
     assert again.graph.nodes == data.names

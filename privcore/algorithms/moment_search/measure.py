@@ -314,7 +314,7 @@ def normal_tables(rows: int, columns: int, share: float = 0.5) -> Matrix:
     """Moments of two evenly cut normal columns, shape (correlations, rows − 1, columns − 1).
 
     rows, columns: numbers of intervals. share: probability of the first interval if `columns` is 2.
-    The moments are joint probabilities in the coordinates of `features`; the correlations
+    The moments are joint probabilities in the coordinates of `moments`; the correlations
     range from −0.99 to 0.99.
     """
     # Midpoints of equal probability stand for the values within an interval.

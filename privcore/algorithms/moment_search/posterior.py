@@ -294,7 +294,7 @@ def of_pairs(
     n: int,
     dag: Parents,
     compelled: frozenset[tuple[int, int]],
-    around: Mapping[int, set[int]],
+    neighbours: Mapping[int, set[int]],
     max_parents: int,
     between: Between = lambda moves: None,
     known: Constraints | None = None,
@@ -302,8 +302,8 @@ def of_pairs(
     """The posterior of edges if not all combinations of levels were counted.
 
     n: number of rows. dag: the result of the search. compelled: the arrows of the DAG's CPDAG.
-    around: the possible neighbours of each column. between: see `two_samples`. known: background
-    knowledge, which every sampled DAG obeys.
+    neighbours: the possible neighbours of each column. between: see `two_samples`. known:
+    background knowledge, which every sampled DAG obeys.
     """
     p = len(dag)
     known = known or Constraints.none(p)
@@ -316,7 +316,7 @@ def of_pairs(
     def strength(x: int, y: int) -> float:
         return evidence.linear.test(x, y).noncentrality
 
-    considered = [_considered_candidates(dag, around, strength, column) for column in range(p)]
+    considered = [_considered_candidates(dag, neighbours, strength, column) for column in range(p)]
     families = Families(
         lambda column, mask: (
             score(column, frozenset(considered[column][k] for k in bits(mask))) / scale

@@ -391,7 +391,7 @@ def read_released(document: Any) -> ReleasedNumbers:
         ) from None
 
 
-def together(parts: Sequence[ReleasedNumbers], *, same_rows: bool) -> ReleasedNumbers:
+def pool(parts: Sequence[ReleasedNumbers], *, same_rows: bool) -> ReleasedNumbers:
     """Combine releases of the same columns.
 
     same_rows: whether all releases come from the same rows. Raises DataError if the releases cannot

@@ -138,10 +138,10 @@ class OrderSearch:
         ]
         self._bits = [sum(1 << c for c in others) for others in self._candidates]
         # Per column, its possible parents and children.
-        self._around = [set(others) for others in self._candidates]
+        self._neighbours = [set(others) for others in self._candidates]
         for column, others in enumerate(self._candidates):
             for other in others:
-                self._around[other].add(column)
+                self._neighbours[other].add(column)
         self._grown: list[dict[int, tuple[frozenset[int], float]]] = [{} for _ in self._candidates]
 
     def best(self, start: Sequence[int], between: Between = lambda moves: None) -> Parents:
@@ -167,7 +167,7 @@ class OrderSearch:
 
         All places between two consecutive possible neighbours have the same total.
         """
-        ranked, itself = sorted(self._around[column], key=order.place.__getitem__), 1 << column
+        ranked, itself = sorted(self._neighbours[column], key=order.place.__getitem__), 1 << column
         # Score of the column before the first neighbour and after each neighbour, and what the
         # column adds to each neighbour's score.
         own, adds, earlier = [self._parents(column, 0)[1]], [], 0

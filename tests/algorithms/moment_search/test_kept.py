@@ -16,12 +16,12 @@ from privcore.algorithms.moment_search.moments import Measurement
 from privcore.algorithms.moment_search.released import (
     LineUnits,
     NumberUnits,
+    pool,
     read_released,
     released_as_dict,
     released_rows,
     released_sums,
     released_table,
-    together,
 )
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset, StructuralExample, load_network
@@ -243,14 +243,14 @@ def test_numbers_in_other_units_are_not_pooled(same_rows):
     changes = [{name: getattr(two.units, name) * 1.1} for name in ("centre", "scale", "half")]
     for change in [*changes, {"radius": 2.0}, {"mean_share": 0.4}]:
         with pytest.raises(DataError, match=says("different-units-of-files")):
-            together([one, in_units(two, **change)], same_rows=same_rows)
+            pool([one, in_units(two, **change)], same_rows=same_rows)
 
 
 def test_nothing_that_is_put_together_is_changed():
     kept = [sums(1.0), sums(0.5, seed=2)]
     before = [released_as_dict(k) for k in kept]
     for same_rows in (True, False):
-        together(kept, same_rows=same_rows)
+        pool(kept, same_rows=same_rows)
     assert [released_as_dict(k) for k in kept] == before
 
 
@@ -266,14 +266,14 @@ def test_other_shapes_and_kinds_do_not_go_together(same_rows):
     for one, two in pairs:
         for parts in ((one, two), (two, one)):
             with pytest.raises(DataError):
-                together(parts, same_rows=same_rows)
+                pool(parts, same_rows=same_rows)
 
 
 def test_the_same_rows_are_as_many():
     with pytest.raises(DataError, match=says("files-of-other-rows", rows=60, other=61)):
-        together([table(), replace(table(), n=61)], same_rows=True)
-    assert together([table(), replace(table(), n=61)], same_rows=False).n == 121
-    assert together([table()], same_rows=True) is not None
+        pool([table(), replace(table(), n=61)], same_rows=True)
+    assert pool([table(), replace(table(), n=61)], same_rows=False).n == 121
+    assert pool([table()], same_rows=True) is not None
 
 
 def test_moments_made_from_measurements_are_added_to_alone():
