@@ -16,9 +16,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from privcore.algorithms.moment_search.evidence import LineEvidence, Power, ReleaseEvidence
+from privcore.algorithms.moment_search.evidence import LineEvidence, ReleaseEvidence
 from privcore.algorithms.moment_search.log_linear import nearest_probabilities
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -61,14 +61,6 @@ MEASURED = (
 )
 
 
-class Powers(Protocol):
-    """Effect size and power for a pair of columns, from released numbers; see `ReleaseEvidence`."""
-
-    def effect(self, x: int, y: int) -> float: ...
-
-    def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None: ...
-
-
 class Rules(NamedTuple):
     """When "no edge seen" is stated on a pair.
 
@@ -87,8 +79,8 @@ class Found(NamedTuple):
     """The result of a search in released numbers.
 
     dag: a DAG that explains the numbers. graph: the graph. posterior: probabilities of edges.
-    separating: the separating sets. rules, powers: for the finding on each pair. evidence: for
-    tests that allow unobserved confounders. statistics: all released numbers. unit, tests_run,
+    separating: the separating sets. rules, evidence: for the finding on each pair, and for tests
+    that allow unobserved confounders. statistics: all released numbers. unit, tests_run,
     orders_run: see `Discovery`.
     """
 
@@ -97,7 +89,6 @@ class Found(NamedTuple):
     posterior: Posterior
     separating: Mapping[Edge, frozenset[int]]
     rules: Rules
-    powers: Powers
     evidence: ReleaseEvidence
     statistics: ReleasedNumbers
     unit: str
@@ -150,7 +141,6 @@ def found_by_tests(
         separating,
         rules,
         evidence,
-        evidence,
         statistics,
         "p-value",
         sum(s.tests_run for s in skeletons) or len(edges_of(dag)),
@@ -164,7 +154,7 @@ def outcome(
     """The outcome of a run; spent: the budget spent."""
     graph, separating, statistics, stage = found.graph, found.separating, found.statistics, None
     findings = pair_findings(
-        found.powers,
+        found.evidence,
         found.dag,
         graph,
         found.posterior.stated,
@@ -218,7 +208,7 @@ def outcome(
 
 
 def pair_findings(
-    evidence: Powers,
+    evidence: ReleaseEvidence,
     dag: Parents,
     graph: PDAG,
     stated: Matrix,
@@ -288,7 +278,7 @@ def _finding(
 
 
 def smallest_seen(
-    evidence: Powers,
+    evidence: ReleaseEvidence,
     dag: Parents,
     pair: Edge,
     separating_set: frozenset[int],

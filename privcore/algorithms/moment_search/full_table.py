@@ -45,6 +45,7 @@ from privcore import kernels
 from privcore.algorithms.moment_search.evidence import Power, TableEvidence
 from privcore.algorithms.moment_search.findings import Found, Rules
 from privcore.algorithms.moment_search.log_linear import margin, nearest_table
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior import (
     Families,
@@ -553,8 +554,7 @@ def searched_whole(
         posterior=best.posterior,
         separating={},
         rules=Rules(1.0, 1.0, parameters.reference_effect, _NO_EDGE),
-        powers=WholeEvidence(score.levels, score.scale, best.fit.expected, parameters.false_edges),
-        evidence=TableEvidence(statistics.moments, parameters.penalty),
+        evidence=FittedEvidence(statistics.moments, parameters, score.scale, best.fit.expected),
         statistics=statistics,
         unit="probability",
         tests_run=score.fitted,
@@ -597,18 +597,20 @@ def drawn(
     return PDAG(graph.nodes, frozenset(arrows), graph.undirected | others)
 
 
-class WholeEvidence:
-    """Effect sizes and power from the fit of a DAG; see `findings.Powers`.
+class FittedEvidence(TableEvidence):
+    """Evidence whose effect sizes and power come from the fit of a DAG.
 
-    levels: number of levels of each column. scale: scale of the noise. expected: expectation of
-    each cell in the fit. level: the FDR level.
+    scale: scale of the noise. expected: expectation of each cell in the fit.
     """
 
-    def __init__(self, levels: Sequence[int], scale: float, expected: Vector, level: float) -> None:
-        self._levels, self._level = tuple(levels), level
+    def __init__(
+        self, moments: Moments, parameters: MomentSearchParameters, scale: float, expected: Vector
+    ) -> None:
+        super().__init__(moments, parameters.penalty)
+        self._level = parameters.false_edges
         information = expected * expected * cell_information(expected, scale)
         self._expected, self._information = (
-            cells.reshape(self._levels) for cells in (expected, information)
+            cells.reshape(moments.levels) for cells in (expected, information)
         )
 
     def effect(self, x: int, y: int) -> float:
@@ -638,7 +640,7 @@ class WholeEvidence:
         spread = (information * squares[0][:, None] * squares[1][None]).sum()
         r, s = expected.shape[:2]
         parts = (r - 1) * (s - 1)
-        dof = parts * math.prod(self._levels[c] for c in conditioning_set)
+        dof = parts * math.prod(self.moments.levels[c] for c in conditioning_set)
         each = float(spread) / parts
         if each <= 0:
             return None

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from privcore.algorithms.moment_search.budget import plan_whole
-from privcore.algorithms.moment_search.whole import WholeEvidence
 from scipy.stats import dlaplace, poisson
 
 from privcore.algorithms.moment_search.full_table import (
-    WholeEvidence,
+    FittedEvidence,
     log_likelihood,
     noisy_cells,
 )
+from privcore.algorithms.moment_search.moments import Measurement, Moments
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.plan import plan_whole
 from privcore.algorithms.moment_search.statistic import cell_information
 from privcore.counts import InMemoryCounts
@@ -74,7 +75,9 @@ def seen_in(table, scale):
     first, last = table.sum(axis=(1, 2)) / n, table.sum(axis=(0, 1)) / n
     middle = table / table.sum(axis=1, keepdims=True)
     expected = n * first[:, None, None] * middle * last
-    return WholeEvidence(LEVELS, scale, expected.ravel(), 0.05)
+    moments = Moments(int(n), LEVELS, [Measurement((0, 1, 2), table, scale, "counts")])
+    parameters = MomentSearchParameters(false_edges=0.05)
+    return FittedEvidence(moments, parameters, scale, expected.ravel())
 
 
 def test_what_is_said_without_noise_is_what_the_counts_say():
