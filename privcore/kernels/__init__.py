@@ -20,7 +20,6 @@ from privcore.kernels.preparing import failed, give_way, in_background
 
 _MODULES = (
     "cells",
-    "margins",
     "moment_tests",
     "table_fits",
     "table_tests",

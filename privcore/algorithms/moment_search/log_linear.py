@@ -44,7 +44,7 @@ def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
     """
     cells, layout = start.flatten(), layout_of(start.shape, tuple(margins))
     wanted = np.concatenate([margin.reshape(-1) for margin in margins.values()])
-    kernels.margins.fit_margins(cells, *layout, wanted, *LIMITS)
+    kernels.table_tests.fit_margins(cells, *layout, wanted, *LIMITS)
     return cells.reshape(start.shape)
 
 
