@@ -1,7 +1,6 @@
 """Small data with released counts, for tests of what is made of these."""
 
 import numpy as np
-from privcore.algorithms.moment_search.table_evidence import TableEvidence
 
 from privcore.algorithms.moment_search.evidence import TableEvidence
 from privcore.algorithms.moment_search.measure import release_units

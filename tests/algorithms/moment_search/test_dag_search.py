@@ -5,7 +5,6 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from privcore.algorithms.moment_search.budget import LEAST_CELLS, plan_moments
 
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.plan import LEAST_CELLS, ROUNDS, plan_moments

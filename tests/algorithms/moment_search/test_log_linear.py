@@ -6,12 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from privcore.algorithms.moment_search.margins import (
-    fitted,
-    layout_of,
-    nearest_probabilities,
-)
-from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from scipy.stats import binom, chi2_contingency, kstest
 
 from privcore import kernels

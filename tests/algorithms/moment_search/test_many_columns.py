@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from privcore.algorithms.moment_search.table_evidence import TableEvidence
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.engine import planned_events

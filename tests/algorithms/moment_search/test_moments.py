@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from privcore import kernels
-from privcore.algorithms.moment_search.measure import release_pairs, release_tables
 from privcore.algorithms.moment_search.moments import Moments, sum_zero_basis
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms.moment_search.releasing import release_pairs, release_tables

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from privcore.algorithms.moment_search.budget import plan_numbers
 from scipy.stats import binom, kstest, norm
 
 from privcore.algorithms.moment_search.evidence import LineEvidence

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from privcore.algorithms.moment_search.budget import plan_whole
-from privcore.algorithms.moment_search.table_search import Sampled, is_acyclic, sampled, steps
-from privcore.algorithms.moment_search.whole import drawn, likely_edges
 
 from privcore.algorithms import count
 from privcore.algorithms.moment_search import posterior as posteriors

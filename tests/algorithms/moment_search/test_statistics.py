@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom, chi2_contingency, kstest
 
 from privcore.algorithms.moment_search.evidence import LevelTests, TableEvidence
-from privcore.algorithms.moment_search.measure import choose_tables, release_tables
+from privcore.algorithms.moment_search.measure import choose_tables
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms.moment_search.releasing import (
     LEVELS,

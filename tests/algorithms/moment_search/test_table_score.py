@@ -6,10 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from privcore.algorithms.moment_search.cells import (
-    cell_information,
-)
-from privcore.algorithms.moment_search.table_search import is_acyclic, steps
 from scipy.special import gammaln, xlogy
 
 from privcore import kernels

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from privcore.algorithms.moment_search.budget import plan_whole
 from scipy.stats import dlaplace, poisson
 
 from privcore.algorithms.moment_search.full_table import (
